@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
 HEADER = """\
-# Every package of pyproject.toml's `dev` extra, with hashes, for Python 3.11 to 3.14. Written by `make lock`; do not edit.
+# Every package of pyproject.toml's `dev` extra, with hashes, for Python 3.11 to 3.14. Written by `make lock`.
 """
 
 
