@@ -1,0 +1,76 @@
+"""Floor 1: tensors, and the operations on them.
+
+>>> from minitorch_compile.tensor import ops, tensor
+>>> ops.add(tensor([1, 2]), 1)
+tensor([2, 3])
+"""
+
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.construct import as_tensor, tensor
+from minitorch_compile.tensor.device import device
+from minitorch_compile.tensor.dtype import (
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    promote_types,
+    set_default_dtype,
+    uint8,
+)
+from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.ops import arange, empty, eye, full, linspace, ones, rand, randint, randn, zeros
+from minitorch_compile.tensor.philox import Generator, default_generator, manual_seed
+from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.tensor_class import Tensor
+from minitorch_compile.tensor.tensor_base import FakeDataError, empty_fake, fake_like, from_numpy
+
+__all__ = [
+    "FakeDataError",
+    "Generator",
+    "Op",
+    "Size",
+    "Tensor",
+    "arange",
+    "as_tensor",
+    "bool_",
+    "default_generator",
+    "device",
+    "dtype",
+    "empty",
+    "empty_fake",
+    "enable_grad",
+    "eye",
+    "fake_like",
+    "float16",
+    "float32",
+    "float64",
+    "from_numpy",
+    "full",
+    "get_default_dtype",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "linspace",
+    "manual_seed",
+    "no_grad",
+    "ones",
+    "ops",
+    "promote_types",
+    "rand",
+    "randint",
+    "randn",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "tensor",
+    "uint8",
+    "zeros",
+]

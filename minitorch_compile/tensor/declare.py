@@ -1,0 +1,101 @@
+"""The decorators that declare an op: one for each family of `op.py`.
+
+Each registers the op in the table under the kernel's name and says where it is visible: `torch` (the package), `method` (of
+Tensor), `functional` (nn.functional). A pointwise op that is a method has an in-place twin, `name_`.
+
+>>> from minitorch_compile.tensor.op import table
+>>> table["add_"].functional
+ops.add
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.op import (
+    DEFAULT,
+    CompositeOp,
+    FactoryOp,
+    InplaceOp,
+    KernelOp,
+    Op,
+    PointwiseOp,
+    ReductionOp,
+    ViewOp,
+    WherePointwiseOp,
+    table,
+)
+
+Kernel = Callable[..., Any]
+AnyOp = TypeVar("AnyOp", bound=Op)
+
+
+def register(op: AnyOp) -> AnyOp:
+    """Enters the op in the table; a name can be taken once."""
+    if op.name in table:
+        raise ValueError(f"ops: {op.name!r} is declared twice")
+    table[op.name] = op
+    return op
+
+
+def where_visible(torch: bool, methods: bool, functional: bool) -> list[str]:
+    return [name for name, visible in (("torch", torch), ("method", methods), ("functional", functional)) if visible]
+
+
+def pointwise(
+    promotion: str = DEFAULT,
+    *,
+    torch: bool = True,
+    methods: bool = True,
+    functional: bool = False,
+    inplace: bool | None = None,
+    condition: bool = False,
+) -> Callable[[Kernel], PointwiseOp]:
+    """An elementwise op. `condition`: the first tensor chooses and doesn't take part in promotion."""
+
+    def declare(kernel: Kernel) -> PointwiseOp:
+        family = WherePointwiseOp if condition else PointwiseOp
+        op = register(family(kernel, promotion=promotion, namespaces=where_visible(torch, methods, functional)))
+        if methods if inplace is None else inplace:
+            register(InplaceOp(op, namespaces=["method"]))
+        return op
+
+    return declare
+
+
+def reduction(dtype_rule: Callable[[dtype], dtype], *, empty: bool = True) -> Callable[[Kernel], ReductionOp]:
+    """An op that collapses dimensions. `empty`: whether reducing over no elements has a value."""
+    return lambda kernel: register(ReductionOp(kernel, dtype_rule=dtype_rule, empty=empty, namespaces=["torch", "method"]))
+
+
+def view(*, torch: bool = True, methods: bool = True, gather_dims: bool = False) -> Callable[[Kernel], ViewOp]:
+    """An op that shares its input's storage; the decorated function returns (sizes, strides, offset)."""
+    return lambda rule: register(ViewOp(rule, namespaces=where_visible(torch, methods, False), gather_dims=gather_dims))
+
+
+def kernel_op(
+    kind: str, *, torch: bool = True, methods: bool = False, functional: bool = False, inplace: bool = False
+) -> Callable[[Kernel], KernelOp]:
+    """Any other op with a kernel; give it a `shape_rule` as well."""
+
+    def declare(kernel: Kernel) -> KernelOp:
+        op = register(KernelOp(kernel, kind=kind, namespaces=where_visible(torch, methods, functional)))
+        if inplace:
+            register(InplaceOp(op, namespaces=["method"]))
+        return op
+
+    return declare
+
+
+def factory(kind: str = "creation") -> Callable[[Kernel], FactoryOp]:
+    """An op that makes a tensor from sizes and numbers; give it a `shape_rule` as well."""
+    return lambda kernel: register(FactoryOp(kernel, kind=kind, namespaces=["torch"]))
+
+
+def composite(
+    *, torch: bool = True, methods: bool = False, functional: bool = False, gather_dims: bool = False
+) -> Callable[[Kernel], CompositeOp]:
+    """An op written in other ops."""
+    return lambda body: register(CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims))

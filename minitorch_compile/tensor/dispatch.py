@@ -1,0 +1,137 @@
+"""The one door through which every operation goes.
+
+A call `ops.mul(x, y)` may mean different things: multiply, also record for the backward pass, also write a node into a
+graph, or only work out shapes. Each meaning is an *interpreter*, and they are stacked in three storeys:
+
+    transforms   vmap, jvp, ...                     (a stack; each hands what it makes of the call to the one below)
+    the tape     autograd, if grad mode is on and an argument requires grad
+    modes        tracing, functionalisation, ...    (a stack)
+    the kernel   NumPy on the data, or the meta rule if the arguments are fake
+
+An interpreter has one method, `process(op, args, kwargs)`. The operations that it calls itself go to the storeys below it.
+
+>>> class Count:
+...     calls = 0
+...     def process(self, op, args, kwargs):
+...         self.calls += 1
+...         return op(*args, **kwargs)
+>>> from minitorch_compile.tensor import ones
+>>> x = ones(2)
+>>> with mode(Count()) as counter:
+...     _ = x * x + 1
+>>> counter.calls
+2
+
+Source: the dispatcher of PyTorch (its keys are our storeys) and the interpreter stack of functorch and JAX.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from minitorch_compile.tensor.grad_mode import state as grad_state
+
+if TYPE_CHECKING:
+    from minitorch_compile.tensor.op import Op
+
+
+class Interpreter(Protocol):
+    """What a transform or a mode is: something that gives a call its meaning."""
+
+    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+
+class Tape(Protocol):
+    """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`."""
+
+    def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+
+class _Stacks(threading.local):
+    """The context stacks of one thread; the last interpreter of a list is the topmost."""
+
+    def __init__(self) -> None:
+        self.transforms: list[Interpreter] = []
+        self.modes: list[Interpreter] = []
+
+
+stacks = _Stacks()
+_tape: list[Tape] = []
+AnyInterpreter = TypeVar("AnyInterpreter", bound=Interpreter)
+
+
+def register_tape(tape: Tape) -> None:
+    """Installs the tape, once, when the autograd floor is imported."""
+    _tape[:] = [tape]
+
+
+def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Gives the call to the topmost interpreter that wants it."""
+    if stacks.transforms:
+        return _process_below(stacks.transforms, op, args, kwargs)
+    if grad_state.enabled and _tape and op.recorded and any_requires_grad(args, kwargs):
+        return _tape[0].record(op, args, kwargs)
+    if stacks.modes:
+        return below_tape(op, args, kwargs)
+    return op.run(args, kwargs)
+
+
+def below_tape(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call as the storeys under autograd see it: the topmost mode, else the kernel.
+
+    A composite op has no kernel; its body is run, and the ops in it are dispatched in turn.
+    """
+    if stacks.modes and op.recorded:
+        return _process_below(stacks.modes, op, args, kwargs)
+    return op.run(args, kwargs)
+
+
+def _process_below(stack: list[Interpreter], op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    top = stack.pop()
+    try:
+        return top.process(op, args, kwargs)
+    finally:
+        stack.append(top)
+
+
+def any_requires_grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor among the arguments, also inside a list or tuple, takes part in differentiation."""
+    for arg in args:
+        if getattr(arg, "requires_grad", False):
+            return True
+        if type(arg) in (list, tuple) and any(getattr(item, "requires_grad", False) for item in arg):
+            return True
+    return bool(kwargs) and any_requires_grad(tuple(kwargs.values()), {})
+
+
+@contextmanager
+def mode(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
+    """Inside, `interpreter` sees every operation that the tape lets through."""
+    stacks.modes.append(interpreter)
+    try:
+        yield interpreter
+    finally:
+        stacks.modes.remove(interpreter)
+
+
+@contextmanager
+def transform(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
+    """Inside, `interpreter` sees every operation first, above the tape."""
+    stacks.transforms.append(interpreter)
+    try:
+        yield interpreter
+    finally:
+        stacks.transforms.remove(interpreter)
+
+
+@contextmanager
+def no_modes() -> Iterator[None]:
+    """Inside, no mode sees anything: for an interpreter that needs to compute with real values."""
+    saved, stacks.modes = stacks.modes, []
+    try:
+        yield
+    finally:
+        stacks.modes = saved

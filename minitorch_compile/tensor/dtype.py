@@ -1,0 +1,128 @@
+"""Element types, and the rules by which two of them combine.
+
+A `dtype` is a singleton: compare with `is`. Combining follows PyTorch, not NumPy: the *category* (bool < integer <
+floating < complex) decides first, so an int64 tensor and a float32 tensor give float32, and a Python number never widens
+a tensor of its own category.
+
+>>> promote_types(int64, float32)
+torch.float32
+>>> promote_types(uint8, int8)
+torch.int16
+
+Source: PyTorch's c10/core/ScalarType and "Type Promotion Semantics" in its documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+BOOL, INTEGER, FLOATING, COMPLEX = range(4)
+
+
+class dtype:
+    """One element type. `numpy` is the NumPy dtype that stores it, `itemsize` its size in bytes."""
+
+    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
+
+    def __init__(self, name: str, numpy_type: type, category: int) -> None:
+        self.name = name
+        self.numpy = np.dtype(numpy_type)
+        self.itemsize = self.numpy.itemsize
+        self.category = category
+        self.is_floating_point = category == FLOATING
+        self.is_complex = category == COMPLEX
+        self.is_signed = self.numpy.kind in "ifc"
+
+    def __repr__(self) -> str:
+        # PyTorch's text, so that programs which print or parse a dtype run unchanged.
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name  # a singleton: unpickling finds this module's global of that name
+
+
+float64 = dtype("float64", np.float64, FLOATING)
+float32 = dtype("float32", np.float32, FLOATING)
+float16 = dtype("float16", np.float16, FLOATING)
+int64 = dtype("int64", np.int64, INTEGER)
+int32 = dtype("int32", np.int32, INTEGER)
+int16 = dtype("int16", np.int16, INTEGER)
+int8 = dtype("int8", np.int8, INTEGER)
+uint8 = dtype("uint8", np.uint8, INTEGER)
+bool_ = dtype("bool", np.bool_, BOOL)
+
+DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)
+FROM_NUMPY = {d.numpy: d for d in DTYPES}
+FROM_NAME = {d.name: d for d in DTYPES} | {"double": float64, "float": float32, "half": float16, "long": int64, "int": int32}
+FROM_PYTHON = {bool: bool_, int: int64}  # a float becomes the default dtype
+
+_default = [float32]
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of new floating-point tensors: float32 unless set_default_dtype changed it."""
+    return _default[0]
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Changes the dtype of new floating-point tensors. TypeError unless `d` is a floating-point dtype."""
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError(f"set_default_dtype: d must be a floating-point dtype, got {d!r}")
+    _default[0] = d
+
+
+def as_dtype(value: object) -> dtype:
+    """A dtype from a dtype or from Python's bool, int and float; TypeError for anything else."""
+    if isinstance(value, dtype):
+        return value
+    if value is float:
+        return _default[0]
+    if isinstance(value, type) and value in FROM_PYTHON:
+        return FROM_PYTHON[value]
+    raise TypeError(f"dtype: expected a dtype such as torch.float32, got {value!r}")
+
+
+def dtype_of_scalar(value: bool | int | float) -> dtype:
+    """The dtype that a Python number has when it stands alone."""
+    known = FROM_PYTHON.get(type(value))
+    if known is not None:
+        return known
+    if isinstance(value, np.bool_):
+        return bool_
+    return int64 if isinstance(value, (int, np.integer)) else _default[0]
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest dtype that PyTorch lets both `a` and `b` convert to."""
+    if a is b:
+        return a
+    if a.category != b.category:
+        return a if a.category > b.category else b
+    return FROM_NUMPY[np.promote_types(a.numpy, b.numpy)]
+
+
+def result_dtype(dims: Iterable[dtype], zeros: Iterable[dtype] = (), scalars: Iterable[dtype] = ()) -> dtype:
+    """The dtype of an operation on tensors with dimensions, 0-d tensors and Python numbers, in falling order of say.
+
+    A later group counts only if its category is higher than that of the groups before it.
+
+    >>> result_dtype([float32], zeros=[float64]), result_dtype([int64], scalars=[float32])
+    (torch.float32, torch.float32)
+    """
+    result: dtype | None = None
+    for group in (dims, zeros, scalars):
+        combined: dtype | None = None
+        for d in group:
+            combined = d if combined is None else promote_types(combined, d)
+        if combined is not None and (result is None or combined.category > result.category):
+            result = combined
+    if result is None:
+        raise TypeError("result_dtype: expected at least one tensor or number, got none")
+    return result
+
+
+def can_cast(source: dtype, target: dtype) -> bool:
+    """Whether an in-place operation may store a `source` result in a `target` tensor: never down a category."""
+    return source.category <= target.category

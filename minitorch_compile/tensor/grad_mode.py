@@ -1,0 +1,100 @@
+"""Whether operations are recorded for differentiation right now: a per-thread switch with context managers around it.
+
+>>> with no_grad():
+...     is_grad_enabled()
+False
+>>> is_grad_enabled()
+True
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+
+class _GradState(threading.local):
+    enabled: bool = True
+
+
+state = _GradState()
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations on tensors that require grad are recorded in this thread."""
+    return state.enabled
+
+
+class _GradMode:
+    """A context manager, and a decorator, that sets the switch and puts the old value back. May be entered repeatedly."""
+
+    mode: bool
+
+    def __init__(self) -> None:
+        self._previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._previous.append(state.enabled)
+        state.enabled = self.mode
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        state.enabled = self._previous.pop()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.isgeneratorfunction(function):
+            raise TypeError(f"{type(self).__name__}: can't decorate the generator {function.__name__}; put a with-block inside it")
+
+        @functools.wraps(function)
+        def in_grad_mode(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return in_grad_mode
+
+    def clone(self) -> _GradMode:
+        return type(self)()
+
+
+class no_grad(_GradMode):
+    """Inside, nothing is recorded and results don't require grad. `@no_grad` and `@no_grad()` both decorate."""
+
+    mode = False
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        instance = super().__new__(cls)
+        if function is None:
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(function)
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__()
+
+
+class enable_grad(no_grad):
+    """Inside, operations are recorded again, even within no_grad."""
+
+    mode = True
+
+
+class set_grad_enabled(_GradMode):
+    """Sets the switch at once, as PyTorch does; used in a with-statement it is put back at the end."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = bool(mode)
+        self._before = state.enabled
+        state.enabled = self.mode
+
+    def __enter__(self) -> None:
+        self._previous.append(self._before)
+        state.enabled = self.mode
+
+    def clone(self) -> set_grad_enabled:
+        fresh = set_grad_enabled(self.mode)
+        state.enabled = fresh._before
+        return fresh

@@ -1,0 +1,82 @@
+"""Normalisation, and attention, which is a normalisation of scores.
+
+>>> from minitorch_compile.tensor import tensor
+>>> layer_norm(tensor([[1.0, 3.0]]), (2,))
+tensor([[-1.0000,  1.0000]])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, kernel_op
+from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.ops.contraction import matmul
+from minitorch_compile.tensor.ops.creation import ones
+from minitorch_compile.tensor.ops.indexing import tril
+from minitorch_compile.tensor.ops.pointwise import where
+from minitorch_compile.tensor.ops.random import dropout
+from minitorch_compile.tensor.ops.reduction import softmax
+from minitorch_compile.tensor.ops.view import transpose
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+
+@kernel_op("normalization", torch=False)
+def native_layer_norm(
+    input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    """(out, mean, rstd): each row, the last len(normalized_shape) dimensions, shifted to mean 0 and scaled to variance 1."""
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    mean = input.mean(axes, keepdims=True, dtype=input.dtype)
+    centred = input - mean
+    rstd = 1 / np.sqrt(np.mean(centred * centred, axes, keepdims=True) + input.dtype.type(eps))
+    out = centred * rstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return np.ascontiguousarray(out), np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
+
+
+@native_layer_norm.shape_rule
+def _layer_norm_rule(
+    input: TensorBase, normalized_shape: tuple[int, ...], weight: TensorBase | None, bias: TensorBase | None, eps: float
+) -> tuple[Any, Any, Any]:
+    rows = len(normalized_shape)
+    if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
+        raise RuntimeError(f"layer_norm: given normalized_shape={list(normalized_shape)}, expected input with sizes [*, {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}")
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.sizes) != tuple(normalized_shape):
+            raise RuntimeError(f"layer_norm: expected {name} to be of same shape as normalized_shape {list(normalized_shape)}, got {list(parameter.sizes)}")
+    statistics = (*input.sizes[:-rows], *[1] * rows)
+    return empty_fake(input.sizes, None, input.dtype), empty_fake(statistics, None, input.dtype), empty_fake(statistics, None, input.dtype)
+
+
+@composite(functional=True)
+def layer_norm(input: Array, normalized_shape: Sequence[int], weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5) -> Any:
+    """Layer normalisation (Ba, Kiros and Hinton 2016)."""
+    return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
+
+
+@composite(torch=False, functional=True)
+def scaled_dot_product_attention(
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None
+) -> Any:
+    """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given.
+
+    `attn_mask`: bool (True takes part) or added to the scores. `is_causal`: each place sees itself and the ones before it.
+    """
+    factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
+    scores = matmul(query, transpose(key, -2, -1)) * factor
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError("scaled_dot_product_attention: pass attn_mask or is_causal=True, not both")
+        attn_mask = tril(ones(query.sizes[-2], key.sizes[-2], dtype=bool_))
+    if attn_mask is not None:
+        scores = where(attn_mask, scores, float("-inf")) if attn_mask.dtype is bool_ else scores + attn_mask
+    return matmul(dropout(softmax(scores, -1), dropout_p), value)

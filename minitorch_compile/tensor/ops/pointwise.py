@@ -1,0 +1,366 @@
+"""Elementwise ops: each row is a formula on NumPy arrays.
+
+>>> from minitorch_compile.tensor import tensor
+>>> relu(tensor([-1.0, 2.0])), tensor([1, 2]) / 2
+(tensor([0., 2.]), tensor([0.5000, 1.0000]))
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from minitorch_compile.tensor.declare import pointwise
+from minitorch_compile.tensor.op import ALWAYS_BOOL, INT_TO_FLOAT, Array, Scalar
+
+SQRT_HALF = 0.7071067811865476
+SQRT_2_OVER_PI = 0.7978845608028654
+
+# ---------------------------------------------------------------------------------------------------- arithmetic
+
+
+@pointwise()
+def add(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
+    """input + alpha * other."""
+    if input.dtype == np.bool_:
+        return np.logical_or(input, other) if alpha else np.logical_or(input, False)
+    return np.add(input, other if alpha == 1 else other * input.dtype.type(alpha))
+
+
+@pointwise()
+def sub(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
+    """input - alpha * other. RuntimeError for bool tensors, as in PyTorch."""
+    if input.dtype == np.bool_:
+        raise RuntimeError("sub: subtraction with a bool tensor is not supported; use logical_xor, or ~ to invert a mask")
+    return np.subtract(input, other if alpha == 1 else other * input.dtype.type(alpha))
+
+
+@pointwise()
+def mul(input: Array, other: Array | Scalar) -> Array:
+    """input * other."""
+    return np.multiply(input, other)
+
+
+@pointwise(INT_TO_FLOAT)
+def div(input: Array, other: Array | Scalar) -> Array:
+    """input / other; integers are divided as floats."""
+    return np.divide(input, other)
+
+
+@pointwise()
+def floor_divide(input: Array, other: Array | Scalar) -> Array:
+    """The quotient rounded down."""
+    _no_zero_divisor("floor_divide", other)
+    return np.floor_divide(input, other)
+
+
+@pointwise()
+def remainder(input: Array, other: Array | Scalar) -> Array:
+    """What floor_divide leaves: has the sign of the divisor, like Python's %."""
+    _no_zero_divisor("remainder", other)
+    return np.remainder(input, other)
+
+
+@pointwise()
+def fmod(input: Array, other: Array | Scalar) -> Array:
+    """What truncating division leaves: has the sign of the dividend, like C's %."""
+    _no_zero_divisor("fmod", other)
+    return np.fmod(input, other)
+
+
+def _no_zero_divisor(name: str, divisor: Array) -> None:
+    if np.asarray(divisor).dtype.kind in "iub" and not np.all(divisor):
+        raise RuntimeError(f"{name}: ZeroDivisionError: an integer was divided by zero")
+
+
+@pointwise()
+def pow(input: Array | Scalar, exponent: Array | Scalar) -> Array:
+    """input to the power of exponent. RuntimeError for integers to a negative power."""
+    if np.asarray(exponent).dtype.kind == "i" and np.any(np.asarray(exponent) < 0):
+        raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+    return np.power(input, exponent)
+
+
+@pointwise()
+def neg(input: Array) -> Array:
+    """-input. RuntimeError for bool tensors."""
+    if input.dtype == np.bool_:
+        raise RuntimeError("neg: negation of a bool tensor is not supported; use ~ to invert a mask")
+    return np.negative(input)
+
+
+@pointwise()
+def abs(input: Array) -> Array:
+    """The magnitude."""
+    return np.abs(input)
+
+
+@pointwise()
+def sign(input: Array) -> Array:
+    """-1, 0 or 1; 0 for NaN, as in PyTorch."""
+    return np.sign(input) if input.dtype.kind != "f" else np.where(np.isnan(input), input.dtype.type(0), np.sign(input))
+
+
+@pointwise()
+def maximum(input: Array, other: Array | Scalar) -> Array:
+    """The larger one; NaN if either is."""
+    return np.maximum(input, other)
+
+
+@pointwise()
+def minimum(input: Array, other: Array | Scalar) -> Array:
+    """The smaller one; NaN if either is."""
+    return np.minimum(input, other)
+
+
+@pointwise()
+def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar | None = None) -> Array:
+    """The nearest value that is at least `min` and at most `max`; NaN stays NaN. RuntimeError if both are None."""
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    low = input if min is None else np.maximum(input, min)
+    return low if max is None else np.minimum(low, max)
+
+
+# ---------------------------------------------------------------------------------------------------- rounding
+
+
+@pointwise()
+def floor(input: Array) -> Array:
+    """The largest integer not above."""
+    return np.floor(input) if input.dtype.kind == "f" else input
+
+
+@pointwise()
+def ceil(input: Array) -> Array:
+    """The smallest integer not below."""
+    return np.ceil(input) if input.dtype.kind == "f" else input
+
+
+@pointwise()
+def trunc(input: Array) -> Array:
+    """The integer part."""
+    return np.trunc(input) if input.dtype.kind == "f" else input
+
+
+@pointwise()
+def round(input: Array) -> Array:
+    """The nearest integer; halves go to the even one."""
+    return np.rint(input) if input.dtype.kind == "f" else input
+
+
+# ---------------------------------------------------------------------------------------------------- functions
+
+
+@pointwise(INT_TO_FLOAT)
+def exp(input: Array) -> Array:
+    """e to the power of each element."""
+    return np.exp(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def expm1(input: Array) -> Array:
+    """exp(x) - 1, exact near 0."""
+    return np.expm1(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def log(input: Array) -> Array:
+    """The natural logarithm."""
+    return np.log(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def log1p(input: Array) -> Array:
+    """log(1 + x), exact near 0."""
+    return np.log1p(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def sqrt(input: Array) -> Array:
+    """The square root; NaN below 0."""
+    return np.sqrt(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def rsqrt(input: Array) -> Array:
+    """1 / sqrt(x)."""
+    return np.reciprocal(np.sqrt(input))
+
+
+@pointwise(INT_TO_FLOAT)
+def reciprocal(input: Array) -> Array:
+    """1 / x."""
+    return np.reciprocal(input)
+
+
+@pointwise()
+def square(input: Array) -> Array:
+    """x * x."""
+    return np.multiply(input, input)
+
+
+@pointwise(INT_TO_FLOAT)
+def sin(input: Array) -> Array:
+    """The sine of an angle in radians."""
+    return np.sin(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def cos(input: Array) -> Array:
+    """The cosine of an angle in radians."""
+    return np.cos(input)
+
+
+@pointwise(INT_TO_FLOAT, functional=True)
+def tanh(input: Array) -> Array:
+    """The hyperbolic tangent."""
+    return np.tanh(input)
+
+
+@pointwise(INT_TO_FLOAT, functional=True)
+def sigmoid(input: Array) -> Array:
+    """1 / (1 + exp(-x))."""
+    return special.expit(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def erf(input: Array) -> Array:
+    """The error function."""
+    return special.erf(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def atan2(input: Array, other: Array | Scalar) -> Array:
+    """The angle of the point (other, input), in (-pi, pi]."""
+    return np.arctan2(input, other)
+
+
+# ---------------------------------------------------------------------------------------------------- activations
+
+
+@pointwise(functional=True)
+def relu(input: Array) -> Array:
+    """max(x, 0); NaN stays NaN."""
+    return np.maximum(input, input.dtype.type(0))
+
+
+@pointwise(torch=False, methods=False, functional=True)
+def gelu(input: Array, approximate: str = "none") -> Array:
+    """0.5 x (1 + erf(x / sqrt 2)); approximate="tanh" is the cubic-tanh form of Hendrycks & Gimpel (2016)."""
+    if approximate == "tanh":
+        return 0.5 * input * (1 + np.tanh(SQRT_2_OVER_PI * (input + 0.044715 * input * input * input)))
+    if approximate != "none":
+        raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+    return 0.5 * input * (1 + special.erf(input * SQRT_HALF))
+
+
+@pointwise(torch=False, methods=False, functional=True)
+def silu(input: Array) -> Array:
+    """x * sigmoid(x)."""
+    return input * special.expit(input)
+
+
+# ---------------------------------------------------------------------------------------------------- comparison and logic
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def eq(input: Array, other: Array | Scalar) -> Array:
+    """Where equal."""
+    return np.equal(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def ne(input: Array, other: Array | Scalar) -> Array:
+    """Where different."""
+    return np.not_equal(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def lt(input: Array, other: Array | Scalar) -> Array:
+    """Where less."""
+    return np.less(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def le(input: Array, other: Array | Scalar) -> Array:
+    """Where less or equal."""
+    return np.less_equal(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def gt(input: Array, other: Array | Scalar) -> Array:
+    """Where greater."""
+    return np.greater(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def ge(input: Array, other: Array | Scalar) -> Array:
+    """Where greater or equal."""
+    return np.greater_equal(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def isnan(input: Array) -> Array:
+    """Where not a number."""
+    return np.isnan(input)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def logical_and(input: Array, other: Array | Scalar) -> Array:
+    """Where both are not 0."""
+    return np.logical_and(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def logical_or(input: Array, other: Array | Scalar) -> Array:
+    """Where either is not 0."""
+    return np.logical_or(input, other)
+
+
+@pointwise(ALWAYS_BOOL, inplace=False)
+def logical_not(input: Array) -> Array:
+    """Where 0."""
+    return np.logical_not(input)
+
+
+@pointwise()
+def bitwise_and(input: Array, other: Array | Scalar) -> Array:
+    """Bits set in both; logical for bool tensors. RuntimeError for floats."""
+    return _integers_only("bitwise_and", input) & other
+
+
+@pointwise()
+def bitwise_or(input: Array, other: Array | Scalar) -> Array:
+    """Bits set in either; logical for bool tensors. RuntimeError for floats."""
+    return _integers_only("bitwise_or", input) | other
+
+
+@pointwise()
+def bitwise_xor(input: Array, other: Array | Scalar) -> Array:
+    """Bits set in exactly one; logical for bool tensors. RuntimeError for floats."""
+    return _integers_only("bitwise_xor", input) ^ other
+
+
+@pointwise()
+def bitwise_not(input: Array) -> Array:
+    """Every bit turned over; logical not for bool tensors. RuntimeError for floats."""
+    return ~_integers_only("bitwise_not", input)
+
+
+def _integers_only(name: str, input: Array) -> Array:
+    if np.asarray(input).dtype.kind == "f":
+        raise RuntimeError(f'{name}: "{name}" is implemented for integer and bool tensors, got {np.asarray(input).dtype}')
+    return input
+
+
+@pointwise(condition=True, methods=False)
+def where(condition: Array, input: Array | Scalar, other: Array | Scalar) -> Array:
+    """`input` where the bool `condition` holds, else `other`."""
+    return np.where(condition, input, other)
+
+
+@pointwise()
+def clone(input: Array) -> Array:
+    """A copy with storage of its own."""
+    return input.copy(order="K")

@@ -1,0 +1,118 @@
+"""Random tensors, all drawn from the default generator's Philox stream.
+
+>>> from minitorch_compile.tensor import manual_seed
+>>> a = (manual_seed(0), rand(3))[1]
+>>> b = (manual_seed(0), rand(3))[1]
+>>> (a == b).all(), a.min() >= 0, a.max() < 1
+(tensor(True), tensor(True), tensor(True))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, factory
+from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype, int64
+from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.ops.creation import _leaf, _sized, sizes_of
+from minitorch_compile.tensor.philox import box_muller, default_generator, uniform
+from minitorch_compile.tensor.strides import numel
+
+Ints = tuple[int, ...]
+
+
+@factory("random")
+def uniform_random(size: Ints, dtype: dtype | None = None) -> Array:
+    """Uniform on [0, 1): what `rand` draws."""
+    element = (dtype or get_default_dtype()).numpy
+    seed, offset = default_generator.advance(numel(size))
+    return uniform(seed, offset, numel(size), element).reshape(size)
+
+
+@factory("random")
+def normal_random(size: Ints, dtype: dtype | None = None) -> Array:
+    """Standard normal: what `randn` draws."""
+    element = (dtype or get_default_dtype()).numpy
+    seed, offset = default_generator.advance(numel(size))
+    return box_muller(seed, offset, numel(size), element).reshape(size)
+
+
+def _floating_rule(size: Ints, dtype: dtype | None) -> tuple[Ints, dtype]:
+    element = dtype or get_default_dtype()
+    if element.category < FLOATING:
+        raise RuntimeError(f"rand/randn: implemented for floating-point dtypes, got {element}; use randint")
+    return sizes_of("rand", size), element
+
+
+uniform_random.shape_rule(_floating_rule)
+normal_random.shape_rule(_floating_rule)
+
+
+@factory("random")
+def randint_random(low: int, high: int, size: Ints, dtype: dtype | None = None) -> Array:
+    """Integers in [low, high): what `randint` draws."""
+    seed, offset = default_generator.advance(numel(size))
+    fraction = uniform(seed, offset, numel(size), np.dtype(np.float64))
+    return (low + np.floor(fraction * (high - low))).astype((dtype or int64).numpy).reshape(size)
+
+
+@randint_random.shape_rule
+def _randint_rule(low: int, high: int, size: Ints, dtype: dtype | None) -> tuple[Ints, dtype]:
+    if low >= high:
+        raise RuntimeError(f"randint: expects 'low' to be less than 'high', got low={low} and high={high}")
+    return sizes_of("randint", size), dtype or int64
+
+
+@composite()
+def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Any:
+    """Uniform on [0, 1)."""
+    return _leaf(uniform_random(sizes_of("rand", _sized(size)), dtype), requires_grad)
+
+
+@composite()
+def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Any:
+    """Standard normal."""
+    return _leaf(normal_random(sizes_of("randn", _sized(size)), dtype), requires_grad)
+
+
+@composite()
+def randint(low: int, high: Any = None, size: Any = None, dtype: dtype | None = None) -> Any:
+    """Integers in [low, high); randint(high, size) counts from 0."""
+    if size is None:
+        low, high, size = 0, low, high
+    return randint_random(low, high, sizes_of("randint", size), dtype)
+
+
+@composite()
+def rand_like(input: Array, dtype: dtype | None = None) -> Any:
+    """Uniform on [0, 1) in the sizes and dtype of `input`."""
+    return uniform_random(tuple(input.sizes), dtype or input.dtype)
+
+
+@composite()
+def randn_like(input: Array, dtype: dtype | None = None) -> Any:
+    """Standard normal in the sizes and dtype of `input`."""
+    return normal_random(tuple(input.sizes), dtype or input.dtype)
+
+
+@composite()
+def randperm(n: int) -> Any:
+    """The integers 0 to n - 1 in random order."""
+    from minitorch_compile.tensor.tensor_base import wrap
+
+    return wrap(np.argsort(uniform_random((n,), None).array, kind="stable"))
+
+
+@composite(functional=True)
+def dropout(input: Array, p: float = 0.5, training: bool = True) -> Any:
+    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only when training."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    keep = rand_like(input) >= p
+    return input * keep / (1 - p)

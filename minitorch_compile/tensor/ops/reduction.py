@@ -1,0 +1,212 @@
+"""Ops that collapse dimensions.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor([[1.0, 2.0], [3.0, 4.0]])
+>>> sum(x), mean(x, dim=0), argmax(x, dim=1)
+(tensor(10.), tensor([2., 3.]), tensor([1, 1]))
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, kernel_op, reduction
+from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, int64
+from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.ops import indexing, pointwise
+from minitorch_compile.tensor.strides import wrap_dim
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+Dims = tuple[int, ...]
+Axes = int | Sequence[int] | None
+
+
+def _integers_widen(input: dtype) -> dtype:
+    return input if input.category >= FLOATING else int64
+
+
+def _floating_only(input: dtype) -> dtype:
+    if input.category < FLOATING:
+        raise RuntimeError(f"mean: could not infer output dtype. Input dtype must be floating point, got {input}; pass dtype= or call .float()")
+    return input
+
+
+def _same(input: dtype) -> dtype:
+    return input
+
+
+def _bool(input: dtype) -> dtype:
+    return bool_
+
+
+@reduction(_integers_widen)
+def sum(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
+    """The sum over `dim` (an int, several, or None for all). Integers and bools add up in int64."""
+    return np.sum(input, dim, keepdims=keepdim)
+
+
+@reduction(_integers_widen)
+def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
+    """The product over `dim`."""
+    return np.prod(input, dim, keepdims=keepdim)
+
+
+@reduction(_floating_only)
+def mean(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
+    """The average over `dim`; NaN over no elements. RuntimeError for integers unless `dtype` is given."""
+    count = np.prod([input.shape[d] for d in dim], dtype=np.int64)
+    return np.sum(input, dim, keepdims=keepdim) / input.dtype.type(count)
+
+
+@reduction(_same, empty=False)
+def amax(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+    """The largest element over `dim`; NaN if there is one. IndexError over no elements."""
+    return np.amax(input, dim, keepdims=keepdim)
+
+
+@reduction(_same, empty=False)
+def amin(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+    """The smallest element over `dim`; NaN if there is one. IndexError over no elements."""
+    return np.amin(input, dim, keepdims=keepdim)
+
+
+@reduction(_bool)
+def any(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+    """Whether some element over `dim` is not 0."""
+    return np.any(input, dim, keepdims=keepdim)
+
+
+@reduction(_bool)
+def all(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+    """Whether no element over `dim` is 0."""
+    return np.all(input, dim, keepdims=keepdim)
+
+
+def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> TensorBase:
+    if dim is None:
+        if 0 in input.sizes:
+            raise IndexError(f"argmax/argmin(): Expected reduction dim to be specified for input.numel() == 0, got sizes {list(input.sizes)}")
+        return empty_fake([1] * len(input.sizes) if keepdim else [], None, int64)
+    wrapped = wrap_dim(dim, len(input.sizes))
+    if input.sizes and input.sizes[wrapped] == 0:
+        raise IndexError(f"argmax/argmin(): Expected reduction dim {dim} to have non-zero size, got sizes {list(input.sizes)}")
+    return empty_fake([1 if d == wrapped else n for d, n in enumerate(input.sizes) if keepdim or d != wrapped], None, int64)
+
+
+def _arg(function: object, input: Array, dim: int | None, keepdim: bool) -> Array:
+    if input.ndim == 0:
+        return np.asarray(0, np.int64)
+    return function(input, axis=dim, keepdims=keepdim)  # type: ignore[operator, no-any-return]
+
+
+@kernel_op("reduction", methods=True)
+def argmax(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """The index of the largest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
+    return _arg(np.argmax, input, dim, keepdim)
+
+
+@kernel_op("reduction", methods=True)
+def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    """The index of the smallest element over `dim`, the first of equals; of the flattened tensor if `dim` is None."""
+    return _arg(np.argmin, input, dim, keepdim)
+
+
+argmax.shape_rule(_arg_rule)
+argmin.shape_rule(_arg_rule)
+
+
+class ValuesIndices(NamedTuple):
+    """What max and min over one dimension return."""
+
+    values: TensorBase
+    indices: TensorBase
+
+
+def _extreme(reduce: object, arg: object, elementwise: object, input: TensorBase, dim: object, keepdim: bool) -> TensorBase | ValuesIndices:
+    if isinstance(dim, TensorBase):
+        return elementwise(input, dim)  # type: ignore[operator, no-any-return]
+    if dim is None:
+        return reduce(input)  # type: ignore[operator, no-any-return]
+    indices = arg(input, dim, True)  # type: ignore[operator]
+    values = indexing.gather(input, dim, indices)
+    return ValuesIndices(values, indices) if keepdim else ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
+
+
+@composite(methods=True)
+def max(input: Array, dim: object = None, keepdim: bool = False) -> object:
+    """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
+    return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim)  # type: ignore[arg-type]
+
+
+@composite(methods=True)
+def min(input: Array, dim: object = None, keepdim: bool = False) -> object:
+    """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
+    return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim)  # type: ignore[arg-type]
+
+
+@composite(methods=True)
+def var(input: Array, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Array:
+    """The variance over `dim`, in two passes; the sum of squares is divided by count - correction."""
+    centred = input - mean(input, dim, True)
+    count = input.numel() // builtins.max(sum(input, dim).numel(), 1)  # type: ignore[attr-defined]
+    return sum(centred * centred, dim, keepdim) / builtins.max(count - correction, 0)
+
+
+@composite(methods=True)
+def std(input: Array, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Array:
+    """The standard deviation: the square root of var."""
+    return pointwise.sqrt(var(input, dim, keepdim, correction))
+
+
+# ---------------------------------------------------------------------------------------------------- softmax and its kin
+
+
+def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> TensorBase:
+    wrap_dim(dim, len(input.sizes))
+    element = dtype or input.dtype
+    if element.category < FLOATING:
+        raise RuntimeError(f"softmax: implemented for floating-point tensors, got {element}; call .float() or pass dtype=")
+    return empty_fake(input.sizes, None, element)
+
+
+@kernel_op("reduction", methods=True, functional=True)
+def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
+    """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum. RuntimeError for integers."""
+    weights = np.exp(_shifted(input, dim, dtype))
+    return (weights / weights.sum(dim, keepdims=True)).reshape(input.shape)
+
+
+@kernel_op("reduction", methods=True, functional=True)
+def log_softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
+    """log(softmax(x)) along `dim`, without leaving the range of floats. RuntimeError for integers."""
+    shifted = _shifted(input, dim, dtype)
+    return (shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))).reshape(input.shape)
+
+
+softmax.shape_rule(_along_rule)
+log_softmax.shape_rule(_along_rule)
+
+
+def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
+    """The input less its maximum along `dim`, in row-major order; a 0-d input becomes one-dimensional."""
+    x = np.ascontiguousarray(input, None if element is None else element.numpy)
+    return x - np.amax(x, dim, keepdims=True) if x.size else x
+
+
+@composite(methods=True)
+def logsumexp(input: Array, dim: Axes, keepdim: bool = False) -> Array:
+    """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
+    top = amax(input, dim, True)
+    top = pointwise.where(pointwise.eq(pointwise.abs(top), float("inf")), 0.0, top).detach()  # type: ignore[union-attr]
+    total = pointwise.log(sum(pointwise.exp(input - top), dim, True)) + top
+    return total if keepdim else _drop(total, dim)
+
+
+def _drop(x: TensorBase, dim: Axes) -> TensorBase:
+    return sum(x, dim)
+
+

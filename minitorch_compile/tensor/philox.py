@@ -1,0 +1,100 @@
+"""Random numbers by counter: element i of a draw is a pure function of (seed, offset + i).
+
+So a compiled kernel can make each number where it needs it, a recomputed mask is the same mask, and eager and compiled code
+agree. The function is Philox4x32-10: ten rounds that multiply and mix a 128-bit counter under a 64-bit key.
+
+Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
+
+>>> words = philox(0, np.array([0], np.uint64))
+>>> [hex(int(word[0])) for word in words]       # the paper's test vector for a zero counter and key
+['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+WEYL = (0x9E3779B9, 0xBB67AE85)
+ROUNDS = 10
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+
+
+def philox(seed: int, counters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Four 32-bit words for each 64-bit counter, as uint64 arrays. The seed is the key, modulo 2**64."""
+    key0, key1 = seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF
+    x0, x1 = counters & LOW, counters >> HALF
+    x2, x3 = np.zeros_like(x0), np.zeros_like(x0)
+    for _ in range(ROUNDS):
+        product0, product1 = MULTIPLIERS[0] * x0, MULTIPLIERS[1] * x2
+        x0, x1, x2, x3 = (
+            (product1 >> HALF) ^ x1 ^ np.uint64(key0),
+            product1 & LOW,
+            (product0 >> HALF) ^ x3 ^ np.uint64(key1),
+            product0 & LOW,
+        )
+        key0, key1 = (key0 + WEYL[0]) & 0xFFFFFFFF, (key1 + WEYL[1]) & 0xFFFFFFFF
+    return x0, x1, x2, x3
+
+
+def uniform(seed: int, offset: int, count: int, element: np.dtype) -> np.ndarray:
+    """`count` numbers in [0, 1): 24 random bits for float32 and less, 53 for float64."""
+    words = philox(seed, np.arange(offset, offset + count, dtype=np.uint64))
+    if np.dtype(element) == np.float64:
+        return ((words[0] >> np.uint64(5)) * 67108864.0 + (words[1] >> np.uint64(6))) * 2.0**-53
+    return ((words[0] >> np.uint64(8)).astype(np.float32) * np.float32(2.0**-24)).astype(element)
+
+
+def box_muller(seed: int, offset: int, count: int, element: np.dtype) -> np.ndarray:
+    """`count` numbers of the standard normal distribution: sqrt(-2 log u) cos(2 pi v), computed in float64."""
+    words = philox(seed, np.arange(offset, offset + count, dtype=np.uint64))
+    u = (words[0].astype(np.float64) + 1) * 2.0**-32
+    v = words[1].astype(np.float64) * 2.0**-32
+    return (np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)).astype(element)
+
+
+class Generator:
+    """A random stream: a seed, and how many numbers have been drawn from it."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._lock = threading.Lock()
+        self.seed = seed
+        self.offset = 0
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Starts the stream again from a seed. TypeError unless it is an int."""
+        if not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"manual_seed: expected an int, got {type(seed).__name__}")
+        with self._lock:
+            self.seed, self.offset = int(seed) % 2**64, 0
+        return self
+
+    def initial_seed(self) -> int:
+        return self.seed
+
+    def advance(self, count: int) -> tuple[int, int]:
+        """Reserves `count` numbers: the seed and the offset of the first."""
+        with self._lock:
+            first = self.offset
+            self.offset += count
+            return self.seed, first
+
+    def get_state(self) -> tuple[int, int]:
+        """(seed, offset): all there is."""
+        return self.seed, self.offset
+
+    def set_state(self, state: tuple[int, int]) -> None:
+        """Continues from a state that get_state returned."""
+        with self._lock:
+            self.seed, self.offset = state
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Starts the default stream again from `seed`."""
+    return default_generator.manual_seed(seed)

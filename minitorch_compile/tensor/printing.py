@@ -1,0 +1,113 @@
+"""The text of a tensor, laid out as PyTorch lays it out.
+
+>>> from minitorch_compile.tensor import tensor, arange
+>>> tensor([[1.0, -2.5], [3.0, 10000.0]])
+tensor([[ 1.0000e+00, -2.5000e+00],
+        [ 3.0000e+00,  1.0000e+04]])
+>>> arange(2000)
+tensor([   0,    1,    2,  ..., 1997, 1998, 1999])
+
+Source: PyTorch's _tensor_str.py, for the choice of notation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minitorch_compile.tensor.dtype import bool_, get_default_dtype, int64
+from minitorch_compile.tensor.strides import numel
+
+if TYPE_CHECKING:
+    from minitorch_compile.tensor.tensor_base import TensorBase
+
+PRECISION, THRESHOLD, EDGE_ITEMS, LINE_WIDTH = 4, 1000, 3, 80
+
+
+def to_text(x: TensorBase) -> str:
+    """What `repr(x)` shows."""
+    prefix = "tensor("
+    if x.is_fake:
+        return f"FakeTensor(sizes={list(x.sizes)}, strides={list(x.strides)}, dtype={x.dtype}{_autograd_suffix(x)})"
+    body = "[]" if not numel(x.sizes) else _nested(x.array, _formatter(x.array), len(prefix))
+    return prefix + body + _suffix(x) + ")"
+
+
+def _suffix(x: TensorBase) -> str:
+    parts = []
+    if not numel(x.sizes) and len(x.sizes) != 1:
+        parts.append(f", size={tuple(x.sizes)}")
+    implied = (get_default_dtype(), int64, bool_) if numel(x.sizes) else (get_default_dtype(),)
+    if x.dtype not in implied:
+        parts.append(f", dtype={x.dtype}")
+    return "".join(parts) + _autograd_suffix(x)
+
+
+def _autograd_suffix(x: TensorBase) -> str:
+    if x.grad_fn is not None:
+        return f", grad_fn=<{getattr(x.grad_fn, 'name', type(x.grad_fn).__name__)}>"
+    return ", requires_grad=True" if x.requires_grad else ""
+
+
+def _summarised(array: np.ndarray) -> np.ndarray:
+    """The elements that will be printed: the edges of a large array."""
+    if array.size <= THRESHOLD:
+        return array
+    for axis, n in enumerate(array.shape):
+        if n > 2 * EDGE_ITEMS:
+            array = np.take(array, [*range(EDGE_ITEMS), *range(n - EDGE_ITEMS, n)], axis)
+    return array
+
+
+def _formatter(array: np.ndarray) -> Callable[[object], str]:
+    """One text for each element, all of one width."""
+    shown = _summarised(array).reshape(-1)
+    one = str if array.dtype.kind in "iu" else (lambda v: "True" if v else "False") if array.dtype.kind == "b" else _float_format(shown)
+    width = max(len(one(v)) for v in shown)
+    return lambda v: one(v).rjust(width)
+
+
+def _float_format(values: np.ndarray) -> Callable[[object], str]:
+    finite = np.abs(values[np.isfinite(values) & (values != 0)].astype(np.float64))
+    if not finite.size:
+        return lambda v: _float_text(v, "{:.0f}.")
+    low, high = float(finite.min()), float(finite.max())
+    whole = bool((finite == np.ceil(finite)).all())
+    scientific = high / low > 1000.0 or high > 1.0e8 or (low < 1.0e-4 and not whole)
+    if whole and not scientific:
+        return lambda v: _float_text(v, "{:.0f}.")
+    pattern = f"{{:.{PRECISION}e}}" if scientific else f"{{:.{PRECISION}f}}"
+    return lambda v: _float_text(v, pattern)
+
+
+def _float_text(value: object, pattern: str) -> str:
+    number = float(value)  # type: ignore[arg-type]
+    if math.isnan(number) or math.isinf(number):
+        return str(number)
+    return pattern.format(number)
+
+
+def _nested(array: np.ndarray, one: Callable[[object], str], indent: int) -> str:
+    if array.ndim == 0:
+        return one(array[()]).strip()
+    summarise = array.size > THRESHOLD
+    return _level(array, one, indent, summarise)
+
+
+def _level(array: np.ndarray, one: Callable[[object], str], indent: int, summarise: bool) -> str:
+    cut = summarise and len(array) > 2 * EDGE_ITEMS
+    rows = [*array[:EDGE_ITEMS], ..., *array[-EDGE_ITEMS:]] if cut else list(array)
+    if array.ndim == 1:
+        return _vector([" ..." if row is ... else one(row) for row in rows], indent)
+    parts = ["..." if row is ... else _level(row, one, indent + 1, summarise) for row in rows]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _vector(items: list[str], indent: int) -> str:
+    width = max(len(item) for item in items) + 2
+    per_line = max(1, (LINE_WIDTH - indent) // width)
+    lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

@@ -1,0 +1,36 @@
+"""The memory that tensors look at: a flat run of elements, shared by every view of it.
+
+>>> import numpy as np
+>>> s = Storage(np.arange(4.0))
+>>> len(s), s.version
+(4, 0)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Storage:
+    """A one-dimensional typed NumPy buffer and a version that counts in-place writes.
+
+    `buffer` is None for fake tensors, which have sizes and strides but no data. The version lets autograd notice that a
+    value it saved was overwritten (PyTorch's VariableVersion).
+    """
+
+    __slots__ = ("__weakref__", "buffer", "version")
+
+    def __init__(self, buffer: np.ndarray | None) -> None:
+        self.buffer = buffer
+        self.version = 0
+
+    def __len__(self) -> int:
+        return 0 if self.buffer is None else self.buffer.size
+
+    def __repr__(self) -> str:
+        content = "no data" if self.buffer is None else f"{self.buffer.size} x {self.buffer.dtype}"
+        return f"Storage({content}, version={self.version})"
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.buffer is None else self.buffer.nbytes

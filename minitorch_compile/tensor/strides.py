@@ -1,0 +1,205 @@
+"""The algebra of sizes and strides: what broadcasting, viewing and contiguity mean, in integers only.
+
+A tensor's element `(i, j, ...)` lies at `offset + i * strides[0] + j * strides[1] + ...` in its storage. All functions here
+are pure; none touches data.
+
+>>> contiguous_strides((2, 3, 4))
+(12, 4, 1)
+>>> broadcast_sizes((3, 1), (4,))
+(3, 4)
+>>> view_strides((2, 3, 4), (12, 4, 1), (6, 4))
+(4, 1)
+>>> view_strides((4, 3), (1, 4), (12,)) is None   # a transpose can't be flattened without a copy
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+Ints = tuple[int, ...]
+
+
+def numel(sizes: Iterable[int]) -> int:
+    """How many elements a tensor of these sizes has; 1 for a 0-d tensor."""
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+
+
+@lru_cache(maxsize=4096)
+def contiguous_strides(sizes: Ints) -> Ints:
+    """Row-major strides. A size-0 dimension counts as 1, as in PyTorch."""
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements lie in row-major order without gaps; strides of size-1 dimensions don't matter."""
+    if 0 in sizes:
+        return True
+    step = 1
+    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
+        if size != 1:
+            if stride != step:
+                return False
+            step *= size
+    return True
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front. IndexError, in PyTorch's words, if there is no such dimension.
+
+    A 0-d tensor accepts 0 and -1, as in PyTorch.
+    """
+    limit = max(ndim, 1)
+    if not -limit <= dim < limit:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")
+    return dim + limit if dim < 0 else dim
+
+
+def wrap_dims(dim: int | Sequence[int] | None, ndim: int) -> Ints:
+    """The dimensions that a reduction's `dim` names, sorted; None and an empty sequence mean all of them."""
+    if dim is None:
+        return tuple(range(ndim))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if not dims:
+        return tuple(range(ndim))
+    wrapped = [wrap_dim(d, ndim) for d in dims]
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError(f"dim: each dimension may appear once, got {dims}")
+    return tuple(sorted(wrapped)) if ndim else ()
+
+
+def broadcast_sizes(*shapes: Sequence[int]) -> Ints:
+    """The common sizes that all shapes expand to.
+
+    RuntimeError if two sizes differ and neither is 1.
+    """
+    ndim = max((len(shape) for shape in shapes), default=0)
+    result = [1] * ndim
+    for shape in shapes:
+        for dim, size in enumerate(shape, ndim - len(shape)):
+            if size != 1 and size != result[dim]:
+                if result[dim] != 1:
+                    raise RuntimeError(
+                        f"The size of tensor a ({result[dim]}) must match the size of tensor b ({size}) at non-singleton dimension {dim}"
+                        f": the sizes {', '.join(str(list(s)) for s in shapes)} don't broadcast"
+                    )
+                result[dim] = size
+    return tuple(result)
+
+
+def expand_strides(sizes: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> Ints:
+    """Strides under which a tensor reads as if it had the `target` sizes: 0 wherever a size-1 dimension is repeated."""
+    lead = len(target) - len(sizes)
+    expanded = [0] * lead
+    for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        expanded.append(0 if size == 1 and target[lead + dim] != 1 else stride)
+    return tuple(expanded)
+
+
+def infer_sizes(sizes: Sequence[int], count: int) -> Ints:
+    """`sizes` with a single -1 replaced so that they hold `count` elements. RuntimeError if they can't."""
+    unknown = [dim for dim, size in enumerate(sizes) if size == -1]
+    if len(unknown) > 1:
+        raise RuntimeError(f"only one dimension can be inferred, got sizes {list(sizes)}")
+    known = numel(size for size in sizes if size != -1)
+    if any(size < -1 for size in sizes):
+        raise RuntimeError(f"invalid shape dimension in {list(sizes)}: sizes are >= 0, or -1 once")
+    if unknown and known == 0:
+        raise RuntimeError(f"cannot reshape tensor of {count} elements into shape {list(sizes)}: the size of -1 is ambiguous")
+    if (count % known if unknown else count != known) if known else count:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
+    return tuple(count // known if size == -1 else size for size in sizes)
+
+
+def view_strides(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
+    """Strides that read the same memory in the same order under the `target` sizes, or None if no strides can.
+
+    The old dimensions fall into *chunks* that are contiguous among themselves; each chunk must be filled exactly by a run
+    of new dimensions. Source: PyTorch's at::detail::computeStride.
+    """
+    if 0 in sizes:
+        return strides if sizes == target else contiguous_strides(target)
+    result = [0] * len(target)
+    new_dim = len(target) - 1
+    step = strides[-1] if strides else 1
+    chunk, filled = 1, 1
+    for dim in range(len(sizes) - 1, -1, -1):
+        chunk *= sizes[dim]
+        ends = dim == 0 or (sizes[dim - 1] != 1 and strides[dim - 1] != chunk * step)
+        if not ends:
+            continue
+        while new_dim >= 0 and (filled < chunk or target[new_dim] == 1):
+            result[new_dim] = filled * step
+            filled *= target[new_dim]
+            new_dim -= 1
+        if filled != chunk:
+            return None
+        if dim > 0:
+            step, chunk, filled = strides[dim - 1], 1, 1
+    for dim in range(new_dim, -1, -1):  # only size-1 dimensions are left, in front (or the tensor is 0-d)
+        result[dim] = filled * step
+    return tuple(result)
+
+
+def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements fill a stretch of storage exactly once, in some order of the dimensions."""
+    step = 1
+    for stride, size in sorted((s, n) for n, s in zip(sizes, strides, strict=True) if n != 1):
+        if stride != step:
+            return False
+        step *= size
+    return True
+
+
+def elementwise_strides(sizes: Ints, operands: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Ints:
+    """The strides of a new pointwise result: dense, in the order of dimensions that the operands already have.
+
+    `operands` are (sizes, strides) pairs; the first with an opinion decides. Source: PyTorch's TensorIterator.
+    """
+    same = [strides for shape, strides in operands if tuple(shape) == sizes]
+    if all(is_contiguous(shape, strides) for shape, strides in operands) or len(sizes) < 2:
+        return contiguous_strides(sizes)
+    if len(same) == len(operands) and all(s == same[0] for s in same) and is_dense(sizes, same[0]):
+        return tuple(same[0])
+    expanded = [(expand_strides(shape, strides, sizes)) for shape, strides in operands]
+    order = _fastest_first(sizes, expanded)
+    result, step = [0] * len(sizes), 1
+    for dim in order:
+        result[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(result)
+
+
+def _fastest_first(sizes: Ints, operand_strides: Sequence[Ints]) -> list[int]:
+    """Dimensions from the fastest to the slowest: insertion sort, since the comparison is only partial."""
+    order = list(range(len(sizes) - 1, -1, -1))
+    for i in range(1, len(order)):
+        moving = i
+        for j in range(i - 1, -1, -1):
+            verdict = _compare_dims(order[j], order[moving], sizes, operand_strides)
+            if verdict > 0:
+                order[j], order[moving] = order[moving], order[j]
+                moving = j
+            elif verdict < 0:
+                break
+    return order
+
+
+def _compare_dims(a: int, b: int, sizes: Ints, operand_strides: Sequence[Ints]) -> int:
+    """-1 if dimension `a` is the faster one, 1 if `b` is, 0 if no operand can tell."""
+    for strides in operand_strides:
+        if strides[a] == 0 or strides[b] == 0:
+            continue
+        if strides[a] != strides[b]:
+            return -1 if strides[a] < strides[b] else 1
+        if sizes[a] > sizes[b]:
+            return 1
+    return 0

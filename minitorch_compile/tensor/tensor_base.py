@@ -1,0 +1,157 @@
+"""A tensor is a way to look at a storage: an offset, sizes and strides. This file is that and nothing more.
+
+The operations come later (`tensor_class.py`), made from the op table; ops themselves need only what is here.
+
+>>> import numpy as np
+>>> x = wrap(np.arange(6.0).reshape(2, 3))
+>>> x.sizes, x.strides, x.offset, x.dtype
+(torch.Size([2, 3]), (3, 1), 0, torch.float64)
+>>> column = x.as_view((2,), (3,), 1)      # the middle column: same storage, another way to look
+>>> column.array, column.storage is x.storage
+(array([1., 4.]), True)
+
+A *fake* tensor has all of this but no data. Running an op on fakes works out what the result would look like, which is how
+graphs are traced without computing (PyTorch's FakeTensor).
+
+>>> empty_fake((10**6, 10**6)).sizes
+torch.Size([1000000, 1000000])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.device import CPU, META, device
+from minitorch_compile.tensor.dtype import FROM_NUMPY, dtype, float32
+from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.strides import contiguous_strides, numel
+
+
+class FakeDataError(RuntimeError):
+    """Something asked a fake tensor for its data."""
+
+
+class TensorBase:
+    """Storage + offset + sizes + strides + dtype + device, and what autograd hangs on it.
+
+    `strides` and `offset` count elements. `base` is the tensor that this one is a view of, or None.
+    """
+
+    concrete: type  # the class that ops return: tensor_class.py sets it to Tensor
+    requires_grad: bool = False
+    grad: Any = None
+    grad_fn: Any = None
+    output_index: int = 0  # which output of grad_fn this tensor is
+    base: TensorBase | None = None
+    _array: np.ndarray | None = None
+
+    storage: Storage
+    offset: int
+    sizes: Size
+    strides: tuple[int, ...]
+    dtype: dtype
+    device: device
+
+    @property
+    def is_fake(self) -> bool:
+        """Whether there is no data behind this tensor."""
+        return self.storage.buffer is None
+
+    @property
+    def array(self) -> np.ndarray:
+        """A NumPy window on the data: shares the memory, has the same sizes and strides."""
+        if self._array is None:
+            self._array = self._make_array()
+        return self._array
+
+    def _make_array(self) -> np.ndarray:
+        buffer = self.storage.buffer
+        if buffer is None:
+            raise FakeDataError(
+                f"a fake tensor has no data (sizes {list(self.sizes)}, {self.dtype}): it stands for a value that a traced program will have when it runs"
+            )
+        itemsize = buffer.itemsize
+        return np.ndarray(self.sizes, buffer.dtype, buffer, self.offset * itemsize, [s * itemsize for s in self.strides])
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor: gradients of leaves accumulate in `.grad`."""
+        return self.grad_fn is None
+
+    def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+        """Another tensor over the same storage."""
+        view = _new(self.storage, offset, Size(sizes), tuple(strides), self.dtype, self.device)
+        view.base = self if self.base is None else self.base
+        return view
+
+
+def _new(storage: Storage, offset: int, sizes: Size, strides: tuple[int, ...], element: dtype, where: device) -> Any:
+    result = TensorBase.concrete.__new__(TensorBase.concrete)
+    result.storage = storage
+    result.offset = offset
+    result.sizes = sizes
+    result.strides = strides
+    result.dtype = element
+    result.device = where
+    return result
+
+
+def wrap(array: np.ndarray) -> Any:
+    """A tensor over a NumPy array, without a copy. The array's dtype must be one of ours, its strides not negative."""
+    flags = array.flags
+    if flags.c_contiguous:
+        sizes = Size(array.shape)
+        storage = Storage(array if array.ndim == 1 else array.reshape(-1))
+        result = _new(storage, 0, sizes, contiguous_strides(array.shape), FROM_NUMPY[array.dtype], CPU)
+    else:
+        result = _new(*_flat_window(array), FROM_NUMPY[array.dtype], CPU)
+    result._array = array
+    return result
+
+
+def _flat_window(array: np.ndarray) -> tuple[Storage, int, Size, tuple[int, ...]]:
+    """The stretch of memory that a strided array lies in, as a one-dimensional buffer."""
+    strides = tuple(s // array.itemsize for s in array.strides)
+    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True)) if array.size else 0
+    buffer = np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+    return Storage(buffer), 0, Size(array.shape), strides
+
+
+def empty_fake(sizes: Sequence[int], strides: Sequence[int] | None = None, dtype: dtype = float32, device: device = CPU) -> Any:
+    """A tensor without data; contiguous unless `strides` are given."""
+    sizes = Size(sizes)
+    return _new(Storage(None), 0, sizes, contiguous_strides(sizes) if strides is None else tuple(strides), dtype, device)
+
+
+def fake_like(x: TensorBase) -> Any:
+    """A fake tensor that looks like `x`: its sizes, strides, dtype, device and requires_grad."""
+    result = empty_fake(x.sizes, x.strides, x.dtype, x.device)
+    result.offset = x.offset
+    result.requires_grad = x.requires_grad
+    return result
+
+
+def from_numpy(array: np.ndarray) -> Any:
+    """A tensor that shares the memory of a NumPy array.
+
+    TypeError for something else or an unsupported dtype, ValueError for negative strides, as in PyTorch.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy: expected np.ndarray (got {type(array).__name__})")
+    if array.dtype not in FROM_NUMPY:
+        raise TypeError(f"from_numpy: can't convert np.ndarray of type {array.dtype}; supported are {', '.join(str(d) for d in FROM_NUMPY)}")
+    if any(s < 0 for s in array.strides):
+        raise ValueError("from_numpy: at least one stride of the array is negative, which tensors don't support; pass array.copy()")
+    return wrap(array)
+
+
+def nbytes(x: TensorBase) -> int:
+    """How many bytes the elements of `x` take, not counting sharing."""
+    return numel(x.sizes) * x.dtype.itemsize
+
+
+__all__ = ["META", "FakeDataError", "TensorBase", "empty_fake", "fake_like", "from_numpy", "nbytes", "wrap"]
