@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test lint bench grade browser notebooks lock test-pythons clean distclean
+.PHONY: help setup lab tour test lint bench grade browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -32,8 +32,8 @@ lint: setup  ## only the quick checks: ruff, mypy, the floors
 bench: setup  ## measure: call overhead, eager against compiled
 	@$(PY) -m benchmarks
 
-notebooks: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
-	@$(PY) tools/build_notebooks.py
+course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
+	@$(PY) tools/build_course.py
 
 browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a picture in build/
 	@$(PY) tools/browser_check.py

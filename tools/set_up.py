@@ -145,9 +145,10 @@ def prepare_notebooks(uv: object) -> None:
     kernel = ["--sys-prefix", "--name", "python3", "--display-name", "Python (minitorch_compile)"]
     if not succeeds([VENV_PYTHON, "-m", "ipykernel", "install", *kernel]):
         raise SetUpError("the notebook kernel could not be registered: `.venv/bin/python -m ipykernel install` fails.")
-    announcements = ["--level=sys_prefix", "@jupyterlab/apputils-extension:announcements"]
-    if not succeeds([VENV_PYTHON, "-m", "jupyter", "labextension", "disable", *announcements]):
-        raise SetUpError("JupyterLab does not start: `.venv/bin/python -m jupyter labextension list` says why.")
+    labconfig = VENV / "etc" / "jupyter" / "labconfig"
+    labconfig.mkdir(parents=True, exist_ok=True)
+    switched_off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+    (labconfig / "page_config.json").write_text(json.dumps(switched_off) + "\n")
 
 
 STEPS = {"packages": install_packages, "project": install_project, "notebooks": prepare_notebooks}

@@ -1,0 +1,85 @@
+"""Every check of the project in one run: quick ones first, all of them even when one fails, then the tests.
+
+A check that passes takes one line; one that fails shows what it printed. pytest's own output comes last, so that its
+closing line ends the run.
+
+    make test     # all of them
+    make lint     # all but the notebooks and the tests
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Check:
+    """One command; `after_failure` tells the reader what usually mends it."""
+
+    name: str
+    command: tuple[str, ...]
+    after_failure: str
+
+
+def module(*arguments: str) -> tuple[str, ...]:
+    """A command that runs a module under this very Python, so that no other installation is picked up from PATH."""
+    return (sys.executable, "-m", *arguments)
+
+
+LINT = (
+    Check("style: ruff check", module("ruff", "check", "."), "`.venv/bin/ruff check --fix` mends what it can."),
+    Check("layout: ruff format", module("ruff", "format", "--check", "."), "`.venv/bin/ruff format` mends it."),
+    Check(
+        "floors: import-linter",
+        (str(Path(sys.executable).with_name("lint-imports")), "--no-logo"),
+        "A floor may import only what pyproject.toml lists below it; see ARCHITECTURE.md.",
+    ),
+    Check("types: mypy", module("mypy"), "Each line names the file; types stand on every signature."),
+)
+NOTEBOOKS = (
+    Check(
+        "notebooks: up to date",
+        (sys.executable, "tools/build_course.py", "--check"),
+        "`make course` builds them from authoring/.",
+    ),
+)
+TESTS = module("pytest", "--cov", "--cov-report=term", "--durations=5", "--durations-min=3")
+
+
+def passes(check: Check) -> bool:
+    """Runs one check; prints a line for it, and its output when it failed."""
+    start = time.perf_counter()
+    result = subprocess.run(check.command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    good = result.returncode == 0
+    print(f"{check.name:<28}{'ok' if good else 'FAILED':<8}{time.perf_counter() - start:5.1f} s", flush=True)
+    if not good:
+        print(f"\n{result.stdout.strip()}\n{check.after_failure}\n", flush=True)
+    return good
+
+
+def run_all(checks: tuple[Check, ...], with_tests: bool) -> int:
+    """Runs everything; returns the exit status. Failures of the quick checks are named again at the end."""
+    failed = [check.name for check in checks if not passes(check)]
+    status = 0
+    if with_tests:
+        print("tests: pytest", flush=True)
+        status = subprocess.run(TESTS, cwd=ROOT).returncode
+    if failed:
+        print(f"FAILED before the tests, shown above: {'; '.join(failed)}", flush=True)
+    return 1 if failed else status
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", choices=["lint"], help="run only the quick checks")
+    lint_only = parser.parse_args().only == "lint"
+    sys.exit(run_all(LINT if lint_only else LINT + NOTEBOOKS, with_tests=not lint_only))
+
+
+if __name__ == "__main__":
+    main()

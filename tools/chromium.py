@@ -1,0 +1,121 @@
+"""A headless Chromium, driven over its DevTools protocol: JSON messages through one web socket.
+
+with Chromium() as page:
+    page.open("http://localhost:8888/lab")
+    page.wait_until("document.title != ''", seconds=10, what="a title")
+    Path("picture.png").write_bytes(page.screenshot())
+"""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import websocket
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class BrowserError(Exception):
+    """What the page did not do, or what is missing to start the browser."""
+
+
+def find_program() -> str:
+    """The browser named by CHROMIUM, or the first one on PATH."""
+    named = os.environ.get("CHROMIUM")
+    found = next(filter(None, map(shutil.which, (named,) if named else PROGRAMS)), None)
+    if found is None:
+        raise BrowserError(f"no browser found: {named or ', '.join(PROGRAMS)}. On Debian:  sudo apt install chromium")
+    return found
+
+
+class Chromium:
+    """One browser with one page. `hosts` collects every host that the page asked for something."""
+
+    def __init__(self, width: int = 1280, height: int = 1000) -> None:
+        self.profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
+        self.hosts: set[str] = set()
+        self.messages = 0
+        flags = ["--headless=new", "--remote-debugging-port=0", "--remote-allow-origins=*", "--no-first-run"]
+        flags += ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"]
+        flags += [f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}"]
+        if os.geteuid() == 0:
+            flags.append("--no-sandbox")  # Chromium refuses to start as root with its sandbox
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen([find_program(), *flags, "about:blank"], **quiet)  # type: ignore[call-overload]
+
+    def __enter__(self) -> "Chromium":
+        self.socket = websocket.create_connection(self._page_address(), timeout=120)
+        for domain in ("Page", "Runtime", "Network"):
+            self.command(f"{domain}.enable")
+        self.command("Emulation.setFocusEmulationEnabled", enabled=True)  # a page without focus has no current tab
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait(timeout=20)
+        self.profile.cleanup()
+
+    def _page_address(self) -> str:
+        """Where the page's web socket is; Chromium writes its port to a file once it listens."""
+        port_file = Path(self.profile.name) / "DevToolsActivePort"
+        deadline = time.monotonic() + 30
+        while not (port_file.exists() and port_file.read_text().strip()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise BrowserError(f"Chromium did not start (exit status {self.process.poll()})")
+            time.sleep(0.1)
+        port = port_file.read_text().split()[0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
+            targets = json.load(answer)
+        return next(target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page")
+
+    def command(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Sends one command and returns its result; events that come in between are noted."""
+        self.messages += 1
+        number = self.messages
+        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self.socket.recv())
+            self._note(message)
+            if message.get("id") == number:
+                if "error" in message:
+                    raise BrowserError(f"{method}: {message['error']['message']}")
+                return message["result"]
+
+    def _note(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "Network.requestWillBeSent":
+            address = urllib.parse.urlsplit(message["params"]["request"]["url"])
+            if address.scheme in ("http", "https", "ws", "wss"):
+                self.hosts.add(address.hostname or "")
+
+    def open(self, address: str) -> None:
+        self.command("Page.navigate", url=address)
+
+    def evaluate(self, expression: str) -> Any:
+        """The JSON value of a JavaScript expression; a promise is waited for."""
+        result = self.command("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            details = result["exceptionDetails"]
+            raise BrowserError(details.get("exception", {}).get("description", details["text"]))
+        return result["result"].get("value")
+
+    def wait_until(self, condition: str, seconds: float, what: str) -> None:
+        """Polls a JavaScript condition; an error in it counts as not yet."""
+        deadline = time.monotonic() + seconds
+        while not self.evaluate(f"(() => {{ try {{ return Boolean({condition}) }} catch (e) {{ return false }} }})()"):
+            if time.monotonic() > deadline:
+                raise BrowserError(f"after {seconds:.0f} s the page still shows no {what}")
+            time.sleep(0.3)
+
+    def screenshot(self) -> bytes:
+        """The visible part of the page as a PNG file's bytes."""
+        return base64.b64decode(self.command("Page.captureScreenshot", format="png")["data"])

@@ -1,0 +1,47 @@
+"""Hands out the exercises and opens JupyterLab on lesson 00.
+
+make lab
+.venv/bin/python tools/start_lab.py --port=9000      # any further option goes to JupyterLab
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from hand_out import hand_out, protect
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_LESSON = "notebooks/00_tour.ipynb"
+
+
+def has_display() -> bool:
+    """Whether a browser could show itself: always on a Mac, on Linux where there is X or Wayland."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def lab_command(options: list[str]) -> list[str]:
+    """JupyterLab under this very Python. Without a display it prints the address instead of opening a browser."""
+    command = [sys.executable, "-m", "jupyterlab", FIRST_LESSON, f"--ServerApp.root_dir={ROOT}"]
+    command.append("--ServerApp.log_level=WARN")  # the address is printed at every level; the rest is noise
+    command.append("--KernelManager.transport_encryption=auto")  # else every kernel prints a warning
+    if not has_display():
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    return command + options
+
+
+def main() -> None:
+    os.chdir(ROOT)
+    for folder in ("notebooks", "exercises", "solutions"):
+        protect(ROOT / folder)
+    for line in hand_out(ROOT / "exercises", ROOT / "work"):
+        print(line)
+    print(f"JupyterLab opens on {FIRST_LESSON}; your exercises are in work/. Ctrl-C twice ends it.", flush=True)
+    scripts = str(Path(sys.executable).parent)
+    environment = dict(os.environ, PATH=scripts + os.pathsep + os.environ.get("PATH", ""))  # for `!python` in a cell
+    os.execve(sys.executable, lab_command(sys.argv[1:]), environment)
+
+
+if __name__ == "__main__":
+    main()
