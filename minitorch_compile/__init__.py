@@ -21,10 +21,10 @@ from minitorch_compile.tensor import (
     float64,
     from_numpy,
     get_default_dtype,
+    int8,
     int16,
     int32,
     int64,
-    int8,
     is_grad_enabled,
     manual_seed,
     no_grad,
@@ -33,6 +33,8 @@ from minitorch_compile.tensor import (
     set_grad_enabled,
     tensor,
     uint8,
+)
+from minitorch_compile.tensor import (
     bool_ as bool,
 )
 from minitorch_compile.tensor.ops import (

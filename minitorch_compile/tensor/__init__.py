@@ -28,8 +28,8 @@ from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops import arange, empty, eye, full, linspace, ones, rand, randint, randn, zeros
 from minitorch_compile.tensor.philox import Generator, default_generator, manual_seed
 from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.tensor_class import Tensor
 from minitorch_compile.tensor.tensor_base import FakeDataError, empty_fake, fake_like, from_numpy
+from minitorch_compile.tensor.tensor_class import Tensor
 
 __all__ = [
     "FakeDataError",

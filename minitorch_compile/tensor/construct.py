@@ -42,9 +42,13 @@ def _to_array(data: Any) -> np.ndarray:
     try:
         array = np.asarray(_plain(data))
     except ValueError as error:
-        raise ValueError(f"tensor: expected sequences of equal length at every level, got a ragged list: {error}") from None
+        raise ValueError(
+            f"tensor: expected sequences of equal length at every level, got a ragged list: {error}"
+        ) from None
     if array.dtype not in FROM_NUMPY and array.dtype.kind not in "uif":
-        raise TypeError(f"tensor: can't make a tensor of {type(data).__name__} elements of type {array.dtype}; expected numbers or bools")
+        raise TypeError(
+            f"tensor: can't make a tensor of {type(data).__name__} elements of type {array.dtype}; expected numbers or bools"
+        )
     return array
 
 

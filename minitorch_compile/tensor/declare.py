@@ -67,7 +67,9 @@ def pointwise(
 
 def reduction(dtype_rule: Callable[[dtype], dtype], *, empty: bool = True) -> Callable[[Kernel], ReductionOp]:
     """An op that collapses dimensions. `empty`: whether reducing over no elements has a value."""
-    return lambda kernel: register(ReductionOp(kernel, dtype_rule=dtype_rule, empty=empty, namespaces=["torch", "method"]))
+    return lambda kernel: register(
+        ReductionOp(kernel, dtype_rule=dtype_rule, empty=empty, namespaces=["torch", "method"])
+    )
 
 
 def view(*, torch: bool = True, methods: bool = True, gather_dims: bool = False) -> Callable[[Kernel], ViewOp]:
@@ -98,4 +100,6 @@ def composite(
     *, torch: bool = True, methods: bool = False, functional: bool = False, gather_dims: bool = False
 ) -> Callable[[Kernel], CompositeOp]:
     """An op written in other ops."""
-    return lambda body: register(CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims))
+    return lambda body: register(
+        CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims)
+    )

@@ -55,7 +55,13 @@ bool_ = dtype("bool", np.bool_, BOOL)
 
 DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)
 FROM_NUMPY = {d.numpy: d for d in DTYPES}
-FROM_NAME = {d.name: d for d in DTYPES} | {"double": float64, "float": float32, "half": float16, "long": int64, "int": int32}
+FROM_NAME = {d.name: d for d in DTYPES} | {
+    "double": float64,
+    "float": float32,
+    "half": float16,
+    "long": int64,
+    "int": int32,
+}
 FROM_PYTHON = {bool: bool_, int: int64}  # a float becomes the default dtype
 
 _default = [float32]

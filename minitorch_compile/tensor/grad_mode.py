@@ -41,12 +41,16 @@ class _GradMode:
         self._previous.append(state.enabled)
         state.enabled = self.mode
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         state.enabled = self._previous.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isgeneratorfunction(function):
-            raise TypeError(f"{type(self).__name__}: can't decorate the generator {function.__name__}; put a with-block inside it")
+            raise TypeError(
+                f"{type(self).__name__}: can't decorate the generator {function.__name__}; put a with-block inside it"
+            )
 
         @functools.wraps(function)
         def in_grad_mode(*args: Any, **kwargs: Any) -> Any:

@@ -27,12 +27,25 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dispatch import dispatch
-from minitorch_compile.tensor.dtype import BOOL, FLOATING, bool_, dtype, dtype_of_scalar, get_default_dtype, int64, result_dtype
+from minitorch_compile.tensor.dtype import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    INTEGER,
+    bool_,
+    dtype,
+    dtype_of_scalar,
+    get_default_dtype,
+    int64,
+    result_dtype,
+)
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides, wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 Array = np.ndarray
 Scalar = bool | int | float
+
+SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING}
 
 # How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
 DEFAULT, INT_TO_FLOAT, ALWAYS_BOOL, BOOL_TO_LONG = "default", "int-to-float", "always-bool", "bool-to-long"
@@ -51,7 +64,9 @@ class Op:
     kind = "op"
     recorded = True
 
-    def __init__(self, kernel: Callable[..., Any], *, namespaces: Sequence[str], name: str = "", gather_dims: bool = False) -> None:
+    def __init__(
+        self, kernel: Callable[..., Any], *, namespaces: Sequence[str], name: str = "", gather_dims: bool = False
+    ) -> None:
         self.name = name or kernel.__name__
         self.kernel = kernel
         self.__name__ = self.name
@@ -63,6 +78,7 @@ class Op:
         parameters = self.__signature__.parameters
         self.parameters = tuple(parameters)
         self.defaults = tuple(p.default for p in parameters.values())
+        self.required = sum(p.default is inspect.Parameter.empty for p in parameters.values())
         self.tensor_parameters = tuple(i for i, p in enumerate(parameters.values()) if "Array" in str(p.annotation))
         self._position = {name: i for i, name in enumerate(self.parameters)}
 
@@ -77,15 +93,20 @@ class Op:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, defaults filled in. TypeError for one too many, missing or unknown."""
-        if len(args) == len(self.parameters) and not kwargs:
-            return args
-        if len(args) > len(self.parameters):
-            raise TypeError(f"{self.name}() takes {len(self.parameters)} arguments {self.parameters} but {len(args)} were given")
+        given = len(args)
+        if not kwargs and self.required <= given <= len(self.parameters):
+            return args if given == len(self.parameters) else args + self.defaults[given:]
+        if given > len(self.parameters):
+            raise TypeError(
+                f"{self.name}() takes {len(self.parameters)} arguments {self.parameters} but {len(args)} were given"
+            )
         values = [*args, *self.defaults[len(args) :]]
         for name, value in kwargs.items():
             position = self._position.get(name)
             if position is None:
-                raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'; it takes {', '.join(self.parameters)}")
+                raise TypeError(
+                    f"{self.name}() got an unexpected keyword argument '{name}'; it takes {', '.join(self.parameters)}"
+                )
             if position < len(args):
                 raise TypeError(f"{self.name}() got multiple values for argument '{name}'")
             values[position] = value
@@ -117,7 +138,9 @@ class Op:
         """The tensor at a position, or a TypeError that names the parameter."""
         value = bound[position]
         if not isinstance(value, TensorBase):
-            raise TypeError(f"{self.name}(): argument '{self.parameters[position]}' (position {position + 1}) must be Tensor, not {type(value).__name__}")
+            raise TypeError(
+                f"{self.name}(): argument '{self.parameters[position]}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
+            )
         return value
 
 
@@ -159,6 +182,27 @@ class PointwiseOp(Op):
     def result_dtype(self, bound: Sequence[Any]) -> dtype:
         return bool_ if self.promotion == ALWAYS_BOOL else self.common_dtype(bound)
 
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """As Op.run; the frequent case, one dtype and row-major order, goes straight to the kernel."""
+        bound = self.bind(args, kwargs)
+        arrays = list(bound)
+        first: dtype | None = None
+        for position in self.tensor_parameters:
+            value = bound[position]
+            if not isinstance(value, TensorBase):
+                if value is not None and (first is None or SCALAR_CATEGORY.get(type(value), COMPLEX) > first.category):
+                    return super().run(args, kwargs)
+                continue
+            array = value._array
+            if array is None or (value.dtype is not first and first is not None) or not array.flags.c_contiguous:
+                return super().run(args, kwargs)
+            first = value.dtype
+            arrays[position] = array
+        if first is None or (first.category < FLOATING and self.promotion != DEFAULT):
+            return super().run(args, kwargs)
+        with np.errstate(all="ignore"):
+            return wrap(np.asarray(self.kernel(*arrays)))
+
     def eager(self, *bound: Any) -> TensorBase:
         arrays = list(bound)
         target = self.common_dtype(bound).numpy
@@ -169,7 +213,7 @@ class PointwiseOp(Op):
                 array = value.array
                 if not array.flags.c_contiguous:
                     layouts.append(i)
-                arrays[i] = array if array.dtype is target or array.dtype == target else self._convert(array, target)
+                arrays[i] = array if array.dtype == target else self._convert(array, target)
             elif value is not None:
                 arrays[i] = target.type(value)
         with np.errstate(all="ignore"):
@@ -199,13 +243,17 @@ class PointwiseOp(Op):
 class WherePointwiseOp(PointwiseOp):
     """A pointwise op whose first tensor is a condition: it keeps its bool dtype and has no say in the result's."""
 
+    run = Op.run
+
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         return common_dtype([bound[i] for i in self.tensor_parameters[1:] if bound[i] is not None], self.name)
 
     def eager(self, *bound: Any) -> TensorBase:
         condition = self.tensor_argument(bound, self.tensor_parameters[0])
         if condition.dtype is not bool_:
-            raise RuntimeError(f"{self.name}: expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}")
+            raise RuntimeError(
+                f"{self.name}: expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+            )
         return super().eager(*bound)
 
     def _convert(self, array: Array, target: np.dtype) -> Array:
@@ -259,7 +307,9 @@ class ReductionOp(Op):
 
     kind = "reduction"
 
-    def __init__(self, kernel: Callable[..., Any], *, dtype_rule: Callable[[dtype], dtype], empty: bool = True, **row: Any) -> None:
+    def __init__(
+        self, kernel: Callable[..., Any], *, dtype_rule: Callable[[dtype], dtype], empty: bool = True, **row: Any
+    ) -> None:
         super().__init__(kernel, **row)
         self.dtype_rule = dtype_rule
         self.empty = empty  # whether the reduction of no elements has a value
@@ -273,14 +323,20 @@ class ReductionOp(Op):
         input = self.tensor_argument(bound, 0)
         dims = wrap_dims(bound[1], len(input.sizes))
         if not self.empty and any(input.sizes[d] == 0 for d in dims):
-            raise IndexError(f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim {bound[1]}")
+            raise IndexError(
+                f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim {bound[1]}"
+            )
         return dims
 
     def eager(self, *bound: Any) -> TensorBase:
         dims, result = self._dims(bound), self._result_dtype(bound)
         array = bound[0].array
         with np.errstate(all="ignore"):
-            value = self.kernel(array, dims, *bound[2:]) if self._dtype_at is None else self.kernel(array.astype(result.numpy, copy=False), dims, *bound[2:])
+            value = (
+                self.kernel(array, dims, *bound[2:])
+                if self._dtype_at is None
+                else self.kernel(array.astype(result.numpy, copy=False), dims, *bound[2:])
+            )
         return wrap(np.ascontiguousarray(np.asarray(value, dtype=result.numpy)).reshape(np.shape(value)))
 
     def meta_rule(self, *bound: Any) -> TensorBase:
@@ -352,7 +408,9 @@ def _to_arrays(value: Any, op: Op, position: int) -> Any:
         return [_to_arrays(item, op, position) for item in value]
     if value is None:
         return None
-    raise TypeError(f"{op.name}(): argument '{op.parameters[position]}' (position {position + 1}) must be Tensor, not {type(value).__name__}")
+    raise TypeError(
+        f"{op.name}(): argument '{op.parameters[position]}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
+    )
 
 
 class FactoryOp(Op):
@@ -419,11 +477,14 @@ class InplaceOp(Op):
 def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
     """RuntimeError, in PyTorch's words, unless `result` may be written into `target` in place."""
     if result.sizes != target.sizes:
-        raise RuntimeError(f"{name}: output with shape {list(target.sizes)} doesn't match the broadcast shape {list(result.sizes)}")
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.sizes)} doesn't match the broadcast shape {list(result.sizes)}"
+        )
     if result.dtype.category > target.dtype.category:
-        raise RuntimeError(f"{name}: result type {result.dtype} can't be cast to the desired output type {target.dtype}")
+        raise RuntimeError(
+            f"{name}: result type {result.dtype} can't be cast to the desired output type {target.dtype}"
+        )
     if 0 in target.strides and any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True)):
         raise RuntimeError(
             f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() it first."
         )
-

@@ -65,7 +65,13 @@ def _summarised(array: np.ndarray) -> np.ndarray:
 def _formatter(array: np.ndarray) -> Callable[[object], str]:
     """One text for each element, all of one width."""
     shown = _summarised(array).reshape(-1)
-    one = str if array.dtype.kind in "iu" else (lambda v: "True" if v else "False") if array.dtype.kind == "b" else _float_format(shown)
+    one = (
+        str
+        if array.dtype.kind in "iu"
+        else (lambda v: "True" if v else "False")
+        if array.dtype.kind == "b"
+        else _float_format(shown)
+    )
     width = max(len(one(v)) for v in shown)
     return lambda v: one(v).rjust(width)
 

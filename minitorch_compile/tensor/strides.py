@@ -113,7 +113,9 @@ def infer_sizes(sizes: Sequence[int], count: int) -> Ints:
     if any(size < -1 for size in sizes):
         raise RuntimeError(f"invalid shape dimension in {list(sizes)}: sizes are >= 0, or -1 once")
     if unknown and known == 0:
-        raise RuntimeError(f"cannot reshape tensor of {count} elements into shape {list(sizes)}: the size of -1 is ambiguous")
+        raise RuntimeError(
+            f"cannot reshape tensor of {count} elements into shape {list(sizes)}: the size of -1 is ambiguous"
+        )
     if (count % known if unknown else count != known) if known else count:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
     return tuple(count // known if size == -1 else size for size in sizes)

@@ -75,7 +75,9 @@ class TensorBase:
                 f"a fake tensor has no data (sizes {list(self.sizes)}, {self.dtype}): it stands for a value that a traced program will have when it runs"
             )
         itemsize = buffer.itemsize
-        return np.ndarray(self.sizes, buffer.dtype, buffer, self.offset * itemsize, [s * itemsize for s in self.strides])
+        return np.ndarray(
+            self.sizes, buffer.dtype, buffer, self.offset * itemsize, [s * itemsize for s in self.strides]
+        )
 
     @property
     def is_leaf(self) -> bool:
@@ -121,10 +123,14 @@ def _flat_window(array: np.ndarray) -> tuple[Storage, int, Size, tuple[int, ...]
     return Storage(buffer), 0, Size(array.shape), strides
 
 
-def empty_fake(sizes: Sequence[int], strides: Sequence[int] | None = None, dtype: dtype = float32, device: device = CPU) -> Any:
+def empty_fake(
+    sizes: Sequence[int], strides: Sequence[int] | None = None, dtype: dtype = float32, device: device = CPU
+) -> Any:
     """A tensor without data; contiguous unless `strides` are given."""
     sizes = Size(sizes)
-    return _new(Storage(None), 0, sizes, contiguous_strides(sizes) if strides is None else tuple(strides), dtype, device)
+    return _new(
+        Storage(None), 0, sizes, contiguous_strides(sizes) if strides is None else tuple(strides), dtype, device
+    )
 
 
 def fake_like(x: TensorBase) -> Any:
@@ -143,9 +149,13 @@ def from_numpy(array: np.ndarray) -> Any:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy: expected np.ndarray (got {type(array).__name__})")
     if array.dtype not in FROM_NUMPY:
-        raise TypeError(f"from_numpy: can't convert np.ndarray of type {array.dtype}; supported are {', '.join(str(d) for d in FROM_NUMPY)}")
+        raise TypeError(
+            f"from_numpy: can't convert np.ndarray of type {array.dtype}; supported are {', '.join(str(d) for d in FROM_NUMPY)}"
+        )
     if any(s < 0 for s in array.strides):
-        raise ValueError("from_numpy: at least one stride of the array is negative, which tensors don't support; pass array.copy()")
+        raise ValueError(
+            "from_numpy: at least one stride of the array is negative, which tensors don't support; pass array.copy()"
+        )
     return wrap(array)
 
 

@@ -15,7 +15,19 @@ import numpy as np
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+from minitorch_compile.tensor.dtype import (
+    FLOATING,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.printing import to_text
 from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
@@ -182,7 +194,9 @@ class Tensor(TensorBase):
 
     def __bool__(self) -> bool:
         if numel(self.sizes) != 1:
-            raise RuntimeError(f"Boolean value of Tensor with {numel(self.sizes)} values is ambiguous; use .any() or .all()")
+            raise RuntimeError(
+                f"Boolean value of Tensor with {numel(self.sizes)} values is ambiguous; use .any() or .all()"
+            )
         return bool(self.array.item())
 
     def __int__(self) -> int:
@@ -219,7 +233,9 @@ class Tensor(TensorBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.grad_fn is not None:
-            raise RuntimeError("Only Tensors created explicitly by the user support the deepcopy protocol at the moment; detach() it first")
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user support the deepcopy protocol at the moment; detach() it first"
+            )
         copy = type(self).__new__(type(self))
         memo[id(self)] = copy
         copy.__dict__.update(ops.clone(ops.detach(self)).__dict__)

@@ -52,13 +52,19 @@ def _check(name: str, x: TensorBase, y: TensorBase, ndim: int, names: tuple[str,
             raise TypeError(f"{name}(): argument '{label}' must be Tensor, not {type(tensor).__name__}")
         if len(tensor.sizes) != ndim:
             raise RuntimeError(f"{name}: {label} must have {ndim} dimensions, got sizes {list(tensor.sizes)}")
+    _check_inner(name, x, y, names)
+
+
+def _check_inner(name: str, x: TensorBase, y: TensorBase, names: tuple[str, str]) -> None:
     if x.sizes[-1] != y.sizes[-2]:
         raise RuntimeError(
             f"{name}: the inner sizes differ: {names[0]} is {list(x.sizes)}, {names[1]} is {list(y.sizes)};"
             f" {names[0]}.size(-1) = {x.sizes[-1]} must equal {names[1]}.size(-2) = {y.sizes[-2]}."
         )
     if x.dtype is not y.dtype:
-        raise RuntimeError(f"{name}: expected {names[0]} and {names[1]} to have the same dtype, but got: {x.dtype} != {y.dtype}")
+        raise RuntimeError(
+            f"{name}: expected {names[0]} and {names[1]} to have the same dtype, but got: {x.dtype} != {y.dtype}"
+        )
 
 
 @kernel_op("contraction", methods=True)
@@ -77,9 +83,13 @@ def _addmm_rule(input: TensorBase, mat1: TensorBase, mat2: TensorBase, beta: flo
     _check("addmm", mat1, mat2, 2, ("mat1", "mat2"))
     sizes = (mat1.sizes[0], mat2.sizes[1])
     if broadcast_sizes(input.sizes, sizes) != sizes:
-        raise RuntimeError(f"addmm: input of sizes {list(input.sizes)} doesn't expand to the product's sizes {list(sizes)}")
+        raise RuntimeError(
+            f"addmm: input of sizes {list(input.sizes)} doesn't expand to the product's sizes {list(sizes)}"
+        )
     if input.dtype is not mat1.dtype:
-        raise RuntimeError(f"addmm: expected input and mat1 to have the same dtype, but got: {input.dtype} != {mat1.dtype}")
+        raise RuntimeError(
+            f"addmm: expected input and mat1 to have the same dtype, but got: {input.dtype} != {mat1.dtype}"
+        )
     return empty_fake(sizes, None, mat1.dtype)
 
 
@@ -96,7 +106,7 @@ def matmul(input: Array, other: Array) -> Any:
             raise RuntimeError(f"matmul: both arguments need to be at least 1D, but {name} is 0D")
     if len(input.sizes) == 1 or len(other.sizes) == 1:
         return _with_vector(input, other)
-    _check("matmul", _last_two(input), _last_two(other), 2, ("input", "other"))
+    _check_inner("matmul", input, other, ("input", "other"))
     if len(input.sizes) == 2 and len(other.sizes) == 2:
         return mm(input, other)
     if len(other.sizes) == 2:  # fold the batch into the rows: one product instead of many
@@ -105,14 +115,12 @@ def matmul(input: Array, other: Array) -> Any:
     return _batched(input, other)
 
 
-def _last_two(x: TensorBase) -> TensorBase:
-    return empty_fake(x.sizes[-2:], None, x.dtype)
-
-
 def _with_vector(x: Any, y: Any) -> Any:
     inner = y.sizes[-2] if len(y.sizes) > 1 else y.sizes[0]
     if x.sizes[-1] != inner:
-        raise RuntimeError(f"matmul: the inner sizes differ: input is {list(x.sizes)}, other is {list(y.sizes)}; {x.sizes[-1]} must equal {inner}.")
+        raise RuntimeError(
+            f"matmul: the inner sizes differ: input is {list(x.sizes)}, other is {list(y.sizes)}; {x.sizes[-1]} must equal {inner}."
+        )
     if len(x.sizes) == 1 and len(y.sizes) == 1:
         return sum(mul(x, y))
     if len(x.sizes) == 1:
@@ -132,7 +140,9 @@ def _batched(x: Any, y: Any) -> Any:
 def linear(input: Array, weight: Array, bias: Array | None = None) -> Any:
     """input @ weight.T + bias: weight is (out_features, in_features)."""
     if input.sizes[-1:] != weight.sizes[-1:]:
-        raise RuntimeError(f"linear: input.size(-1) must equal weight.size(-1): input is {list(input.sizes)}, weight is {list(weight.sizes)}")
+        raise RuntimeError(
+            f"linear: input.size(-1) must equal weight.size(-1): input is {list(input.sizes)}, weight is {list(weight.sizes)}"
+        )
     if bias is None or len(input.sizes) == 1:
         product = matmul(input, t(weight))
         return product if bias is None else add(product, bias)

@@ -45,7 +45,9 @@ def windows(padded: Array, kernel: Pair, stride: Pair, dilation: Pair, out: Pair
     """A view (N, C, out_h, out_w, kernel_h, kernel_w) of an image (N, C, H, W)."""
     n, c, h, w = padded.strides
     shape = (*padded.shape[:2], *out, *kernel)
-    return np.lib.stride_tricks.as_strided(padded, shape, (n, c, h * stride[0], w * stride[1], h * dilation[0], w * dilation[1]))
+    return np.lib.stride_tricks.as_strided(
+        padded, shape, (n, c, h * stride[0], w * stride[1], h * dilation[0], w * dilation[1])
+    )
 
 
 def pad_image(x: Array, padding: Pair, value: float = 0) -> Array:
@@ -56,7 +58,9 @@ def pad_image(x: Array, padding: Pair, value: float = 0) -> Array:
 
 
 @kernel_op("convolution", torch=False)
-def convolution(input: Array, weight: Array, bias: Array | None, stride: Pair, padding: Pair, dilation: Pair, groups: int) -> Array:
+def convolution(
+    input: Array, weight: Array, bias: Array | None, stride: Pair, padding: Pair, dilation: Pair, groups: int
+) -> Array:
     """input (N, C_in, H, W), weight (C_out, C_in / groups, kernel_h, kernel_w) -> (N, C_out, out_h, out_w)."""
     columns, out = _columns(input, weight.shape, stride, padding, dilation, groups)
     matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
@@ -64,12 +68,16 @@ def convolution(input: Array, weight: Array, bias: Array | None, stride: Pair, p
     return result if bias is None else result + bias[:, None, None]
 
 
-def _columns(x: Array, weight_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int) -> tuple[Array, Pair]:
+def _columns(
+    x: Array, weight_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+) -> tuple[Array, Pair]:
     """The windows as matrices (N, groups, C_in / groups * kernel_h * kernel_w, out_h * out_w)."""
     kernel = (weight_sizes[2], weight_sizes[3])
     out = _out_sizes(x.shape, kernel, stride, padding, dilation)
     view = windows(pad_image(x, padding), kernel, stride, dilation, out).transpose(0, 1, 4, 5, 2, 3)
-    return view.reshape(x.shape[0], groups, -1, out[0] * out[1]) if view.size else np.zeros((x.shape[0], groups, weight_sizes[1] * kernel[0] * kernel[1], out[0] * out[1]), x.dtype), out
+    return view.reshape(x.shape[0], groups, -1, out[0] * out[1]) if view.size else np.zeros(
+        (x.shape[0], groups, weight_sizes[1] * kernel[0] * kernel[1], out[0] * out[1]), x.dtype
+    ), out
 
 
 def _out_sizes(sizes: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
@@ -81,10 +89,18 @@ def _out_sizes(sizes: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair
 
 @convolution.shape_rule
 def _convolution_rule(
-    input: TensorBase, weight: TensorBase, bias: TensorBase | None, stride: Pair, padding: Pair, dilation: Pair, groups: int
+    input: TensorBase,
+    weight: TensorBase,
+    bias: TensorBase | None,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
 ) -> TensorBase:
     if len(input.sizes) != 4 or len(weight.sizes) != 4:
-        raise RuntimeError(f"conv2d: expected 4D input and weight, got input {list(input.sizes)} and weight {list(weight.sizes)}")
+        raise RuntimeError(
+            f"conv2d: expected 4D input and weight, got input {list(input.sizes)} and weight {list(weight.sizes)}"
+        )
     if groups < 1 or weight.sizes[0] % groups or input.sizes[1] != weight.sizes[1] * groups:
         raise RuntimeError(
             f"conv2d: given groups={groups} and weight of size {list(weight.sizes)}, expected input{list(input.sizes)} to have"
@@ -93,10 +109,14 @@ def _convolution_rule(
     if weight.dtype is not input.dtype:
         raise RuntimeError(f"conv2d: Input type ({input.dtype}) and weight type ({weight.dtype}) should be the same")
     if bias is not None and tuple(bias.sizes) != (weight.sizes[0],):
-        raise RuntimeError(f"conv2d: expected bias to be 1-dimensional with {weight.sizes[0]} elements, but got bias of size {list(bias.sizes)}")
+        raise RuntimeError(
+            f"conv2d: expected bias to be 1-dimensional with {weight.sizes[0]} elements, but got bias of size {list(bias.sizes)}"
+        )
     out = _out_sizes(input.sizes, weight.sizes[2:], stride, padding, dilation)
     if min(out) < 1:
-        raise RuntimeError(f"conv2d: kernel size {list(weight.sizes[2:])} can't be greater than the padded input size {list(input.sizes[2:])} + 2 * {list(padding)}")
+        raise RuntimeError(
+            f"conv2d: kernel size {list(weight.sizes[2:])} can't be greater than the padded input size {list(input.sizes[2:])} + 2 * {list(padding)}"
+        )
     return empty_fake((input.sizes[0], weight.sizes[0], *out), None, input.dtype)
 
 
@@ -112,7 +132,13 @@ def convolution_weight_grad(
 
 @convolution_weight_grad.shape_rule
 def _weight_grad_rule(
-    grad: TensorBase, input: TensorBase, weight_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+    grad: TensorBase,
+    input: TensorBase,
+    weight_sizes: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
 ) -> TensorBase:
     return empty_fake(weight_sizes, None, grad.dtype)
 
@@ -137,14 +163,26 @@ def convolution_input_grad(
 
 @convolution_input_grad.shape_rule
 def _input_grad_rule(
-    grad: TensorBase, weight: TensorBase, input_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+    grad: TensorBase,
+    weight: TensorBase,
+    input_sizes: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
 ) -> TensorBase:
     return empty_fake(input_sizes, None, grad.dtype)
 
 
 @composite(functional=True)
 def conv2d(
-    input: Array, weight: Array, bias: Array | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Any:
     """2-d convolution. `padding` may be "valid" (none) or "same" (output as large as the input, for stride 1 and odd kernels)."""
     strides, dilations = pair(stride, "conv2d: stride"), pair(dilation, "conv2d: dilation")
@@ -154,5 +192,7 @@ def conv2d(
         padding = tuple(d * (k - 1) // 2 for d, k in zip(dilations, weight.sizes[2:], strict=True))
     paddings = (0, 0) if padding == "valid" else pair(padding, "conv2d: padding")
     if min(strides) < 1 or min(dilations) < 1 or min(paddings) < 0:
-        raise RuntimeError(f"conv2d: stride and dilation must be positive and padding non-negative, got {stride}, {dilation}, {padding}")
+        raise RuntimeError(
+            f"conv2d: stride and dilation must be positive and padding non-negative, got {stride}, {dilation}, {padding}"
+        )
     return convolution(input, weight, bias, strides, paddings, dilations, groups)

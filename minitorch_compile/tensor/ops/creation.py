@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, as_dtype, dtype, dtype_of_scalar, float64, get_default_dtype, int64, promote_types
+from minitorch_compile.tensor.dtype import (
+    FLOATING,
+    as_dtype,
+    dtype,
+    dtype_of_scalar,
+    float64,
+    get_default_dtype,
+    int64,
+    promote_types,
+)
 from minitorch_compile.tensor.op import Array, Scalar, empty_like_strides
 from minitorch_compile.tensor.strides import broadcast_sizes, is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -49,7 +58,9 @@ def arange(start: Scalar, end: Scalar | None = None, step: Scalar = 1, dtype: dt
     """start, start + step, ... up to but without end; arange(n) counts from 0. int64 unless an argument is a float."""
     (count,), element = _arange_rule(start, end, step, dtype)
     first = 0 if end is None else start
-    return (first + step * np.arange(count, dtype=np.int64 if element.category < FLOATING else np.float64)).astype(element.numpy)
+    return (first + step * np.arange(count, dtype=np.int64 if element.category < FLOATING else np.float64)).astype(
+        element.numpy
+    )
 
 
 @arange.shape_rule
@@ -60,7 +71,9 @@ def _arange_rule(start: Scalar, end: Scalar | None, step: Scalar, dtype: dtype |
     if (last - first) * step < 0:
         raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: {first}, {last}, {step}")
     floating = any(isinstance(v, float) for v in (first, last, step))
-    return (math.ceil((last - first) / step),), as_dtype(dtype) if dtype is not None else get_default_dtype() if floating else int64
+    return (math.ceil((last - first) / step),), as_dtype(
+        dtype
+    ) if dtype is not None else get_default_dtype() if floating else int64
 
 
 @factory()
@@ -179,7 +192,9 @@ def copy(input: Array, src: Array) -> Array:
 @copy.shape_rule
 def _copy_rule(input: TensorBase, src: TensorBase) -> TensorBase:
     if broadcast_sizes(input.sizes, src.sizes) != input.sizes:
-        raise RuntimeError(f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor written to")
+        raise RuntimeError(
+            f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor written to"
+        )
     return empty_fake(input.sizes, _dense_strides(input), input.dtype)
 
 
@@ -240,5 +255,3 @@ def zero_(input: Array) -> Any:
 def result_type(a: TensorBase, b: TensorBase) -> dtype:
     """The dtype of an operation on two tensors with dimensions."""
     return promote_types(a.dtype, b.dtype)
-
-

@@ -41,7 +41,9 @@ def _along(input: Array, dim: int, index: Array) -> tuple[Array, ...]:
     at = wrap_dim(dim, input.ndim)
     n = input.shape[at]
     if index.size and (index.min() < 0 or index.max() >= n):
-        raise RuntimeError(f"index out of bounds for dimension {at} with size {n}: the index tensor holds values in [{index.min()}, {index.max()}]")
+        raise RuntimeError(
+            f"index out of bounds for dimension {at} with size {n}: the index tensor holds values in [{index.min()}, {index.max()}]"
+        )
     grid = list(np.ogrid[tuple(builtins.slice(0, size) for size in index.shape)])
     grid[at] = index
     return tuple(grid)
@@ -56,11 +58,17 @@ def _gather_rule(input: TensorBase, dim: int, index: TensorBase) -> TensorBase:
 def _check_along(name: str, input: TensorBase, dim: int, index: TensorBase) -> None:
     at = wrap_dim(dim, len(input.sizes))
     if not isinstance(index, TensorBase) or index.dtype.category >= FLOATING or index.dtype is bool_:
-        raise RuntimeError(f"{name}(): Expected dtype int64 for index, got {getattr(index, 'dtype', type(index).__name__)}")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int64 for index, got {getattr(index, 'dtype', type(index).__name__)}"
+        )
     if max(len(index.sizes), 1) != max(len(input.sizes), 1):
-        raise RuntimeError(f"{name}: Index tensor must have the same number of dimensions as input tensor: {list(index.sizes)}, {list(input.sizes)}")
+        raise RuntimeError(
+            f"{name}: Index tensor must have the same number of dimensions as input tensor: {list(index.sizes)}, {list(input.sizes)}"
+        )
     if any(i > n for d, (i, n) in enumerate(zip(index.sizes, input.sizes, strict=False)) if d != at):
-        raise RuntimeError(f"{name}: Size does not match: index {list(index.sizes)} is larger than input {list(input.sizes)} apart from dimension {at}")
+        raise RuntimeError(
+            f"{name}: Size does not match: index {list(index.sizes)} is larger than input {list(input.sizes)} apart from dimension {at}"
+        )
 
 
 @kernel_op("indexing", methods=True, inplace=True)
@@ -89,13 +97,17 @@ def _scatter_add_rule(input: TensorBase, dim: int, index: TensorBase, src: Tenso
 @kernel_op("indexing", torch=False)
 def index(input: Array, indices: Sequence[Array | None]) -> Array:
     """input[indices], where None stands for a whole dimension. Index tensors broadcast together (NumPy's advanced indexing)."""
-    return np.ascontiguousarray(input[_index_key(input, indices)]).reshape(_index_sizes(input.shape, [None if i is None else i.shape for i in indices]))
+    return np.ascontiguousarray(input[_index_key(input, indices)]).reshape(
+        _index_sizes(input.shape, [None if i is None else i.shape for i in indices])
+    )
 
 
 def _index_key(input: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]:
     for dim, i in enumerate(indices):
         if i is not None and i.size and (i.max() >= input.shape[dim] or i.min() < -input.shape[dim]):
-            raise IndexError(f"index {i.max() if i.max() >= input.shape[dim] else i.min()} is out of bounds for dimension {dim} with size {input.shape[dim]}")
+            raise IndexError(
+                f"index {i.max() if i.max() >= input.shape[dim] else i.min()} is out of bounds for dimension {dim} with size {input.shape[dim]}"
+            )
     return tuple(builtins.slice(None) if i is None else i for i in indices)
 
 
@@ -138,13 +150,19 @@ def index_put(input: Array, indices: Sequence[Array | None], values: Array, accu
 
 
 @index_put.shape_rule
-def _index_put_rule(input: TensorBase, indices: Sequence[TensorBase | None], values: TensorBase, accumulate: bool = False) -> TensorBase:
+def _index_put_rule(
+    input: TensorBase, indices: Sequence[TensorBase | None], values: TensorBase, accumulate: bool = False
+) -> TensorBase:
     _check_indices("index_put", input, indices)
     target = _index_sizes(input.sizes, [None if i is None else i.sizes for i in indices])
     if broadcast_sizes(target, values.sizes) != target:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.sizes)} cannot be broadcast to indexing result of shape {list(target)}")
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.sizes)} cannot be broadcast to indexing result of shape {list(target)}"
+        )
     if values.dtype is not input.dtype:
-        raise RuntimeError(f"index_put: source and destination dtypes must match, got {input.dtype} for the destination and {values.dtype} for the source")
+        raise RuntimeError(
+            f"index_put: source and destination dtypes must match, got {input.dtype} for the destination and {values.dtype} for the source"
+        )
     return empty_fake(input.sizes, None, input.dtype)
 
 
@@ -152,14 +170,18 @@ def _index_put_rule(input: TensorBase, indices: Sequence[TensorBase | None], val
 def embedding(input: Array, weight: Array) -> Array:
     """weight[input]: a row of `weight` for each integer. IndexError for one that is out of range."""
     if input.size and (input.min() < 0 or input.max() >= weight.shape[0]):
-        raise IndexError(f"embedding: index out of range in self: {input.min()} to {input.max()} in a table of {weight.shape[0]} rows")
+        raise IndexError(
+            f"embedding: index out of range in self: {input.min()} to {input.max()} in a table of {weight.shape[0]} rows"
+        )
     return weight[input]
 
 
 @embedding.shape_rule
 def _embedding_rule(input: TensorBase, weight: TensorBase) -> TensorBase:
     if input.dtype.category >= FLOATING or input.dtype is bool_:
-        raise RuntimeError(f"embedding: Expected tensor for argument 'input' to have dtype Long or Int; but got {input.dtype} instead")
+        raise RuntimeError(
+            f"embedding: Expected tensor for argument 'input' to have dtype Long or Int; but got {input.dtype} instead"
+        )
     if len(weight.sizes) != 2:
         raise RuntimeError(f"embedding: 'weight' must be 2-D, got sizes {list(weight.sizes)}")
     return empty_fake((*input.sizes, weight.sizes[1]), None, weight.dtype)
@@ -176,7 +198,9 @@ def _nonzero_rule(input: TensorBase) -> TensorBase:
     from minitorch_compile.tensor.tensor_base import FakeDataError
 
     if input.is_fake:
-        raise FakeDataError("nonzero: the size of the result depends on the data, which a fake tensor doesn't have; torch.where(mask, x, 0) keeps the sizes")
+        raise FakeDataError(
+            "nonzero: the size of the result depends on the data, which a fake tensor doesn't have; torch.where(mask, x, 0) keeps the sizes"
+        )
     return input
 
 
@@ -241,7 +265,9 @@ def _index_tensors(x: TensorBase, dim: int, item: Any) -> list[Any]:
     if index_tensor.dtype is not bool_:
         return [index_tensor]
     if index_tensor.sizes != x.sizes[dim : dim + len(index_tensor.sizes)]:
-        raise IndexError(f"The shape of the mask {list(index_tensor.sizes)} at index {dim} does not match the shape of the indexed tensor {list(x.sizes)}")
+        raise IndexError(
+            f"The shape of the mask {list(index_tensor.sizes)} at index {dim} does not match the shape of the indexed tensor {list(x.sizes)}"
+        )
     return [select(nonzero(index_tensor), 1, d) for d in range(len(index_tensor.sizes))]
 
 

@@ -40,15 +40,23 @@ def _promoted(tensors: Sequence[Array]) -> np.dtype:
 @cat.shape_rule
 def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
     if not isinstance(tensors, (list, tuple)) or not tensors:
-        raise RuntimeError("cat: expected a non-empty list of Tensors" if isinstance(tensors, (list, tuple)) else f"cat: tensors must be a list, got {type(tensors).__name__}")
+        raise RuntimeError(
+            "cat: expected a non-empty list of Tensors"
+            if isinstance(tensors, (list, tuple))
+            else f"cat: tensors must be a list, got {type(tensors).__name__}"
+        )
     first = tensors[0]
     if not first.sizes:
         raise RuntimeError("cat: zero-dimensional tensor (at position 0) cannot be concatenated; use stack")
     at = wrap_dim(dim, len(first.sizes))
     element, total = first.dtype, 0
     for position, t in enumerate(tensors):
-        if len(t.sizes) != len(first.sizes) or any(a != b for d, (a, b) in enumerate(zip(t.sizes, first.sizes, strict=True)) if d != at):
-            raise RuntimeError(f"cat: sizes of tensors must match except in dimension {at}: tensor 0 is {list(first.sizes)}, tensor {position} is {list(t.sizes)}")
+        if len(t.sizes) != len(first.sizes) or any(
+            a != b for d, (a, b) in enumerate(zip(t.sizes, first.sizes, strict=True)) if d != at
+        ):
+            raise RuntimeError(
+                f"cat: sizes of tensors must match except in dimension {at}: tensor 0 is {list(first.sizes)}, tensor {position} is {list(t.sizes)}"
+            )
         element = promote_types(element, t.dtype)
         total += t.sizes[at]
     return empty_fake([total if d == at else n for d, n in enumerate(first.sizes)], None, element)
@@ -61,5 +69,7 @@ def stack(tensors: Sequence[Array], dim: int = 0) -> Any:
         raise RuntimeError("stack: expected a non-empty list of Tensors")
     for position, t in enumerate(tensors):
         if t.shape != tensors[0].shape:
-            raise RuntimeError(f"stack: expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and {list(t.shape)} at entry {position}")
+            raise RuntimeError(
+                f"stack: expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and {list(t.shape)} at entry {position}"
+            )
     return cat([unsqueeze(t, dim) for t in tensors], dim)

@@ -29,7 +29,9 @@ def reduced(loss: Any, reduction: str) -> Any:
 
 
 @composite(torch=False, functional=True)
-def nll_loss(input: Array, target: Array, weight: Array | None = None, ignore_index: int = -100, reduction: str = "mean") -> Any:
+def nll_loss(
+    input: Array, target: Array, weight: Array | None = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Any:
     """The negative log-likelihood: -input[i][target[i]] for log-probabilities (N, C, ...) and classes (N, ...).
 
     `weight` scales each class; targets equal to `ignore_index` count nothing. The mean is over the weights that count.
@@ -59,12 +61,19 @@ def _check_classes(input: Any, target: Any) -> None:
         raise RuntimeError(f"nll_loss: expected scalar type Long for target but found {target.dtype}")
     expected = (*input.sizes[:1], *input.sizes[2:]) if len(input.sizes) > 1 else ()
     if tuple(target.sizes) != tuple(expected):
-        raise ValueError(f"cross_entropy/nll_loss: expected target of sizes {list(expected)} for input of sizes {list(input.sizes)}, got {list(target.sizes)}")
+        raise ValueError(
+            f"cross_entropy/nll_loss: expected target of sizes {list(expected)} for input of sizes {list(input.sizes)}, got {list(target.sizes)}"
+        )
 
 
 @composite(torch=False, functional=True)
 def cross_entropy(
-    input: Array, target: Array, weight: Array | None = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
 ) -> Any:
     """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities like input."""
     dim = 1 if len(input.sizes) > 1 else 0
@@ -76,7 +85,9 @@ def cross_entropy(
     if label_smoothing == 0.0:
         return loss
     if weight is not None or reduction != "mean":
-        raise RuntimeError("cross_entropy: label_smoothing is supported with reduction='mean' and no weight; mix the targets as probabilities instead")
+        raise RuntimeError(
+            "cross_entropy: label_smoothing is supported with reduction='mean' and no weight; mix the targets as probabilities instead"
+        )
     counted = to(eq(eq(target, ignore_index), False), input.dtype)
     uniform = neg(sum(mul(mean(log_probabilities, dim), counted)) / sum(counted))
     return loss * (1 - label_smoothing) + uniform * label_smoothing

@@ -49,23 +49,43 @@ def _layer_norm_rule(
 ) -> tuple[Any, Any, Any]:
     rows = len(normalized_shape)
     if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
-        raise RuntimeError(f"layer_norm: given normalized_shape={list(normalized_shape)}, expected input with sizes [*, {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}")
+        raise RuntimeError(
+            f"layer_norm: given normalized_shape={list(normalized_shape)}, expected input with sizes [*, {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
+        )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and tuple(parameter.sizes) != tuple(normalized_shape):
-            raise RuntimeError(f"layer_norm: expected {name} to be of same shape as normalized_shape {list(normalized_shape)}, got {list(parameter.sizes)}")
+            raise RuntimeError(
+                f"layer_norm: expected {name} to be of same shape as normalized_shape {list(normalized_shape)}, got {list(parameter.sizes)}"
+            )
     statistics = (*input.sizes[:-rows], *[1] * rows)
-    return empty_fake(input.sizes, None, input.dtype), empty_fake(statistics, None, input.dtype), empty_fake(statistics, None, input.dtype)
+    return (
+        empty_fake(input.sizes, None, input.dtype),
+        empty_fake(statistics, None, input.dtype),
+        empty_fake(statistics, None, input.dtype),
+    )
 
 
 @composite(functional=True)
-def layer_norm(input: Array, normalized_shape: Sequence[int], weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5) -> Any:
+def layer_norm(
+    input: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Any:
     """Layer normalisation (Ba, Kiros and Hinton 2016)."""
     return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
 
 
 @composite(torch=False, functional=True)
 def scaled_dot_product_attention(
-    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
 ) -> Any:
     """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given.
 

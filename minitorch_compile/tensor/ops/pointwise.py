@@ -31,7 +31,9 @@ def add(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
 def sub(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     """input - alpha * other. RuntimeError for bool tensors, as in PyTorch."""
     if input.dtype == np.bool_:
-        raise RuntimeError("sub: subtraction with a bool tensor is not supported; use logical_xor, or ~ to invert a mask")
+        raise RuntimeError(
+            "sub: subtraction with a bool tensor is not supported; use logical_xor, or ~ to invert a mask"
+        )
     return np.subtract(input, other if alpha == 1 else other * input.dtype.type(alpha))
 
 
@@ -350,7 +352,9 @@ def bitwise_not(input: Array) -> Array:
 
 def _integers_only(name: str, input: Array) -> Array:
     if np.asarray(input).dtype.kind == "f":
-        raise RuntimeError(f'{name}: "{name}" is implemented for integer and bool tensors, got {np.asarray(input).dtype}')
+        raise RuntimeError(
+            f'{name}: "{name}" is implemented for integer and bool tensors, got {np.asarray(input).dtype}'
+        )
     return input
 
 

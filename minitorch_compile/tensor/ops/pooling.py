@@ -40,19 +40,29 @@ def max_pool2d_with_indices(
 
 
 def _out(sizes: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool) -> Pair:
-    height, width = (output_size(sizes[2 + i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode) for i in (0, 1))
+    height, width = (
+        output_size(sizes[2 + i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode) for i in (0, 1)
+    )
     return height, width
 
 
 @max_pool2d_with_indices.shape_rule
-def _max_pool_rule(input: TensorBase, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool) -> tuple[Any, Any]:
+def _max_pool_rule(
+    input: TensorBase, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
+) -> tuple[Any, Any]:
     if len(input.sizes) != 4:
-        raise RuntimeError(f"max_pool2d: Expected 4D (N, C, H, W) input, got sizes {list(input.sizes)}; unsqueeze(0) adds a batch dimension")
+        raise RuntimeError(
+            f"max_pool2d: Expected 4D (N, C, H, W) input, got sizes {list(input.sizes)}; unsqueeze(0) adds a batch dimension"
+        )
     if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
-        raise RuntimeError(f"max_pool2d: padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel_size}")
+        raise RuntimeError(
+            f"max_pool2d: padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel_size}"
+        )
     out = _out(input.sizes, kernel_size, stride, padding, dilation, ceil_mode)
     if min(out) < 1:
-        raise RuntimeError(f"max_pool2d: given input size {list(input.sizes)}, the output size {list(out)} is too small for kernel_size={kernel_size}")
+        raise RuntimeError(
+            f"max_pool2d: given input size {list(input.sizes)}, the output size {list(out)} is too small for kernel_size={kernel_size}"
+        )
     sizes = (*input.sizes[:2], *out)
     return empty_fake(sizes, None, input.dtype), empty_fake(sizes, None, int64)
 
@@ -73,7 +83,13 @@ def _max_pool_backward_rule(grad: TensorBase, indices: TensorBase, input_sizes: 
 
 @composite(functional=True)
 def max_pool2d(
-    input: Array, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
 ) -> Any:
     """The maximum of each window; windows lie side by side unless `stride` says otherwise."""
     kernel = pair(kernel_size, "max_pool2d: kernel_size")

@@ -31,7 +31,9 @@ def _integers_widen(input: dtype) -> dtype:
 
 def _floating_only(input: dtype) -> dtype:
     if input.category < FLOATING:
-        raise RuntimeError(f"mean: could not infer output dtype. Input dtype must be floating point, got {input}; pass dtype= or call .float()")
+        raise RuntimeError(
+            f"mean: could not infer output dtype. Input dtype must be floating point, got {input}; pass dtype= or call .float()"
+        )
     return input
 
 
@@ -89,12 +91,18 @@ def all(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
 def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> TensorBase:
     if dim is None:
         if 0 in input.sizes:
-            raise IndexError(f"argmax/argmin(): Expected reduction dim to be specified for input.numel() == 0, got sizes {list(input.sizes)}")
+            raise IndexError(
+                f"argmax/argmin(): Expected reduction dim to be specified for input.numel() == 0, got sizes {list(input.sizes)}"
+            )
         return empty_fake([1] * len(input.sizes) if keepdim else [], None, int64)
     wrapped = wrap_dim(dim, len(input.sizes))
     if input.sizes and input.sizes[wrapped] == 0:
-        raise IndexError(f"argmax/argmin(): Expected reduction dim {dim} to have non-zero size, got sizes {list(input.sizes)}")
-    return empty_fake([1 if d == wrapped else n for d, n in enumerate(input.sizes) if keepdim or d != wrapped], None, int64)
+        raise IndexError(
+            f"argmax/argmin(): Expected reduction dim {dim} to have non-zero size, got sizes {list(input.sizes)}"
+        )
+    return empty_fake(
+        [1 if d == wrapped else n for d, n in enumerate(input.sizes) if keepdim or d != wrapped], None, int64
+    )
 
 
 def _arg(function: object, input: Array, dim: int | None, keepdim: bool) -> Array:
@@ -126,7 +134,9 @@ class ValuesIndices(NamedTuple):
     indices: TensorBase
 
 
-def _extreme(reduce: object, arg: object, elementwise: object, input: TensorBase, dim: object, keepdim: bool) -> TensorBase | ValuesIndices:
+def _extreme(
+    reduce: object, arg: object, elementwise: object, input: TensorBase, dim: object, keepdim: bool
+) -> TensorBase | ValuesIndices:
     if isinstance(dim, TensorBase):
         return elementwise(input, dim)  # type: ignore[operator, no-any-return]
     if dim is None:
@@ -169,7 +179,9 @@ def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> Tens
     wrap_dim(dim, len(input.sizes))
     element = dtype or input.dtype
     if element.category < FLOATING:
-        raise RuntimeError(f"softmax: implemented for floating-point tensors, got {element}; call .float() or pass dtype=")
+        raise RuntimeError(
+            f"softmax: implemented for floating-point tensors, got {element}; call .float() or pass dtype="
+        )
     return empty_fake(input.sizes, None, element)
 
 
@@ -208,5 +220,3 @@ def logsumexp(input: Array, dim: Axes, keepdim: bool = False) -> Array:
 
 def _drop(x: TensorBase, dim: Axes) -> TensorBase:
     return sum(x, dim)
-
-

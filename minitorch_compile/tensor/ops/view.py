@@ -45,10 +45,14 @@ def as_strided(input: Array, size: Ints, stride: Ints, storage_offset: int | Non
     """Any sizes and strides over the same storage. RuntimeError if they reach outside it."""
     offset = input.offset if storage_offset is None else storage_offset
     if any(n < 0 for n in size) or any(s < 0 for s in stride) or offset < 0 or len(size) != len(stride):
-        raise RuntimeError(f"as_strided: size, stride and storage_offset must be >= 0 and of one length, got {size}, {stride}, {storage_offset}")
+        raise RuntimeError(
+            f"as_strided: size, stride and storage_offset must be >= 0 and of one length, got {size}, {stride}, {storage_offset}"
+        )
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if numel(size) and input.storage.buffer is not None and last >= len(input.storage):
-        raise RuntimeError(f"as_strided: size {list(size)}, stride {list(stride)} and offset {offset} reach element {last} of a storage of {len(input.storage)}")
+        raise RuntimeError(
+            f"as_strided: size {list(size)}, stride {list(stride)} and offset {offset} reach element {last} of a storage of {len(input.storage)}"
+        )
     return tuple(size), tuple(stride), offset
 
 
@@ -77,7 +81,9 @@ def transpose(input: Array, dim0: int, dim1: int) -> Layout:
 def t(input: Array) -> Layout:
     """The transpose of a matrix; vectors and 0-d tensors stay as they are. RuntimeError from 3 dimensions on."""
     if len(input.sizes) > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(input.sizes)}D; use transpose or mT")
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {len(input.sizes)}D; use transpose or mT"
+        )
     return input.sizes[::-1], input.strides[::-1], input.offset
 
 
@@ -86,14 +92,18 @@ def expand(input: Array, size: Ints) -> Layout:
     """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't fit."""
     lead = len(size) - len(input.sizes)
     if lead < 0:
-        raise RuntimeError(f"expand: the number of sizes provided ({len(size)}) must be at least the tensor's dimensions ({len(input.sizes)})")
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({len(size)}) must be at least the tensor's dimensions ({len(input.sizes)})"
+        )
     target = []
     for dim, n in enumerate(size):
         old = input.sizes[dim - lead] if dim >= lead else None
         if n == -1 and old is None:
             raise RuntimeError(f"expand: size -1 isn't allowed in a leading, non-existing dimension {dim}")
         if old is not None and n not in (-1, old) and old != 1:
-            raise RuntimeError(f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension {dim}; sizes {list(input.sizes)}")
+            raise RuntimeError(
+                f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension {dim}; sizes {list(input.sizes)}"
+            )
         target.append(old if n == -1 else n)
     return target, expand_strides(input.sizes, input.strides, target), input.offset  # type: ignore[arg-type]
 
@@ -236,7 +246,9 @@ def repeat(input: Array, repeats: Ints) -> Any:
     """The tensor tiled: `repeats` copies along each dimension, new ones in front. A copy, not a view."""
     lead = len(repeats) - len(input.sizes)
     if lead < 0:
-        raise RuntimeError(f"repeat: number of dimensions of repeat dims {len(repeats)} can not be smaller than the tensor's {len(input.sizes)}")
+        raise RuntimeError(
+            f"repeat: number of dimensions of repeat dims {len(repeats)} can not be smaller than the tensor's {len(input.sizes)}"
+        )
     sizes = (1,) * lead + tuple(input.sizes)
     interleaved = view_op(contiguous(input), tuple(n for size in sizes for n in (1, size)))
     tiled = expand(interleaved, tuple(n for count, size in zip(repeats, sizes, strict=True) for n in (count, size)))
@@ -257,5 +269,3 @@ def movedim(input: Array, source: int, destination: int) -> Any:
     order = [d for d in range(ndim) if d != wrap_dim(source, ndim)]
     order.insert(wrap_dim(destination, ndim), wrap_dim(source, ndim))
     return permute(input, tuple(order))
-
-
