@@ -27,6 +27,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 drawing_node_limit: Annotated[
     int, "A graph with more nodes than this is drawn summarised, one box per source line."
 ] = 150
+generated_source_folder: Annotated[
+    str | None,
+    "Also write generated Python to files in this folder, for debuggers that need a file; None: memory only.",
+] = None
 
 
 class Option:

@@ -85,7 +85,7 @@ class TreeSpec:
         self.type = type
         self.context = context
         self.children_specs = children_specs
-        self.num_leaves = sum(child.num_leaves for child in children_specs) if rule else 1
+        self.num_leaves: int = sum(child.num_leaves for child in children_specs) if rule else 1
         self._rule = rule
 
     def is_leaf(self) -> bool:

@@ -1,0 +1,89 @@
+"""The arguments of a node: any nesting of tuples, lists, dicts and slices whose leaves are nodes or constants.
+
+`map_arg` walks such a nesting and replaces the nodes; everything else that needs to look into arguments is written
+with it.
+
+>>> from minitorch_compile.fx import Graph
+>>> graph = Graph()
+>>> x, n = graph.placeholder("x"), graph.placeholder("n")
+>>> map_arg(([x, 2], {"dim": slice(None, n)}), lambda node: node.name.upper())
+(['X', 2], {'dim': slice(None, 'N', None)})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from minitorch_compile.fx.node import Node
+
+
+def map_aggregate(argument: Any, fn: Callable[[Any], Any]) -> Any:
+    """The same nesting with `fn` applied to every leaf. A namedtuple keeps its class."""
+    if isinstance(argument, tuple):
+        items = [map_aggregate(item, fn) for item in argument]
+        return type(argument)(*items) if hasattr(argument, "_fields") else tuple(items)
+    if isinstance(argument, list):
+        return [map_aggregate(item, fn) for item in argument]
+    if isinstance(argument, dict):
+        return {key: map_aggregate(item, fn) for key, item in argument.items()}
+    if isinstance(argument, slice):
+        return slice(*(map_aggregate(item, fn) for item in (argument.start, argument.stop, argument.step)))
+    return fn(argument)
+
+
+def map_arg(argument: Any, fn: Callable[[Node], Any]) -> Any:
+    """The same nesting with `fn` applied to every node; constants stay."""
+    from minitorch_compile.fx.node import Node
+
+    return map_aggregate(argument, lambda leaf: fn(leaf) if isinstance(leaf, Node) else leaf)
+
+
+def freeze(argument: Any) -> Any:
+    """A copy whose lists and dicts refuse to change.
+
+    Nodes count their users when their arguments are set. `node.args[0].append(x)` would go unnoticed, so it is an
+    error.
+    """
+    if isinstance(argument, tuple):
+        items = [freeze(item) for item in argument]
+        return type(argument)(*items) if hasattr(argument, "_fields") else tuple(items)
+    if isinstance(argument, list):
+        return ImmutableList(map(freeze, argument))
+    if isinstance(argument, dict):
+        return ImmutableDict((key, freeze(item)) for key, item in argument.items())
+    return argument
+
+
+def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
+    raise TypeError(
+        f"The arguments of a node can't be changed in place ({self!r}). "
+        "Assign to node.args or node.kwargs instead, so that the graph knows about the change."
+    )
+
+
+class ImmutableList(list):
+    """A list, to isinstance and ==, whose mutators raise TypeError."""
+
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
+
+    def __reduce__(self) -> Any:
+        return ImmutableList, (tuple(self),)
+
+
+class ImmutableDict(dict):
+    """A dict, to isinstance and ==, whose mutators raise TypeError."""
+
+    update = pop = popitem = clear = setdefault = _refuse
+    __setitem__ = __delitem__ = __ior__ = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> Any:
+        return ImmutableDict, (dict(self),)

@@ -1,0 +1,80 @@
+"""What a node does besides computing its value.
+
+A pass may drop, merge or move a node only if running it has no effect that somebody could see. This file is the one
+place that says which nodes do: those that write into a tensor, draw random numbers, or call something registered with
+`has_side_effect`.
+
+>>> import operator
+>>> from minitorch_compile.fx import Graph
+>>> graph = Graph()
+>>> x = graph.placeholder("x")
+>>> [is_impure(n) for n in (graph.call_function(operator.add, (x, 1)), graph.call_function(operator.iadd, (x, 1)))]
+[False, True]
+>>> [writes(n) for n in (graph.call_method("relu", (x,)), graph.call_method("relu_", (x,)))]
+[False, True]
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TypeVar
+
+from minitorch_compile.fx.expressions import BINARY, UNARY
+from minitorch_compile.fx.node import Node
+
+AnyCallable = TypeVar("AnyCallable", bound=Callable)
+
+_IN_PLACE_OPERATORS: frozenset[Callable] = frozenset((
+    operator.iadd, operator.iand, operator.iconcat, operator.ifloordiv, operator.ilshift, operator.imatmul,
+    operator.imod, operator.imul, operator.ior, operator.ipow, operator.irshift, operator.isub, operator.itruediv,
+    operator.ixor, operator.setitem, operator.delitem,
+))  # fmt: skip
+_IN_PLACE_METHODS = frozenset(
+    ("__setitem__", "__delitem__", "append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault")
+)
+_with_side_effect: set[Callable] = {print}
+
+
+def has_side_effect(fn: AnyCallable) -> AnyCallable:
+    """Register a function whose calls must never be dropped or merged; also a decorator."""
+    _with_side_effect.add(fn)
+    return fn
+
+
+def writes(node: Node) -> bool:
+    """Whether the node stores into one of its arguments."""
+    if node.kwargs.get("out") is not None:
+        return True
+    if node.op == "call_method":
+        name = str(node.target)
+        return (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_METHODS
+    if node.op == "call_function":
+        return node.target in _IN_PLACE_OPERATORS or getattr(node.target, "kind", None) == "inplace"
+    # A module may update its buffers, as BatchNorm does; we can't see.
+    return node.op == "call_module"
+
+
+def is_random(node: Node) -> bool:
+    """Whether the node draws from a random generator: its value differs from call to call."""
+    return node.op == "call_function" and getattr(node.target, "kind", None) == "random"
+
+
+def is_impure(node: Node) -> bool:
+    """Whether dropping the node, though nobody uses its value, would change what the program does."""
+    if node.op in ("placeholder", "output"):
+        return True
+    return node.target in _with_side_effect or writes(node) or is_random(node)
+
+
+def makes_new_storage(node: Node) -> bool:
+    """Whether the node's value is certainly neither one of its arguments nor a view of one.
+
+    >>> from minitorch_compile.fx import Graph
+    >>> graph = Graph()
+    >>> x = graph.placeholder("x")
+    >>> [makes_new_storage(n) for n in (graph.call_function(operator.add, (x, 1)), graph.call_method("t", (x,)))]
+    [True, False]
+    """
+    kind = getattr(node.target, "kind", None)
+    return node.target in BINARY or node.target in UNARY or kind in ("pointwise", "reduction", "contraction")
