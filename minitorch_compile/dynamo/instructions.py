@@ -182,10 +182,14 @@ class Instruction:
         return self.opname not in NO_FALL_THROUGH
 
     def __str__(self) -> str:
-        operand = f"to {self.target}" if self.target is not None else "" if self.argval is None else repr(self.argval)
+        return f"{self.opname:20} {self._operand()}".rstrip()
+
+    def _operand(self) -> str:
+        if self.target is not None:
+            return f"to {self.target}"
         if isinstance(self.argval, types.CodeType):
-            operand = f"<code {self.argval.co_qualname}>"
-        return f"{self.opname:20} {operand}".rstrip()
+            return f"<code {self.argval.co_qualname}>"
+        return repr(self.argval) if self.opname == "LOAD_CONST" or self.argval is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
