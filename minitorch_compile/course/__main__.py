@@ -1,0 +1,60 @@
+"""`python -m minitorch_compile.course grade [folder]`: a table of points; `... progress`: every exercise's state."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+from .course_folder import course_folder
+from .grade import Grade, grade_folder, percent, table
+from .progress import progress
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="course", description="Grade the exercises, or see how far you are.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    grading = commands.add_parser("grade", help="judge every exercise of every notebook in a folder")
+    grading.add_argument("folder", nargs="?", type=Path, help="default: work/")
+    grading.add_argument("--details", action="store_true", help="print each exercise's cases, too")
+    grading.add_argument("--csv", type=Path, help="write one line an exercise to this file")
+    following = commands.add_parser("progress", help="what is done and what is next")
+    following.add_argument("lesson", nargs="?", help="a number such as 01; default: all")
+    options = parser.parse_args(arguments)
+    if options.command == "progress":
+        progress(options.lesson)
+        return 0
+    return grade(options.folder, options.details, options.csv)
+
+
+def grade(folder: Path | None, details: bool, csv_path: Path | None) -> int:
+    """Print the table. A notebook that isn't there scores nothing, but a folder that isn't there is an error."""
+    if folder is None:
+        folder = course_folder() / "work"
+        folder.mkdir(exist_ok=True)
+    if not folder.is_dir():
+        print(f"grade: {folder} is not a folder", file=sys.stderr)
+        return 2
+    grades = grade_folder(folder)
+    if details:
+        for result in (result for each in grades for result in each.results):
+            print(f"{result}\n")
+    print(table(grades))
+    if csv_path is not None:
+        write_csv(grades, csv_path)
+    return 0
+
+
+def write_csv(grades: list[Grade], path: Path) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["exercise", "title", "points", "of", "percent"])
+        for result in (result for each in grades for result in each.results):
+            writer.writerow(
+                [result.number, result.title, result.points, result.total, percent(result.points, result.total)]
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

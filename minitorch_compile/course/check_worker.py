@@ -1,0 +1,119 @@
+"""The process that judges one exercise: reads a job from standard input, writes one line of JSON an event.
+
+Run as `python -m minitorch_compile.course.check_worker` by `check_process`, never by hand. It limits its own memory,
+runs the learner's statements in a module of their own, then the cases one by one. Each case is announced before it
+runs, so that the parent knows which one was running if this process dies or has to be killed. This protects the
+notebook from mistakes; it isn't a sandbox against malice.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import linecache
+import os
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .exercise import Case, Exercise, NotWritten, WrongAnswer
+from .lessons import find_exercise
+
+Event = dict[str, Any]
+MODULE_NAME = "your_notebook"
+FILE_BYTES = 64 * 2**20
+
+
+def main() -> None:
+    """Judge the job on standard input. What the learner's code prints goes to standard error, away from the events."""
+    job = json.load(sys.stdin)
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    exercise = find_exercise(job["exercise"])
+    limit_resources(exercise.megabytes)
+    for event in events(exercise, job["cells"]):
+        channel.write(json.dumps(event) + "\n")
+        sys.stdout.flush()
+
+
+def events(exercise: Exercise, cells: list[dict[str, Any]]) -> Iterator[Event]:
+    """Everything that happens, in order: ready, setup, then for each case that it begins and its verdict, then end."""
+    yield {"event": "ready"}
+    module = types.ModuleType(MODULE_NAME)
+    setup = attempt(partial(run_cells, module, cells))
+    yield {"event": "setup", **setup}
+    if setup["verdict"] == "pass":
+        for index, case in enumerate(exercise.cases):
+            yield {"event": "case", "index": index}
+            yield {
+                "event": "verdict",
+                "index": index,
+                **attempt(partial(judge, case, getattr(module, exercise.answer))),
+            }
+    yield {"event": "end"}
+
+
+def judge(case: Case, answer: Any) -> None:
+    if answer is ...:
+        raise NotWritten("still `...`")
+    case.judge(answer)
+
+
+def run_cells(module: types.ModuleType, cells: list[dict[str, Any]]) -> None:
+    """Run the learner's statements in the module; tracebacks give the line numbers and the text of their cells."""
+    sys.modules[module.__name__] = module
+    for cell in cells:
+        filename = f"cell {cell['number']}"
+        linecache.cache[filename] = (len(cell["source"]), None, cell["source"].splitlines(keepends=True), filename)
+        body = ast.parse(cell["source"]).body
+        kept = ast.Module([body[index] for index in cell["statements"]], type_ignores=[])
+        exec(compile(kept, filename, "exec"), module.__dict__)
+
+
+def attempt(action: Callable[[], Any]) -> dict[str, str]:
+    """Run the action; what it raises becomes a verdict."""
+    try:
+        action()
+    except (NotWritten, NotImplementedError) as unwritten:
+        return {"verdict": "todo", "fact": "", "why": "", "line": str(unwritten)}
+    except WrongAnswer as wrong:
+        return {"verdict": "fail", "fact": wrong.fact, "why": wrong.why, "line": learner_line(wrong.__cause__)}
+    except MemoryError:
+        return {"verdict": "fail", "fact": "your code asked for more memory than the limit", "why": "", "line": ""}
+    except RecursionError as error:
+        fact = "your code called itself too many times: which call is the last one?"
+        return {"verdict": "fail", "fact": fact, "why": "", "line": learner_line(error)}
+    except SystemExit:
+        return {"verdict": "fail", "fact": "your code asked the program to exit", "why": "", "line": ""}
+    except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is reported)
+        return {"verdict": "fail", "fact": f"{type(error).__name__}: {error}", "why": "", "line": learner_line(error)}
+    return {"verdict": "pass", "fact": "", "why": "", "line": ""}
+
+
+def learner_line(error: BaseException | None) -> str:
+    """The innermost line of the learner's own code in a traceback; empty if there is none."""
+    frames = traceback.extract_tb(error.__traceback__) if error is not None else []
+    own = [frame for frame in frames if frame.filename.startswith("cell ")]
+    return f"{own[-1].filename}, line {own[-1].lineno}: {own[-1].line}" if own else ""
+
+
+def limit_resources(megabytes: int) -> None:
+    """Allow this much memory beyond what the imports mapped, and no endless output. Windows has no such limits."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    statistics = Path("/proc/self/statm")
+    if statistics.exists():
+        mapped = int(statistics.read_text().split()[0]) * resource.getpagesize()
+        limit = mapped + megabytes * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    main()

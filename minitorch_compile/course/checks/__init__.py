@@ -1,0 +1,1 @@
+"""The judgement of every exercise, one module a lesson."""

@@ -1,0 +1,182 @@
+"""An exercise: what the learner must bind, which cases judge it, and what each wrong turn is told.
+
+A case is a function that gets the learner's answer and raises `WrongAnswer` if it is wrong. Most cases compare a
+function with an oracle on inputs ordered from the smallest up, so that the first disagreement is the smallest one; a
+`Misconception` is an oracle for one particular wrong idea, and is recognised by giving the learner's results.
+
+>>> doubling = Exercise("99.1", "doubling", answer="double", minutes=1, hints=("a", "b", "c"))
+>>> squares = Misconception("You squared the number. Doubling adds it to itself.", lambda x: x * x)
+>>> @doubling.case("small numbers", points=2, section="Doubling")
+... def _(answer):
+...     agree(answer, oracle=lambda x: 2 * x, inputs=[(0,), (1,), (2,), (3,)], misconceptions=[squares])
+>>> def double(x):
+...     return x * x
+>>> try:
+...     doubling.cases[0].judge(double)
+... except WrongAnswer as wrong:
+...     print(wrong)
+double(1): expected 2, got 1. You squared the number. Doubling adds it to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Arguments = tuple[Any, ...]
+Disagreement = tuple[Arguments, Any, Any]
+"""What was tried, expected and got."""
+
+
+class WrongAnswer(Exception):
+    """`fact`: what was tried, expected and got. `why`: the misconception behind it, or a question that leads out."""
+
+    def __init__(self, fact: str, why: str = "") -> None:
+        super().__init__(fact if fact.endswith((".", "?")) else fact + ".", why)
+
+    @property
+    def fact(self) -> str:
+        return self.args[0]
+
+    @property
+    def why(self) -> str:
+        return self.args[1]
+
+    def __str__(self) -> str:
+        return f"{self.fact} {self.why}".strip()
+
+
+class NotWritten(Exception):
+    """The answer is still the stub."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One judgement. `points` 0 marks a condition for all the others: if it fails, the exercise is worth nothing."""
+
+    title: str
+    points: int
+    section: str
+    judge: Callable[[Any], None]
+
+
+@dataclass
+class Exercise:
+    """`answer` is the name that the learner's notebook binds; `place` the splice point that a right answer can fill."""
+
+    number: str
+    title: str
+    answer: str
+    minutes: int
+    hints: tuple[str, str, str]
+    place: str | None = None
+    seconds: float = 10.0
+    megabytes: int = 1024
+    cases: list[Case] = field(default_factory=list)
+
+    @property
+    def lesson(self) -> str:
+        return self.number.partition(".")[0]
+
+    @property
+    def points(self) -> int:
+        return sum(case.points for case in self.cases)
+
+    def case(
+        self, title: str, *, points: int, section: str
+    ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+        """Decorator: adds a case; cases are judged in the order of their declaration."""
+
+        def declare(judge: Callable[[Any], None]) -> Callable[[Any], None]:
+            self.cases.append(Case(title, points, section, judge))
+            return judge
+
+        return declare
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """`gives` computes what this idea would compute; `message` says what the idea is and why it fails."""
+
+    message: str
+    gives: Callable[..., Any]
+
+
+class _Raised:
+    """The outcome of a call that raised; equal to nothing but itself."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+
+def outcome(function: Callable[..., Any], arguments: Arguments) -> Any:
+    """What a call gives. An exception is a result, too, but for those that mean "not written yet" or "too deep"."""
+    try:
+        return function(*arguments)
+    except NotImplementedError as error:
+        raise NotWritten(str(error)) from error
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is reported)
+        return _Raised(error)
+
+
+def call_text(name: str, arguments: Arguments) -> str:
+    return f"{name}({', '.join(map(repr, arguments))})"
+
+
+def same(expected: Any, got: Any) -> bool:
+    """Equality that doesn't take True for 1, nor a list for a tuple."""
+    if isinstance(expected, tuple | list) and type(expected) is type(got):
+        return len(expected) == len(got) and all(map(same, expected, got))
+    return type(expected) is type(got) and bool(expected == got)
+
+
+def agree(
+    answer: Callable[..., Any],
+    oracle: Callable[..., Any],
+    inputs: Iterable[Arguments],
+    misconceptions: Sequence[Misconception] = (),
+    why: str = "",
+) -> None:
+    """Compare on each input, smallest first. A disagreement is told with the misconception that explains most of them.
+
+    `why` is what is said if none explains the first disagreement.
+    """
+    name = getattr(answer, "__name__", "answer")
+    disagreements = []
+    for arguments in inputs:
+        expected, got = oracle(*arguments), outcome(answer, arguments)
+        if not same(expected, got):
+            disagreements.append((arguments, expected, got))
+    if not disagreements:
+        return
+    arguments, expected, got = disagreements[0]
+    fact = f"{call_text(name, arguments)}: expected {expected!r}"
+    if isinstance(got, _Raised):
+        raise WrongAnswer(f"{fact}, but it raised {got!r}", why) from got.error
+    raise WrongAnswer(f"{fact}, got {got!r}", diagnose(disagreements, misconceptions) or why)
+
+
+def diagnose(
+    disagreements: Sequence[tuple[Arguments, Any, Any]], misconceptions: Sequence[Misconception]
+) -> str | None:
+    """The message of the misconception that gives the learner's results most often, the first included."""
+
+    def explained(idea: Misconception) -> int:
+        matches = [_gives_the_same(idea, arguments, got) for arguments, _, got in disagreements]
+        return sum(matches) if matches[0] else 0
+
+    best = max(misconceptions, key=explained, default=None)
+    return best.message if best is not None and explained(best) else None
+
+
+def _gives_the_same(idea: Misconception, arguments: Arguments, got: Any) -> bool:
+    try:
+        return same(idea.gives(*arguments), got)
+    except (ValueError, TypeError, LookupError, ArithmeticError):
+        return False

@@ -1,0 +1,175 @@
+"""The part of a notebook that one name needs: how a learner's function reaches the process that checks it.
+
+A check runs in a fresh process, so the learner's function has to travel there. What travels is text: the statements of
+the cells run so far that the function needs, found by following names backwards, as a program slice. Slow cells, broken
+cells and calls of `check` stay behind unless the answer depends on them.
+
+>>> function = "def area(r):\\n    return scale * math.pi * r"
+>>> cells = ["import math", "scale = 2", "slow = sum(range(10**12))", function, "area(1)"]
+>>> for cell in slice_for("area", cells):
+...     print(cell.number, cell.kept_source())
+1 import math
+2 scale = 2
+4 def area(r):
+    return scale * math.pi * r
+"""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+
+class CellSyntaxError(Exception):
+    """A cell that can't be parsed, where the answer may have been meant to be."""
+
+
+@dataclass
+class CellSlice:
+    """The statements (by index) that are needed from one cell. `number` counts the cells from 1."""
+
+    number: int
+    source: str
+    statements: list[int] = field(default_factory=list)
+
+    def kept_source(self) -> str:
+        body = ast.parse(self.source).body
+        return "\n".join(_segment(self.source, body[index]) for index in self.statements)
+
+
+@dataclass(frozen=True)
+class _Statement:
+    cell: int
+    index: int
+    binds: frozenset[str]
+    reads_now: frozenset[str]
+    """Names that must exist when the statement runs: bases, decorators, defaults, right-hand sides."""
+    reads_later: frozenset[str]
+    """Names that a function body will look up when it is called."""
+    extends: frozenset[str]
+    """Names whose value the statement changes without binding them: `table[key] = ...`, `@register def ...`."""
+
+
+def slice_for(name: str, cells: Sequence[str]) -> list[CellSlice]:
+    """The cells' statements that `name` needs, in the order in which the notebook ran them.
+
+    LookupError if no statement binds the name; CellSyntaxError if it is only in a cell that can't be parsed.
+    """
+    sources = [without_magics(cell) for cell in cells]
+    statements = _statements(sources)
+    kept = _needed(name, statements)
+    if not kept:
+        _explain_absence(name, sources)
+    slices: dict[int, CellSlice] = {}
+    for position in sorted(kept):
+        statement = statements[position]
+        cell = slices.setdefault(statement.cell, CellSlice(statement.cell + 1, sources[statement.cell]))
+        cell.statements.append(statement.index)
+    return list(slices.values())
+
+
+def without_magics(cell: str) -> str:
+    """The cell with IPython's own lines (`%time`, `!ls`) commented out, so that line numbers stay."""
+    lines = cell.split("\n")
+    return "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in lines)
+
+
+def _needed(name: str, statements: list[_Statement]) -> set[int]:
+    """Positions of the statements that `name` needs: the last binding of each name read, and what extends it."""
+    kept: set[int] = set()
+    wanted: list[tuple[str, int]] = [(name, len(statements))]
+    seen = set(wanted)
+
+    def want(names: frozenset[str], before: int) -> None:
+        for request in ((each, before) for each in names):
+            if request not in seen:
+                seen.add(request)
+                wanted.append(request)
+
+    while wanted:
+        wanted_name, before = wanted.pop()
+        binding = _last_binding(wanted_name, before, statements)
+        if binding is None:
+            continue
+        extensions = {p for p in range(binding + 1, before) if wanted_name in statements[p].extends}
+        for position in {binding, *extensions} - kept:
+            kept.add(position)
+            want(statements[position].reads_now, position)
+            want(statements[position].reads_later, len(statements))
+    return kept
+
+
+def _last_binding(name: str, before: int, statements: list[_Statement]) -> int | None:
+    return next((p for p in range(before - 1, -1, -1) if name in statements[p].binds), None)
+
+
+def _statements(sources: list[str]) -> list[_Statement]:
+    found: list[_Statement] = []
+    imported: set[str] = set()
+    for number, source in enumerate(sources):
+        try:
+            body = ast.parse(source).body
+        except SyntaxError:
+            continue
+        for index, node in enumerate(body):
+            statement = _describe(number, index, node, _segment(source, node))
+            found.append(statement)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                imported |= statement.binds
+    # `@njit def g` doesn't change `njit`: only what the notebook itself made is extended by decorating or assigning.
+    return [replace(statement, extends=statement.extends - imported) for statement in found]
+
+
+def _describe(cell: int, index: int, node: ast.stmt, source: str) -> _Statement:
+    table = symtable.symtable(source, "cell", "exec")
+    binds = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    now = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    later: set[str] = set()
+    for child in table.get_children():
+        (now if child.get_type() == "class" else later).update(_global_names(child))
+    return _Statement(cell, index, frozenset(binds), frozenset(now), frozenset(later), frozenset(_extended(node)))
+
+
+def _global_names(table: symtable.SymbolTable) -> set[str]:
+    names = {s.get_name() for s in table.get_symbols() if s.is_referenced() and s.is_global()}
+    return names.union(*map(_global_names, table.get_children()))
+
+
+def _extended(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {_root(decorator) for decorator in node.decorator_list} - {""}
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AugAssign):
+        targets = [node.target]
+    return {_root(target) for target in targets if not isinstance(target, ast.Name)} - {""}
+
+
+def _root(expression: ast.expr) -> str:
+    """The name at the left end of `table[key]`, `module.attribute` or `register(op)`."""
+    while isinstance(expression, ast.Subscript | ast.Attribute | ast.Call):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _segment(source: str, node: ast.stmt) -> str:
+    """The statement's text, decorators included (`ast.get_source_segment` begins at `def`)."""
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(d.lineno for d in decorators)])
+    if first != node.lineno:
+        return "\n".join(source.split("\n")[first - 1 : node.end_lineno])
+    return ast.get_source_segment(source, node) or ""
+
+
+def _explain_absence(name: str, sources: list[str]) -> None:
+    for number, source in enumerate(sources, 1):
+        try:
+            ast.parse(source)
+        except SyntaxError as error:
+            if name in source:
+                line = (error.text or "").strip()
+                raise CellSyntaxError(f"{error.msg} in cell {number}, line {error.lineno}: {line}") from error
+    raise LookupError(f"no cell run so far defines `{name}`")

@@ -1,0 +1,82 @@
+"""What is done and what is next, recomputed from the checks.
+
+`work/.progress.json` only remembers results of answers that haven't changed since; deleting it loses nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import sys
+from pathlib import Path
+
+from .check_process import judge
+from .course_folder import work_folder
+from .exercise import Exercise
+from .grade import Grade, code_cells, grade_notebook, table
+from .hints import read_hints
+from .lessons import Lesson, all_lessons
+from .notebook_slice import CellSyntaxError, slice_for
+from .result import Result
+
+Remembered = dict[str, dict]
+
+
+def progress(lesson: str | None = None) -> None:
+    """Print each exercise's state, in all lessons or in lesson "01", from the notebooks as they were last saved."""
+    folder = work_folder()
+    grades = grades_of(folder, lesson)
+    for grade in grades:
+        print("\n".join(lines_of(grade, read_hints())))
+    if len(grades) > 1:
+        print(table(grades))
+
+
+def grades_of(folder: Path, number: str | None = None) -> list[Grade]:
+    """The grades of the learner's notebooks in `folder`; unchanged answers aren't judged again."""
+    wanted = [lesson for lesson in all_lessons() if number in (None, lesson.number)]
+    if not wanted:
+        numbers = ", ".join(lesson.number for lesson in all_lessons())
+        raise LookupError(f"no exercises for lesson {number!r}. There are: {numbers}")
+    cache_path = folder / ".progress.json"
+    remembered: Remembered = json.loads(cache_path.read_text()) if cache_path.exists() else {}
+    grades = [_grade(lesson, folder / f"{lesson.name}.ipynb", remembered) for lesson in wanted]
+    if folder.is_dir():
+        cache_path.write_text(json.dumps(remembered, indent=1, sort_keys=True))
+    return grades
+
+
+def lines_of(grade: Grade, hints: dict[str, int]) -> list[str]:
+    """A lesson's exercises, one a line, for reading."""
+    lines = [f"{grade.lesson.title}: {grade.points} of {grade.total} points"]
+    for result in grade.results:
+        state = "done" if result.passed else "begun" if result.started else "to do"
+        read = hints.get(result.number, 0)
+        note = f"   {read} of 3 hints read" if read else ""
+        lines.append(f"  {state:<6} {result.number} {result.title:<32} {result.points} of {result.total}{note}")
+    return lines
+
+
+def _grade(lesson: Lesson, path: Path, remembered: Remembered) -> Grade:
+    if not path.exists():
+        return grade_notebook(lesson, path)
+    cells = code_cells(path)
+    return Grade(lesson, tuple(_result(exercise, cells, remembered) for exercise in lesson.exercises))
+
+
+def _result(exercise: Exercise, cells: list[str], remembered: Remembered) -> Result:
+    try:
+        key = _fingerprint(exercise, cells)
+    except (LookupError, CellSyntaxError):
+        return judge(exercise, cells)
+    if key not in remembered:
+        remembered[key] = judge(exercise, cells).to_json()
+    return Result.from_json(remembered[key])
+
+
+def _fingerprint(exercise: Exercise, cells: list[str]) -> str:
+    """Changes with the answer's text and with the checks that judge it."""
+    answer = "\n".join(cell.kept_source() for cell in slice_for(exercise.answer, cells))
+    judges = inspect.getsource(sys.modules[exercise.cases[0].judge.__module__])
+    return exercise.number + " " + hashlib.sha256(f"{answer}\0{judges}".encode()).hexdigest()[:16]

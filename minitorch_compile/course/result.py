@@ -1,0 +1,103 @@
+"""What a check found, and how it is told.
+
+>>> passed = CaseResult("the guard holds when nothing changed", 1, "pass")
+>>> fact, why = "SCALE was 3, the code multiplied by 2.", "What else did the trace read?"
+>>> failed = CaseResult("a global changed", 2, "fail", fact, why, section="Guards")
+>>> print(Result("05.3", "guards for a global", (passed, failed)))
+05.3 guards for a global        1 of 3 points
+  pass   the guard holds when nothing changed
+  fail   SCALE was 3, the code multiplied by 2.
+         What else did the trace read?  (lesson 05, "Guards")
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Any
+
+WIDTH = 112
+MARGIN = " " * 9
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """`verdict` is one of pass, fail, todo (not written yet), slow, crash, skip (not judged)."""
+
+    title: str
+    points: int
+    verdict: str
+    fact: str = ""
+    why: str = ""
+    section: str = ""
+
+    def lines(self, lesson: str) -> list[str]:
+        if self.verdict == "pass":
+            return [f"  pass   {self.title}"]
+        where = f'  (lesson {lesson}, "{self.section}")' if self.section else ""
+        text = [self.fact or self.title, self.why + where if self.why else where.strip()]
+        wrapped = [line for part in text if part for line in _wrap(part)]
+        return [f"  {self.verdict:<5}  {wrapped[0]}", *(MARGIN + line for line in wrapped[1:])]
+
+
+@dataclass(frozen=True)
+class Result:
+    """All cases of one exercise.
+
+    `note` is said first: a missing answer, a syntax error. `printed` is what the learner's code wrote.
+    """
+
+    number: str
+    title: str
+    cases: tuple[CaseResult, ...]
+    note: str = ""
+    printed: str = ""
+
+    @property
+    def total(self) -> int:
+        return sum(case.points for case in self.cases)
+
+    @property
+    def points(self) -> int:
+        """Earned points; none if a condition (a case of 0 points) isn't met."""
+        if any(case.points == 0 and case.verdict != "pass" for case in self.cases):
+            return 0
+        return sum(case.points for case in self.cases if case.verdict == "pass")
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.cases) and all(case.verdict == "pass" for case in self.cases)
+
+    @property
+    def started(self) -> bool:
+        return any(case.verdict not in ("todo", "skip") for case in self.cases)
+
+    def __str__(self) -> str:
+        lesson = self.number.partition(".")[0]
+        lines = [f"{self.number + ' ' + self.title:<30}  {self.points} of {self.total} points"]
+        lines += [MARGIN + line for line in _wrap(self.note)] if self.note else []
+        shown: list[str] = []
+        for case in self.cases:
+            shown += [line for line in case.lines(lesson) if case.verdict not in ("todo", "skip") or not self.note]
+        lines += shown
+        if self.printed:
+            lines += ["  printed by your code:", *(MARGIN + line for line in self.printed.splitlines()[:10])]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Result:
+        return cls(**{**data, "cases": tuple(CaseResult(**case) for case in data["cases"])})
+
+
+def _wrap(text: str) -> list[str]:
+    """Wrap at the width, keeping the text's own line breaks and double spaces."""
+    return [
+        line
+        for part in text.splitlines()
+        for line in textwrap.wrap(part, WIDTH - len(MARGIN), break_long_words=False, break_on_hyphens=False) or [""]
+    ]

@@ -1,0 +1,67 @@
+"""The places of the package that a learner's function can take, with what it must do there.
+
+>>> print(splice_point("tensor.is_contiguous").contract)
+Whether the elements lie in row-major order without gaps.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SplicePoint:
+    """`target` is "module:attribute.path" below the package; `parameters` are those of the function there."""
+
+    name: str
+    target: str
+    parameters: tuple[str, ...]
+    contract: str
+
+    def resolve(self) -> Any:
+        """The object there: a function, or one wrapped by `functools.lru_cache`."""
+        module_name, _, path = self.target.partition(":")
+        found: Any = importlib.import_module(f"{__package__.rpartition('.')[0]}.{module_name}")
+        for attribute in path.split("."):
+            found = getattr(found, attribute)
+        return found
+
+    def function(self) -> FunctionType:
+        """The plain function there, inside any cache around it."""
+        function = inspect.unwrap(self.resolve())
+        assert isinstance(function, FunctionType), f"{self.target} is not a Python function"
+        return function
+
+
+SPLICE_POINTS = (
+    SplicePoint(
+        "tensor.contiguous_strides",
+        "tensor.strides:contiguous_strides",
+        ("sizes",),
+        "The row-major strides of a new tensor of these sizes; a size of 0 counts as 1.",
+    ),
+    SplicePoint(
+        "tensor.is_contiguous",
+        "tensor.strides:is_contiguous",
+        ("sizes", "strides"),
+        "Whether the elements lie in row-major order without gaps.",
+    ),
+    SplicePoint(
+        "tensor.view_strides",
+        "tensor.strides:view_strides",
+        ("sizes", "strides", "target"),
+        "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
+    ),
+)
+
+
+def splice_point(name: str) -> SplicePoint:
+    """The splice point of this name. LookupError lists the names there are."""
+    for point in SPLICE_POINTS:
+        if point.name == name:
+            return point
+    raise LookupError(f"no splice point {name!r}. Choose one of: {', '.join(point.name for point in SPLICE_POINTS)}")

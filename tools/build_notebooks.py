@@ -1,0 +1,183 @@
+"""Build the course's notebooks from authoring/: `python tools/build_notebooks.py [--check] [--execute] [NN ...]`.
+
+    authoring/lessons/NN_name.py     ->  notebooks/NN_name.ipynb   executed, with pictures
+    authoring/exercises/NN_name.py   ->  exercises/NN_name.ipynb   stubs and check cells
+                                     ->  solutions/NN_name.ipynb   the same, solved
+
+A rebuild gives the same bytes. What a machine decides (times, addresses) is confined to lesson cells tagged `varies`: a
+rebuild keeps the committed outputs of such a cell as long as its source is the same, and `--check --execute` doesn't
+compare them.
+
+Cells of an exercise source are tagged: none (in both notebooks), `stub` (exercise only), `solution` (solution only),
+`wrong` (neither: a planted wrong answer; `says="..."` is part of what it must be told). Lines between BEGIN SOLUTION
+and END SOLUTION become a `raise` in the stub.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from minitorch_compile.course.lessons import find_exercise  # noqa: E402
+
+SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION\n?", re.MULTILINE | re.DOTALL)
+SOLUTION_MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
+EXERCISE_HEADING = re.compile(r"^## (\d\d\.\d+) .*$", re.MULTILINE)
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Build the course's notebooks from authoring/.")
+    parser.add_argument("lessons", nargs="*", help="numbers such as 01; default: all")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a notebook is out of date")
+    parser.add_argument(
+        "--execute", action="store_true", help="with --check: run the lessons, too, and compare their outputs"
+    )
+    options = parser.parse_args(arguments)
+    stale = []
+    for source in selected(ROOT / "authoring" / "exercises", options.lessons):
+        for folder, make in (("exercises", exercise_notebook), ("solutions", solution_notebook)):
+            stale += settle(ROOT / folder / f"{source.stem}.ipynb", text_of(make(source)), options.check)
+    for source in selected(ROOT / "authoring" / "lessons", options.lessons):
+        stale += settle_lesson(source, ROOT / "notebooks" / f"{source.stem}.ipynb", options.check, options.execute)
+    for reason in stale:
+        print(reason, file=sys.stderr)
+    if options.check and stale:
+        print("Build them with: make notebooks", file=sys.stderr)
+    return int(options.check and bool(stale))
+
+
+def selected(folder: Path, numbers: list[str]) -> list[Path]:
+    sources = sorted(folder.glob("[0-9][0-9]_*.py"))
+    unknown = set(numbers) - {source.name[:2] for source in sources}
+    if unknown and folder.name == "lessons":
+        raise SystemExit(f"no lesson {', '.join(sorted(unknown))} in {folder.relative_to(ROOT)}")
+    return [source for source in sources if not numbers or source.name[:2] in numbers]
+
+
+def settle(path: Path, text: str, check: bool) -> list[str]:
+    """Write the notebook, or with `check` only say whether it is out of date."""
+    if path.exists() and path.read_text() == text:
+        return []
+    if check:
+        return [f"{path.relative_to(ROOT)} is out of date"]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    print(f"wrote {path.relative_to(ROOT)}")
+    return []
+
+
+# --- exercises and solutions
+# -----------------------------------------------------------------------------------------------
+
+
+def exercise_notebook(source: Path) -> NotebookNode:
+    """What the learner opens: stubs, no solutions."""
+    cells = [cell for cell in source_cells(source) if not tags(cell) & {"solution", "wrong"}]
+    for cell in cells:
+        cell.source = EXERCISE_HEADING.sub(with_budget, stub(cell.source))
+    return notebook(source.stem, cells)
+
+
+def solution_notebook(source: Path) -> NotebookNode:
+    """The exercise with the solutions in place."""
+    cells = [cell for cell in source_cells(source) if not tags(cell) & {"stub", "wrong"}]
+    for cell in cells:
+        cell.source = EXERCISE_HEADING.sub(with_budget, SOLUTION_MARK.sub("", cell.source).rstrip())
+    return notebook(source.stem, cells)
+
+
+def wrong_answers(source: Path) -> list[tuple[str, str, str]]:
+    """(exercise number, the cell, what it must be told) of each planted wrong answer."""
+    found, number = [], ""
+    for cell in source_cells(source):
+        heading = EXERCISE_HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+        number = heading.group(1) if heading else number
+        if "wrong" in tags(cell):
+            found.append((number, cell.source, cell.metadata["says"]))
+    return found
+
+
+def stub(source: str) -> str:
+    """The cell with its solution taken out."""
+    return SOLUTION.sub(lambda match: f'{match.group(1)}raise NotImplementedError("your code here")\n', source).rstrip()
+
+
+def with_budget(heading: re.Match[str]) -> str:
+    exercise = find_exercise(heading.group(1))
+    points = f"{exercise.points} points" if exercise.points != 1 else "1 point"
+    return f'{heading.group(0)}\n\n*{exercise.minutes} minutes · {points} · stuck? `hint("{exercise.number}")`*'
+
+
+# --- lessons
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def settle_lesson(source: Path, path: Path, check: bool, execute: bool) -> list[str]:
+    """Build a lesson, or with `check` compare: the sources always, the outputs if `execute`."""
+    from lesson_outputs import differences, keep_varying_outputs, run
+
+    fresh = notebook(source.stem, source_cells(source))
+    committed = nbformat.read(path, as_version=4) if path.exists() else None
+    name = path.relative_to(ROOT)
+    if check and (committed is None or sources(fresh) != sources(committed)):
+        return [f"{name} is out of date"]
+    if check and not execute:
+        return []
+    run(fresh, ROOT)
+    if check:
+        return [f"{name}: {difference}" for difference in differences(committed, fresh)]
+    keep_varying_outputs(committed, fresh)
+    return settle(path, text_of(fresh), check=False)
+
+
+def sources(node: NotebookNode) -> list[tuple[str, str]]:
+    return [(cell.id, cell.source) for cell in node.cells]
+
+
+# --- notebooks as text
+# ------------------------------------------------------------------------------------------------------
+
+
+def source_cells(source: Path) -> list[NotebookNode]:
+    return jupytext.read(source, fmt="py:percent").cells
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+def notebook(name: str, cells: list[NotebookNode]) -> NotebookNode:
+    """A notebook with ids that depend on the cells' contents only, so that adding a cell changes no other."""
+    node = nbformat.v4.new_notebook(metadata=METADATA)
+    seen: dict[str, int] = {}
+    for cell in cells:
+        digest = hashlib.sha256(f"{name}\0{cell.cell_type}\0{cell.source}".encode()).hexdigest()[:12]
+        seen[digest] = seen.get(digest, 0) + 1
+        cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+        cell.metadata = NotebookNode({key: value for key, value in cell.metadata.items() if key == "tags"})
+    node.cells = cells
+    return node
+
+
+def text_of(node: NotebookNode) -> str:
+    nbformat.validate(node)
+    return nbformat.writes(node) + "\n"
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tools"))
+    sys.exit(main())
