@@ -1,12 +1,9 @@
 """`make lab` gives the learner copies of the exercises and never touches what the learner wrote."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from hand_out import hand_out, protect  # noqa: E402
+from hand_out import hand_out, protect
 
 
 @pytest.fixture

@@ -1,0 +1,83 @@
+"""The rules that keep the code readable as a textbook: small rooms, full names, nothing hidden, no machine's paths."""
+
+import ast
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = sorted((ROOT / "minitorch_compile").rglob("*.py"))
+CODE = PACKAGE + sorted((ROOT / "tools").rglob("*.py"))
+NOT_OURS = {".venv", ".git", "build", "work", "dist", "htmlcov"}
+TEXT = {".py", ".md", ".toml", ".yml", ".ipynb", ".lock", ".svg", ".txt"}
+VAGUE_NAMES = {"utils.py", "util.py", "helpers.py", "helper.py", "misc.py", "common.py"}
+
+
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+def functions(file: Path) -> Iterator[tuple[str, int]]:
+    """(name, number of lines) of each function in a file."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, (node.end_lineno or 0) - node.lineno + 1
+
+
+def swallows_everything(node: ast.AST) -> bool:
+    """Whether this is `except Exception: pass`, or broader."""
+    if not (isinstance(node, ast.ExceptHandler) and isinstance(node.body[0], ast.Pass)):
+        return False
+    return node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
+
+
+def place(file: Path, node: ast.AST | None = None) -> str:
+    return f"{file.relative_to(ROOT)}" + (f":{node.lineno}" if node is not None else "")  # type: ignore[attr-defined]
+
+
+def test_no_file_is_longer_than_900_lines() -> None:
+    assert [place(file) for file in CODE if file.read_text().count("\n") > 900] == []
+
+
+def test_every_file_is_named_after_the_one_thing_in_it() -> None:
+    assert [place(file) for file in CODE if file.name in VAGUE_NAMES] == []
+
+
+def test_every_file_begins_with_its_docstring() -> None:
+    assert [place(file) for file in CODE if tree(file).body and not ast.get_docstring(tree(file))] == []
+
+
+def test_no_function_is_longer_than_90_lines() -> None:
+    assert [f"{place(file)}: {name}" for file in CODE for name, lines in functions(file) if lines > 90] == []
+
+
+def test_most_functions_are_short() -> None:
+    lengths = [lines for file in PACKAGE for _, lines in functions(file)]
+    assert statistics.median(lengths) < 10
+    assert statistics.quantiles(lengths, n=10)[8] < 30
+
+
+def test_nothing_is_imported_unnamed() -> None:
+    stars = [
+        place(file, node)
+        for file in CODE
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    ]
+    assert stars == []
+
+
+def test_no_exception_is_swallowed_unseen() -> None:
+    assert [place(file, node) for file in CODE for node in ast.walk(tree(file)) if swallows_everything(node)] == []
+
+
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
+    here = [f"{ROOT}/", f"{Path.home()}/"]
+    texts = [
+        file
+        for file in ROOT.rglob("*")
+        if file.suffix in TEXT and file.is_file() and not NOT_OURS & set(file.relative_to(ROOT).parts)
+    ]
+    assert [place(file) for file in texts if any(path in file.read_text() for path in here)] == []
