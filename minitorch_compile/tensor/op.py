@@ -224,12 +224,7 @@ class PointwiseOp(Op):
         return array.astype(target)
 
     def _in_layout_of(self, bound: Sequence[Any], result: Array) -> TensorBase:
-        strides = elementwise_strides(result.shape, self._layouts(bound))
-        if strides == tuple(s // result.itemsize for s in result.strides):
-            return wrap(result)
-        ordered = empty_like_strides(result.shape, strides, result.dtype)
-        np.copyto(ordered, result)
-        return wrap(ordered)
+        return wrap_as(result, elementwise_strides(result.shape, self._layouts(bound)))
 
     def _layouts(self, bound: Sequence[Any]) -> list[tuple[Sequence[int], Sequence[int]]]:
         return [(bound[i].sizes, bound[i].strides) for i in self.tensor_parameters if isinstance(bound[i], TensorBase)]
@@ -287,6 +282,22 @@ def _promote(operands: Sequence[Any], name: str) -> dtype:
         else:
             raise TypeError(f"{name}(): expected a Tensor or a number, got {type(value).__name__}")
     return result_dtype(dims, zeros, scalars)
+
+
+def wrap_as(result: Array, strides: Sequence[int]) -> TensorBase:
+    """A tensor of these values with just these strides (in elements): copied only if they lie otherwise in memory.
+
+    The strides of size-1 dimensions make no difference to memory, but programs can read them, so they are kept as asked.
+    """
+    itemsize = result.itemsize
+    lies_so = all(n == 1 or s * itemsize == b for n, s, b in zip(result.shape, strides, result.strides, strict=True))
+    if not lies_so and result.size:
+        ordered = empty_like_strides(result.shape, strides, result.dtype)
+        np.copyto(ordered, result)
+        result = ordered
+    tensor = wrap(result)
+    tensor.strides = tuple(strides)
+    return tensor
 
 
 def empty_like_strides(sizes: Sequence[int], strides: Sequence[int], element: np.dtype) -> Array:
@@ -373,6 +384,7 @@ class KernelOp(Op):
     def __init__(self, kernel: Callable[..., Any], *, kind: str, **row: Any) -> None:
         super().__init__(kernel, **row)
         self.kind = kind
+        self.shape_depends_on_data = False  # such an op can't be traced; its rule only checks the arguments
         self._rule: Callable[..., Any] | None = None
 
     def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -380,20 +392,19 @@ class KernelOp(Op):
         self._rule = rule
         return rule
 
-    def eager(self, *bound: Any) -> Any:
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        bound = self.bind(args, kwargs)
+        promised = self.meta_rule(*bound)  # the rule also checks the arguments, for real tensors too
         arrays = list(bound)
         for i in self.tensor_parameters:
+            if _holds_fake(bound[i]):
+                return promised
             arrays[i] = _to_arrays(bound[i], self, i)
         with np.errstate(all="ignore"):
             result = self.kernel(*arrays)
-        return tuple(wrap(np.asarray(r)) for r in result) if isinstance(result, tuple) else wrap(np.asarray(result))
-
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        bound = self.bind(args, kwargs)
-        checked = self.meta_rule(*bound)  # the rule also checks the arguments, for real tensors too
-        if any(_holds_fake(bound[i]) for i in self.tensor_parameters):
-            return checked
-        return self.eager(*bound)
+        if isinstance(result, tuple):
+            return tuple(wrap_as(np.asarray(r), p.strides) for r, p in zip(result, promised, strict=True))
+        return wrap(result) if self.shape_depends_on_data else wrap_as(np.asarray(result), promised.strides)
 
     def meta_rule(self, *bound: Any) -> Any:
         if self._rule is None:

@@ -74,6 +74,8 @@ class TensorBase:
             raise FakeDataError(
                 f"a fake tensor has no data (sizes {list(self.sizes)}, {self.dtype}): it stands for a value that a traced program will have when it runs"
             )
+        if 0 in self.sizes:  # nothing to look at, and NumPy insists that strides stay inside the buffer
+            return np.empty(self.sizes, buffer.dtype)
         itemsize = buffer.itemsize
         return np.ndarray(
             self.sizes, buffer.dtype, buffer, self.offset * itemsize, [s * itemsize for s in self.strides]

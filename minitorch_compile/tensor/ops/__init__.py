@@ -9,6 +9,7 @@ from minitorch_compile.tensor.ops.contraction import addmm, bmm, linear, matmul,
 from minitorch_compile.tensor.ops.conv import conv2d, convolution, convolution_input_grad, convolution_weight_grad
 from minitorch_compile.tensor.ops.creation import (
     arange,
+    clone,
     contiguous_copy,
     copy,
     empty,
@@ -57,7 +58,6 @@ from minitorch_compile.tensor.ops.pointwise import (
     bitwise_xor,
     ceil,
     clamp,
-    clone,
     cos,
     div,
     eq,

@@ -23,7 +23,7 @@ from minitorch_compile.tensor.dtype import (
     promote_types,
 )
 from minitorch_compile.tensor.op import Array, Scalar, empty_like_strides
-from minitorch_compile.tensor.strides import broadcast_sizes, is_dense
+from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides, is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]
@@ -155,8 +155,22 @@ def add_start(index: Any, start: float, step: float) -> Any:
 # ---------------------------------------------------------------------------------------------------- copies
 
 
-def _dense_strides(input: TensorBase) -> tuple[int, ...] | None:
-    return tuple(input.strides) if is_dense(input.sizes, input.strides) else None
+def _preserved(input: TensorBase) -> tuple[int, ...]:
+    """The strides of a copy: the input's if it is dense, else dense ones in the same order of dimensions."""
+    if is_dense(input.sizes, input.strides):
+        return tuple(input.strides)
+    return elementwise_strides(input.sizes, [(input.sizes, input.strides)])
+
+
+@kernel_op("copy", methods=True)
+def clone(input: Array) -> Array:
+    """A copy with storage of its own."""
+    return input.copy(order="K")
+
+
+@clone.shape_rule
+def _clone_rule(input: TensorBase) -> TensorBase:
+    return empty_fake(input.sizes, _preserved(input), input.dtype)
 
 
 @kernel_op("copy", torch=False)
@@ -167,7 +181,7 @@ def to_copy(input: Array, dtype: dtype) -> Array:
 
 @to_copy.shape_rule
 def _to_copy_rule(input: TensorBase, dtype: dtype) -> TensorBase:
-    return empty_fake(input.sizes, _dense_strides(input), as_dtype(dtype))
+    return empty_fake(input.sizes, _preserved(input), as_dtype(dtype))
 
 
 @kernel_op("copy", torch=False)
@@ -195,7 +209,7 @@ def _copy_rule(input: TensorBase, src: TensorBase) -> TensorBase:
         raise RuntimeError(
             f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor written to"
         )
-    return empty_fake(input.sizes, _dense_strides(input), input.dtype)
+    return empty_fake(input.sizes, _preserved(input), input.dtype)
 
 
 @composite(torch=False, methods=True)
@@ -243,7 +257,7 @@ def fill(input: Array, value: Scalar) -> Array:
 
 @fill.shape_rule
 def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
-    return empty_fake(input.sizes, _dense_strides(input), input.dtype)
+    return empty_fake(input.sizes, _preserved(input), input.dtype)
 
 
 @composite(torch=False, methods=True)

@@ -362,9 +362,3 @@ def _integers_only(name: str, input: Array) -> Array:
 def where(condition: Array, input: Array | Scalar, other: Array | Scalar) -> Array:
     """`input` where the bool `condition` holds, else `other`."""
     return np.where(condition, input, other)
-
-
-@pointwise()
-def clone(input: Array) -> Array:
-    """A copy with storage of its own."""
-    return input.copy(order="K")
