@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test lint bench grade browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test lint bench grade progress browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -23,6 +23,9 @@ tour: setup  ## run lesson 00 without a browser: build/tour.html and its table h
 grade: setup  ## grade your exercises in work/
 	@$(PY) -m minitorch_compile.course grade
 
+progress: setup  ## every exercise of yours: done, begun, to do
+	@$(PY) -m minitorch_compile.course progress
+
 test: setup  ## everything that CI checks: lint, floors, notebooks up to date, tests with coverage
 	@$(PY) tools/check.py
 
@@ -39,7 +42,7 @@ browser: setup  ## open lesson 00 in a headless Chromium, run all cells, keep a 
 	@$(PY) tools/browser_check.py
 
 test-pythons: setup  ## the tests under every Python from 3.11 to 3.14 found here
-	@$(PY) tools/test_pythons.py
+	@$(PY) tools/all_pythons.py
 
 lock: setup  ## write requirements.lock anew from pyproject.toml (wants uv)
 	@$(PY) tools/lock.py

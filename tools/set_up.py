@@ -3,10 +3,12 @@
 Runs with any Python from 3.6 and the standard library alone, since nothing is installed yet. A second run finds the
 stamp that the first one left and does nothing; a run after an update does only what the update changed.
 
-    python3 tools/set_up.py            # what every `make` target does first
-    python3 tools/set_up.py --check    # says "ready" or what is missing, changes nothing
+    python3 tools/set_up.py                                # what every `make` target does first
+    python3 tools/set_up.py --check                        # says "ready" or what is missing, changes nothing
+    python3.12 tools/set_up.py --folder build/python3.12   # another environment beside it
 """
 
+import argparse
 import hashlib
 import json
 import os
@@ -17,9 +19,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
-VENV_PYTHON = VENV / "bin" / "python"
-STAMP = VENV / "minitorch_compile.stamp"
 LOCK = ROOT / "requirements.lock"
 OLDEST, TOO_NEW = (3, 11), (3, 15)
 THIS_VERSION = "{}.{}".format(*sys.version_info[:2])
@@ -29,27 +28,141 @@ class SetUpError(Exception):
     """Something the reader can mend; the text says how."""
 
 
-# What was done, and what is still to do ------------------------------------------------------------------------------
+class Environment:
+    """One environment of this checkout: what it should hold, what it holds, and the steps from one to the other."""
 
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.python = folder / "bin" / "python"
+        self.stamp = folder / "minitorch_compile.stamp"
+        self.uv = shutil.which("uv")
+        self.steps = {
+            "packages": self.install_packages,
+            "project": self.install_project,
+            "notebooks": self.prepare_notebooks,
+        }
 
-def wanted_stamp() -> dict:
-    """What a finished set-up of this checkout looks like: one entry a step, compared step by step."""
-    project = (ROOT / "pyproject.toml").read_bytes().split(b"\n[tool.ruff]")[0]  # tool settings install nothing
-    return {
-        "place": str(ROOT),  # an environment does not survive a move: its scripts hold paths
-        "packages": hashlib.sha256(LOCK.read_bytes()).hexdigest(),
-        "project": hashlib.sha256(project).hexdigest(),
-        "notebooks": "kernel python3, no announcements",  # change this text when that step changes
-    }
+    # What was done, and what is still to do --------------------------------------------------------------------------
 
+    def wanted(self) -> dict:
+        """What a finished set-up looks like: one entry a step, compared step by step."""
+        project = (ROOT / "pyproject.toml").read_bytes().split(b"\n[tool.ruff]")[0]  # tool settings install nothing
+        return {
+            "place": str(self.folder),  # an environment does not survive a move: its scripts hold paths
+            "packages": hashlib.sha256(LOCK.read_bytes()).hexdigest(),
+            "project": hashlib.sha256(project).hexdigest(),
+            "notebooks": "kernel python3, no announcements",  # change this text when that step changes
+        }
 
-def found_stamp() -> dict:
-    """The stamp of the last finished set-up, or {} where there is none or its Python is gone."""
-    try:
-        stamp = json.loads(STAMP.read_text())
-    except (OSError, ValueError):
-        return {}
-    return stamp if VENV_PYTHON.exists() else {}
+    def found(self) -> dict:
+        """The stamp of the last set-up, or {} where there is none or its Python is gone."""
+        try:
+            stamp = json.loads(self.stamp.read_text())
+        except (OSError, ValueError):
+            return {}
+        return stamp if self.python.exists() else {}
+
+    def missing(self) -> list:
+        """The names of the steps whose part of the stamp differs."""
+        found = self.found()
+        return [name for name, value in self.wanted().items() if found.get(name) != value]
+
+    def set_up(self) -> None:
+        """Does what is missing; stamps after each step, so that a broken run goes on where it was."""
+        if not self.missing():
+            return
+        start = time.time()
+        use_a_supported_python()
+        wanted, found = self.wanted(), self.found()
+        if found.get("place", wanted["place"]) != wanted["place"]:
+            say("this checkout was moved; making the environment anew")
+            self.remove()
+            found = {}
+        self.create()
+        found["place"] = wanted["place"]
+        for name, step in self.steps.items():
+            if found.get(name) != wanted[name]:
+                step()
+                found[name] = wanted[name]
+                self.stamp.write_text(json.dumps(found, indent=1) + "\n")
+        say(f"ready after {time.time() - start:.0f} s")
+
+    # The steps -------------------------------------------------------------------------------------------------------
+
+    def create(self) -> None:
+        """Makes the environment unless a working one is there; leaves nothing half-made behind."""
+        if succeeds([self.python, "-c", ""]):
+            return
+        self.remove()
+        say(f"creating {self.folder.name} with Python {THIS_VERSION}")
+        if self.uv:
+            run(
+                [self.uv, "venv", "--quiet", "--python", sys.executable, self.folder],
+                "uv made no environment; see above.",
+            )
+            return
+        if succeeds([sys.executable, "-m", "venv", self.folder]):
+            return
+        self.remove()
+        # Debian keeps ensurepip in python3-venv; with python3-pip at hand, an environment without its own pip will do.
+        if succeeds([sys.executable, "-m", "venv", "--without-pip", self.folder]) and self.outside_pip_works():
+            say("this Python lacks ensurepip; using the pip outside the environment")
+            return
+        self.remove()
+        raise SetUpError(
+            f"Python {THIS_VERSION} cannot create an environment here. On Debian or Ubuntu:"
+            "  sudo apt install python3-venv  (or put uv on PATH); then run make again."
+        )
+
+    def remove(self) -> None:
+        shutil.rmtree(str(self.folder), ignore_errors=True)
+
+    def outside_pip(self) -> list:
+        """The pip of the Python that runs this script, working on the environment (pip 22.3 and later)."""
+        return [sys.executable, "-m", "pip", "--python", self.python]
+
+    def outside_pip_works(self) -> bool:
+        return succeeds([*self.outside_pip(), "--version"])
+
+    def install(self, *arguments: object) -> list:
+        """An install command: uv's, that of the environment's own pip, or of the pip outside."""
+        if self.uv:
+            return [self.uv, "pip", "install", "--quiet", "--python", self.python, *arguments]
+        if succeeds([self.python, "-m", "pip", "--version"]):
+            return [self.python, "-m", "pip", "install", "-qq", *arguments]
+        if self.outside_pip_works():
+            return [*self.outside_pip(), "install", "-qq", *arguments]
+        raise SetUpError("the environment has no pip, and there is neither uv nor a pip outside. Try: make distclean")
+
+    def install_packages(self) -> None:
+        """The locked packages, each checked against its hash; never compiled here."""
+        say("installing the packages of requirements.lock with {}".format("uv" if self.uv else "pip"))
+        run(
+            self.install("--require-hashes", "--only-binary", ":all:", "-r", LOCK),
+            "the packages could not be installed; see above. Without a network, try again later: what came, stays.",
+        )
+
+    def install_project(self) -> None:
+        """The package itself, editable. Its build backend came with the lock, so nothing is fetched."""
+        say("installing minitorch_compile, editable")
+        run(
+            self.install("--no-deps", "--no-build-isolation", "--editable", ROOT),
+            "minitorch_compile itself could not be installed; see above.",
+        )
+
+    def prepare_notebooks(self) -> None:
+        """Inside the environment only, never in HOME: the kernel by its full path, no pop-up with outside news."""
+        say("registering the notebook kernel")
+        kernel = ["--sys-prefix", "--name", "python3", "--display-name", "Python (minitorch_compile)"]
+        run(
+            [self.python, "-m", "ipykernel", "install", *kernel],
+            "the notebook kernel could not be registered; see above.",
+            stdout=subprocess.DEVNULL,
+        )
+        labconfig = self.folder / "etc" / "jupyter" / "labconfig"
+        labconfig.mkdir(parents=True, exist_ok=True)
+        switched_off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+        (labconfig / "page_config.json").write_text(json.dumps(switched_off) + "\n")
 
 
 # Running commands ----------------------------------------------------------------------------------------------------
@@ -63,95 +176,20 @@ def calm_environment() -> dict:
     return environment
 
 
-def run(command: list, failure: str) -> None:
+def run(command: list, failure: str, **options: object) -> None:
     """Runs a command, its output shown; raises SetUpError(failure) when it fails."""
-    if subprocess.run([str(part) for part in command], cwd=str(ROOT), env=calm_environment()).returncode != 0:
+    words = [str(part) for part in command]
+    if subprocess.run(words, cwd=str(ROOT), env=calm_environment(), **options).returncode != 0:  # type: ignore
         raise SetUpError(failure)
 
 
 def succeeds(command: list) -> bool:
     """Whether a command runs and ends well; its output is dropped."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        result = subprocess.run([str(part) for part in command], cwd=str(ROOT), env=calm_environment(), **quiet)
-    except OSError:
+        run(command, "", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except (OSError, SetUpError):
         return False
-    return result.returncode == 0
-
-
-# The steps -----------------------------------------------------------------------------------------------------------
-
-
-def make_environment(uv: object) -> None:
-    """Creates .venv unless a working one is there; leaves nothing half-made behind."""
-    if succeeds([VENV_PYTHON, "-c", ""]):
-        return
-    shutil.rmtree(str(VENV), ignore_errors=True)
-    say("creating .venv with Python " + THIS_VERSION)
-    if uv:
-        run([uv, "venv", "--quiet", "--python", sys.executable, VENV], "uv could not create .venv; see above.")
-        return
-    if succeeds([sys.executable, "-m", "venv", VENV]):
-        return
-    shutil.rmtree(str(VENV), ignore_errors=True)
-    # Debian keeps ensurepip in python3-venv; with python3-pip at hand, an environment without its own pip will do.
-    if succeeds([sys.executable, "-m", "venv", "--without-pip", VENV]) and succeeds([*outside_pip(), "--version"]):
-        say("this Python lacks ensurepip; using the pip outside .venv")
-        return
-    shutil.rmtree(str(VENV), ignore_errors=True)
-    raise SetUpError(
-        f"Python {THIS_VERSION} cannot create an environment here. On Debian or Ubuntu:  sudo apt install python3-venv"
-        "  (or put uv on PATH); then run make again."
-    )
-
-
-def outside_pip() -> list:
-    """The pip of the Python that runs this script, working on .venv (`pip --python`, pip 22.3 and later)."""
-    return [sys.executable, "-m", "pip", "--python", VENV_PYTHON]
-
-
-def installer(uv: object) -> list:
-    """The start of an install command for .venv: uv's, its own pip's, or the pip outside."""
-    if uv:
-        return [uv, "pip", "install", "--quiet", "--python", VENV_PYTHON]
-    if succeeds([VENV_PYTHON, "-m", "pip", "--version"]):
-        return [VENV_PYTHON, "-m", "pip", "install", "--quiet"]
-    if succeeds([*outside_pip(), "--version"]):
-        return [*outside_pip(), "install", "--quiet"]
-    raise SetUpError(".venv has no pip, and there is neither uv nor a pip outside. `make distclean`, then make again.")
-
-
-def install_packages(uv: object) -> None:
-    """The locked packages, each checked against its hash; never compiled here."""
-    say("installing the packages of requirements.lock with {}".format("uv" if uv else "pip"))
-    run(
-        [*installer(uv), "--require-hashes", "--only-binary", ":all:", "-r", LOCK],
-        "the packages could not be installed; see above. Without a network, try again later: what came, stays.",
-    )
-
-
-def install_project(uv: object) -> None:
-    """The package itself, editable. Its build backend came with the lock, so nothing is fetched."""
-    say("installing minitorch_compile, editable")
-    run(
-        [*installer(uv), "--no-deps", "--no-build-isolation", "--editable", ROOT],
-        "minitorch_compile itself could not be installed; see above.",
-    )
-
-
-def prepare_notebooks(uv: object) -> None:
-    """Inside .venv only, never in HOME: the kernel by its full path, and no pop-up with news from outside."""
-    say("registering the notebook kernel")
-    kernel = ["--sys-prefix", "--name", "python3", "--display-name", "Python (minitorch_compile)"]
-    if not succeeds([VENV_PYTHON, "-m", "ipykernel", "install", *kernel]):
-        raise SetUpError("the notebook kernel could not be registered: `.venv/bin/python -m ipykernel install` fails.")
-    labconfig = VENV / "etc" / "jupyter" / "labconfig"
-    labconfig.mkdir(parents=True, exist_ok=True)
-    switched_off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-    (labconfig / "page_config.json").write_text(json.dumps(switched_off) + "\n")
-
-
-STEPS = {"packages": install_packages, "project": install_project, "notebooks": prepare_notebooks}
+    return True
 
 
 # The whole -----------------------------------------------------------------------------------------------------------
@@ -175,41 +213,18 @@ def use_a_supported_python() -> None:
     )
 
 
-def set_up() -> None:
-    """Does the steps whose part of the stamp differs; stamps after each, so a broken run goes on where it was."""
-    wanted, found = wanted_stamp(), found_stamp()
-    if found == wanted:
-        return
-    start = time.time()
-    use_a_supported_python()
-    uv = shutil.which("uv")
-    if found.get("place", wanted["place"]) != wanted["place"]:
-        say("this checkout was moved; making .venv anew")
-        shutil.rmtree(str(VENV), ignore_errors=True)
-        found = {}
-    make_environment(uv)
-    found["place"] = wanted["place"]
-    for name, step in STEPS.items():
-        if found.get(name) != wanted[name]:
-            step(uv)
-            found[name] = wanted[name]
-            STAMP.write_text(json.dumps(found, indent=1) + "\n")
-    say(f"ready after {time.time() - start:.0f} s")
-
-
-def report() -> int:
-    """Prints whether .venv is ready; the exit status says the same."""
-    found = found_stamp()
-    missing = [name for name, value in wanted_stamp().items() if found.get(name) != value]
-    print("ready" if not missing else "to do: " + ", ".join(missing))
-    return 1 if missing else 0
-
-
-def main(arguments: list) -> int:
-    if arguments == ["--check"]:
-        return report()
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--folder", type=Path, default=ROOT / ".venv", help="where the environment lies")
+    parser.add_argument("--check", action="store_true", help="only say what is missing")
+    options = parser.parse_args()
+    environment = Environment(options.folder.resolve())
+    if options.check:
+        missing = environment.missing()
+        print("to do: " + ", ".join(missing) if missing else "ready")
+        return 1 if missing else 0
     try:
-        set_up()
+        environment.set_up()
     except SetUpError as error:
         print(f"set-up: {error}", file=sys.stderr)
         return 1
@@ -217,4 +232,4 @@ def main(arguments: list) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
