@@ -46,6 +46,7 @@ class TensorBase:
     grad: Any = None
     grad_fn: Any = None
     output_index: int = 0  # which output of grad_fn this tensor is
+    accumulator: Any = None  # of a leaf: the end of the edges that lead to it
     base: TensorBase | None = None
     _array: np.ndarray | None = None
 

@@ -126,7 +126,7 @@ def convolution_weight_grad(
 ) -> Array:
     """d loss / d weight: each output gradient times the window it came from, summed over images and places."""
     columns, _ = _columns(input, weight_sizes, stride, padding, dilation, groups)
-    rows = grad.reshape(grad.shape[0], groups, weight_sizes[0] // groups, -1)
+    rows = grad.reshape(grad.shape[0], groups, weight_sizes[0] // groups, grad.shape[2] * grad.shape[3])
     return np.matmul(rows, columns.swapaxes(-1, -2)).sum(0).reshape(weight_sizes)
 
 
@@ -150,7 +150,9 @@ def convolution_input_grad(
     """d loss / d input: every window's gradient added back to where the window was taken from (col2im)."""
     n, channels, height, width = input_sizes
     matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
-    columns = np.matmul(matrix.swapaxes(-1, -2), grad.reshape(n, groups, weight.shape[0] // groups, -1))
+    columns = np.matmul(
+        matrix.swapaxes(-1, -2), grad.reshape(n, groups, weight.shape[0] // groups, grad.shape[2] * grad.shape[3])
+    )
     columns = columns.reshape(n, channels, weight.shape[2], weight.shape[3], grad.shape[2], grad.shape[3])
     padded = np.zeros((n, channels, height + 2 * padding[0], width + 2 * padding[1]), grad.dtype)
     for y in range(weight.shape[2]):

@@ -98,7 +98,7 @@ def _scatter_add_rule(input: TensorBase, dim: int, index: TensorBase, src: Tenso
 def index(input: Array, indices: Sequence[Array | None]) -> Array:
     """input[indices], where None stands for a whole dimension. Index tensors broadcast together (NumPy's advanced indexing)."""
     return np.ascontiguousarray(input[_index_key(input, indices)]).reshape(
-        _index_sizes(input.shape, [None if i is None else i.shape for i in indices])
+        index_sizes(input.shape, [None if i is None else i.shape for i in indices])
     )
 
 
@@ -111,7 +111,7 @@ def _index_key(input: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]
     return tuple(builtins.slice(None) if i is None else i for i in indices)
 
 
-def _index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) -> tuple[int, ...]:
+def index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) -> tuple[int, ...]:
     """The sizes of input[indices]: the index dimensions stand where the first index stood if all are adjacent, else in front."""
     used = [dim for dim, shape in enumerate(shapes) if shape is not None]
     common = broadcast_sizes(*(shape for shape in shapes if shape is not None))
@@ -124,7 +124,7 @@ def _index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) -
 @index.shape_rule
 def _index_rule(input: TensorBase, indices: Sequence[TensorBase | None]) -> TensorBase:
     _check_indices("index", input, indices)
-    return empty_fake(_index_sizes(input.sizes, [None if i is None else i.sizes for i in indices]), None, input.dtype)
+    return empty_fake(index_sizes(input.sizes, [None if i is None else i.sizes for i in indices]), None, input.dtype)
 
 
 def _check_indices(name: str, input: TensorBase, indices: Sequence[TensorBase | None]) -> None:
@@ -154,7 +154,7 @@ def _index_put_rule(
     input: TensorBase, indices: Sequence[TensorBase | None], values: TensorBase, accumulate: bool = False
 ) -> TensorBase:
     _check_indices("index_put", input, indices)
-    target = _index_sizes(input.sizes, [None if i is None else i.sizes for i in indices])
+    target = index_sizes(input.sizes, [None if i is None else i.sizes for i in indices])
     if broadcast_sizes(target, values.sizes) != target:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.sizes)} cannot be broadcast to indexing result of shape {list(target)}"
