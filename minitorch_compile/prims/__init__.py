@@ -1,0 +1,62 @@
+"""Floor 4: the closed set of primitive operations, and the rules that write every other op in them.
+
+>>> from minitorch_compile import prims
+>>> prims.table["add"] is prims.add, len(prims.table) <= 110
+(True, True)
+"""
+
+from minitorch_compile.prims.contraction import (
+    bmm,
+    convolution,
+    convolution_input_grad,
+    convolution_weight_grad,
+    mm,
+)
+from minitorch_compile.prims.creation import full, iota, philox_uniform
+from minitorch_compile.prims.indexing import gather, index, index_put, scatter_add
+from minitorch_compile.prims.pointwise import (
+    abs,
+    add,
+    atan2,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    ceil,
+    convert_element_type,
+    cos,
+    div,
+    eq,
+    erf,
+    exp,
+    expm1,
+    floor,
+    fmod,
+    ge,
+    gt,
+    le,
+    log,
+    log1p,
+    lt,
+    maximum,
+    minimum,
+    mul,
+    ne,
+    neg,
+    pow,
+    reciprocal,
+    remainder,
+    round,
+    rsqrt,
+    sign,
+    sin,
+    sqrt,
+    sub,
+    tanh,
+    trunc,
+    where,
+)
+from minitorch_compile.prims.pooling import max_pool2d, max_pool2d_backward
+from minitorch_compile.prims.prim import Prim, table
+from minitorch_compile.prims.reduction import amax, amin, argmax, argmin, cumsum, prod, sum
+from minitorch_compile.prims.shape import broadcast_in_dim, cat, pad, reshape, rev, slice, squeeze, transpose

@@ -1,0 +1,76 @@
+"""Prims that make a tensor from numbers.
+
+>>> from minitorch_compile.tensor import float32, int64, tensor
+>>> full((2,), 1.5, float32), iota(3, 10, 5, int64)
+(tensor([1.5000, 1.5000]), tensor([10, 15, 20]))
+>>> x = philox_uniform((4,), tensor(7), tensor(0), float32)
+>>> y = philox_uniform((2,), tensor(7), tensor(2), float32)    # the same stream, from its third number on
+>>> (x[2:] == y).all()
+tensor(True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.prims.prim import check_dtype, check_index, check_ints, describe, prim, refuse
+from minitorch_compile.tensor.dtype import FLOATING, dtype
+from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.philox import uniform
+from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+Ints = tuple[int, ...]
+
+
+def _check_number(name: str, argument: str, value: Any) -> None:
+    if not isinstance(value, (bool, int, float)):
+        raise refuse(name, argument, "a number", describe(value))
+
+
+def _full_rule(name: str, sizes: Ints, value: Any, dtype: dtype) -> TensorBase:
+    check_ints(name, "sizes", sizes, len(sizes))
+    _check_number(name, "value", value)
+    check_dtype(name, "dtype", dtype)
+    return empty_fake(sizes, None, dtype)
+
+
+@prim("creation", _full_rule)
+def full(sizes: Ints, value: Scalar, dtype: dtype) -> Array:
+    """One value everywhere."""
+    return np.full(sizes, value, dtype.numpy)
+
+
+def _iota_rule(name: str, length: int, start: Any, step: Any, dtype: dtype) -> TensorBase:
+    check_ints(name, "(length,)", (length,), 1)
+    _check_number(name, "start", start)
+    _check_number(name, "step", step)
+    check_dtype(name, "dtype", dtype)
+    return empty_fake((length,), None, dtype)
+
+
+@prim("creation", _iota_rule)
+def iota(length: int, start: Scalar, step: Scalar, dtype: dtype) -> Array:
+    """start + step * i for i = 0 ... length - 1, computed in int64 or float64 and then converted."""
+    exact = np.int64 if dtype.category < FLOATING else np.float64
+    return (start + step * np.arange(length, dtype=exact)).astype(dtype.numpy)
+
+
+def _philox_rule(name: str, sizes: Ints, seed: Any, offset: Any, dtype: dtype) -> TensorBase:
+    check_ints(name, "sizes", sizes, len(sizes))
+    for argument, value in (("seed", seed), ("offset", offset)):
+        check_index(name, argument, value)
+        if value.sizes != ():
+            raise refuse(name, argument, "a 0-d int64 tensor", describe(value))
+    check_dtype(name, "dtype", dtype)
+    if dtype.category != FLOATING:
+        raise refuse(name, "dtype", "a floating-point dtype", dtype)
+    return empty_fake(sizes, None, dtype)
+
+
+@prim("creation", _philox_rule)
+def philox_uniform(sizes: Ints, seed: Array, offset: Array, dtype: dtype) -> Array:
+    """Numbers in [0, 1): element i (row-major) depends only on the seed and on offset + i. See tensor/philox.py."""
+    return uniform(int(seed), int(offset), numel(sizes), dtype.numpy).reshape(sizes)

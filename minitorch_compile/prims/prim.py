@@ -1,0 +1,138 @@
+"""What a primitive is: an op that leaves nothing to guess.
+
+The ops of floor 1 are made for people: `add` broadcasts, promotes dtypes and takes Python numbers. Each of these
+comforts would have to be understood by every compiler. A *prim* has none of them. Its tensors have one dtype and the
+same sizes, its dimensions are non-negative and sorted, its numbers are tensors made by `full`. So a compiler that knows
+the prims, a small closed set, can compile every program: floor 4 rewrites all other ops to prims (`decompose`).
+
+The NumPy kernel of a prim is its meaning. Its shape rule is strict: it refuses what is not exactly right.
+
+>>> from minitorch_compile import prims
+>>> from minitorch_compile.tensor import tensor
+>>> prims.add, prims.add(tensor([1.0, 2.0]), tensor([3.0, 4.0]))
+(prims.add, tensor([4., 6.]))
+>>> prims.add(tensor([1.0, 2.0]), tensor([1, 2]))
+Traceback (most recent call last):
+RuntimeError: prims.add: expected b to be like a, torch.float32 [2], but it is torch.int64 [2]. Prims neither ...
+
+Source: PyTorch's PrimTorch (`torch/_prims`) and the instruction set of XLA, from which several names come.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.tensor.dtype import BOOL, FLOATING, INTEGER, dtype, int64
+from minitorch_compile.tensor.op import KernelOp
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Kernel = Callable[..., Any]
+
+table: dict[str, Prim] = {}
+
+# Which dtypes a prim is defined for, by category.
+ANY, NUMBERS, FLOATS, BITS = (BOOL, INTEGER, FLOATING), (INTEGER, FLOATING), (FLOATING,), (BOOL, INTEGER)
+_CATEGORY_NAMES = {BOOL: "bool", INTEGER: "integer", FLOATING: "floating-point"}
+
+
+class Prim(KernelOp):
+    """A primitive operation: strict arguments, a NumPy kernel, a shape rule. Its results are row-major."""
+
+    def __repr__(self) -> str:
+        return f"prims.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find, (self.name,)
+
+
+def find(name: str) -> Prim:
+    """The prim of that name. AttributeError if there is none."""
+    if name not in table:
+        raise AttributeError(f"prims: there is no prim named {name!r}")
+    return table[name]
+
+
+def prim(kind: str, shape_rule: Callable[..., Any]) -> Callable[[Kernel], Prim]:
+    """Declares a prim. `shape_rule(name, *parameters)` checks the arguments and returns the result as a fake tensor."""
+
+    def declare(kernel: Kernel) -> Prim:
+        new = Prim(kernel, kind=kind, namespaces=["prims"])
+        if new.name in table:
+            raise ValueError(f"prims: {new.name!r} is declared twice")
+        new.shape_rule(lambda *parameters: shape_rule(new.name, *parameters))
+        table[new.name] = new
+        return new
+
+    return declare
+
+
+# ------------------------------------------------------------------------------------------ what rules check
+
+
+def refuse(name: str, argument: str, expected: str, came: object) -> RuntimeError:
+    """The error for an argument that isn't what the prim expects."""
+    return RuntimeError(f"prims.{name}: expected {argument} to be {expected}, but it is {came}")
+
+
+def describe(value: Any) -> str:
+    """A tensor as dtype and sizes; anything else as it prints."""
+    if isinstance(value, TensorBase):
+        return f"{value.dtype} {list(value.sizes)}"
+    return f"{value!r} ({type(value).__name__})"
+
+
+def check_tensor(name: str, argument: str, value: Any, categories: Sequence[int] = ANY) -> None:
+    """RuntimeError unless `value` is a tensor whose dtype belongs to one of the categories."""
+    if not isinstance(value, TensorBase):
+        raise refuse(name, argument, "a tensor", describe(value))
+    if value.dtype.category not in categories:
+        raise refuse(name, argument, f"a {' or '.join(_CATEGORY_NAMES[c] for c in categories)} tensor", describe(value))
+
+
+def check_like(name: str, argument: str, value: Any, other_argument: str, other: TensorBase) -> None:
+    """RuntimeError unless `value` is a tensor with the sizes and dtype of `other`."""
+    check_tensor(name, argument, value)
+    if value.dtype is not other.dtype or value.sizes != other.sizes:
+        raise RuntimeError(
+            f"prims.{name}: expected {argument} to be like {other_argument}, {describe(other)},"
+            f" but it is {describe(value)}."
+            " Prims neither broadcast nor promote: use broadcast_in_dim, convert_element_type or full."
+        )
+
+
+def check_index(name: str, argument: str, value: Any) -> None:
+    """RuntimeError unless `value` is an int64 tensor."""
+    check_tensor(name, argument, value)
+    if value.dtype is not int64:
+        raise refuse(name, argument, "an int64 tensor", describe(value))
+
+
+def check_dtype(name: str, argument: str, value: Any) -> None:
+    """RuntimeError unless `value` is a dtype."""
+    if not isinstance(value, dtype):
+        raise refuse(name, argument, "a dtype such as torch.float32", describe(value))
+
+
+def check_dim(name: str, argument: str, dim: Any, x: TensorBase) -> None:
+    """RuntimeError unless `dim` is a dimension of `x`, counted from the front."""
+    if not isinstance(dim, int) or not 0 <= dim < len(x.sizes):
+        raise refuse(name, argument, f"one of the dimensions 0 to {len(x.sizes) - 1} of x, {describe(x)}", dim)
+
+
+def check_dims(name: str, argument: str, dims: Any, x: TensorBase) -> None:
+    """RuntimeError unless `dims` is a sorted tuple of distinct dimensions of `x`, counted from the front."""
+    ascending = isinstance(dims, tuple) and all(map(operator.lt, dims[:-1], dims[1:]))
+    if not ascending or not all(isinstance(d, int) and 0 <= d < len(x.sizes) for d in dims):
+        raise refuse(name, argument, f"a sorted tuple of dimensions of x, {describe(x)}", dims)
+
+
+def check_ints(name: str, argument: str, value: Any, length: int, least: int = 0) -> None:
+    """RuntimeError unless `value` is a tuple of `length` ints, none below `least`."""
+    if (
+        not isinstance(value, tuple)
+        or len(value) != length
+        or not all(isinstance(n, int) and n >= least for n in value)
+    ):
+        raise refuse(name, argument, f"a tuple of {length} ints >= {least}", value)

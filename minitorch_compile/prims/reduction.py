@@ -1,0 +1,102 @@
+"""Prims that collapse dimensions. None keeps a dimension of size 1; `broadcast_in_dim` puts it back where it is wanted.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor([[1.0, 2.0], [3.0, 4.0]])
+>>> sum(x, (0, 1)), amax(x, (0,)), argmax(x, 1), cumsum(x, 0)
+(tensor(10.), tensor([3., 4.]), tensor([1, 1]), tensor([[1., 2.],
+        [4., 6.]]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.prims.prim import (
+    ANY,
+    NUMBERS,
+    Kernel,
+    Prim,
+    check_dim,
+    check_dims,
+    check_tensor,
+    describe,
+    prim,
+    refuse,
+)
+from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+Ints = tuple[int, ...]
+
+
+def reduction(categories: Sequence[int], empty: bool = True) -> Callable[[Kernel], Prim]:
+    """A prim that collapses the dimensions `dims` and keeps the dtype. `empty`: whether no elements have a value."""
+
+    def rule(name: str, x: Any, dims: Ints) -> TensorBase:
+        check_tensor(name, "x", x, categories)
+        check_dims(name, "dims", dims, x)
+        if not empty and any(x.sizes[d] == 0 for d in dims):
+            raise refuse(name, "dims", f"dimensions of non-zero size of x, {describe(x)}", dims)
+        return empty_fake([n for d, n in enumerate(x.sizes) if d not in dims], None, x.dtype)
+
+    return prim("reduction", rule)
+
+
+@reduction(NUMBERS)
+def sum(x: Array, dims: Ints) -> Array:
+    """The sum over `dims`; 0 over no elements."""
+    return np.sum(x, dims, dtype=x.dtype)
+
+
+@reduction(NUMBERS)
+def prod(x: Array, dims: Ints) -> Array:
+    """The product over `dims`; 1 over no elements."""
+    return np.prod(x, dims, dtype=x.dtype)
+
+
+@reduction(ANY, empty=False)
+def amax(x: Array, dims: Ints) -> Array:
+    """The largest element over `dims`, NaN if there is one; for bool tensors, whether any holds."""
+    return np.amax(x, dims)
+
+
+@reduction(ANY, empty=False)
+def amin(x: Array, dims: Ints) -> Array:
+    """The smallest element over `dims`, NaN if there is one; for bool tensors, whether all hold."""
+    return np.amin(x, dims)
+
+
+def _arg_rule(name: str, x: Any, dim: int) -> TensorBase:
+    check_tensor(name, "x", x)
+    check_dim(name, "dim", dim, x)
+    if x.sizes[dim] == 0:
+        raise refuse(name, "dim", f"a dimension of non-zero size of x, {describe(x)}", dim)
+    return empty_fake([n for d, n in enumerate(x.sizes) if d != dim], None, int64)
+
+
+@prim("reduction", _arg_rule)
+def argmax(x: Array, dim: int) -> Array:
+    """The int64 index of the largest element along `dim`: the first of equals, and NaN counts as the largest."""
+    return np.argmax(x, dim)
+
+
+@prim("reduction", _arg_rule)
+def argmin(x: Array, dim: int) -> Array:
+    """The int64 index of the smallest element along `dim`: the first of equals, and NaN counts as the smallest."""
+    return np.argmin(x, dim)
+
+
+def _cumsum_rule(name: str, x: Any, dim: int) -> TensorBase:
+    check_tensor(name, "x", x, NUMBERS)
+    check_dim(name, "dim", dim, x)
+    return empty_fake(x.sizes, None, x.dtype)
+
+
+@prim("scan", _cumsum_rule)
+def cumsum(x: Array, dim: int) -> Array:
+    """The sums of the elements up to and with each, along `dim`."""
+    return np.cumsum(x, dim, dtype=x.dtype)
