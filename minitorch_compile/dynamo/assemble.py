@@ -31,6 +31,7 @@ from .exception_table import ByteRange, encode_exception_table
 from .instructions import Instruction, Program
 from .location_table import encode_location_table
 
+
 def assemble(program: Program) -> types.CodeType:
     """A code object that runs the program; everything but the instructions (names, flags, file) comes from `program.code`."""
     return Assembler(program).code()

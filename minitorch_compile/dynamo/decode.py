@@ -7,8 +7,8 @@ All of that is settled here, once, by the rules of `decode_rules.py`; nothing ab
 ...     if x.sum() > 0:
 ...         return x
 >>> program = decode(positive_part.__code__)
->>> [str(inst) for inst in program.instructions if inst.opname in ("CALL", "COMPARE_OP", "POP_JUMP_IF_FALSE")]
-['CALL                 (0, ())', "COMPARE_OP           '>'", 'POP_JUMP_IF_FALSE    to 10']
+>>> [str(inst) for inst in program.instructions if inst.opname in ("CALL", "COMPARE_OP")]
+['CALL                 (0, ())', "COMPARE_OP           '>'"]
 >>> program.instructions[0].line - positive_part.__code__.co_firstlineno
 1
 """
@@ -30,20 +30,26 @@ from .instructions import ExceptionEntry, Instruction, Program
 
 _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-# Programs already decoded, by the identity of their code object (which the program keeps alive). Not by equality: equal code
-# objects can come from different files.
+# Programs by the identity of their code object, which the program keeps alive. Not by equality: equal code objects can come
+# from different files. What was decoded can be decoded again and is dropped when there is too much; what was assembled stays.
 _decoded: dict[int, Program] = {}
+_assembled: dict[int, Program] = {}
 _MAX_DECODED = 4096
 
 
 def decode(code: types.CodeType) -> Program:
     """The program of a code object of the running version. Raises UnsupportedBytecode for async code and type parameters."""
-    program = _decoded.get(id(code))
+    program = _assembled.get(id(code)) or _decoded.get(id(code))
     if program is None:
         if len(_decoded) >= _MAX_DECODED:
             _decoded.clear()
         program = _decoded[id(code)] = Decoder(code).program()
     return program
+
+
+def remember(program: Program) -> None:
+    """From now on, `decode(program.code)` gives this very program: its instruction numbers are those the assembler was given."""
+    _assembled[id(program.code)] = program
 
 
 class Decoder:

@@ -4,10 +4,8 @@ A rule takes the decoder and the raw instruction (`dis.Instruction`) and emits. 
 table holds those that only rename; what is left are the real differences between versions, each rule with the versions it
 is for. `rules_for(version)` puts one version's rules together, also for a version that is not running.
 
->>> sorted(set(rules_for((3, 14))) - set(rules_for((3, 13))))[:3]
-['LOAD_COMMON_CONSTANT', 'LOAD_FAST_BORROW', 'LOAD_FAST_BORROW_LOAD_FAST_BORROW']
->>> "PRECALL" in rules_for((3, 11)), "PRECALL" in rules_for((3, 12))
-(True, False)
+>>> "LOAD_METHOD" in rules_for((3, 11)), "LOAD_SPECIAL" in rules_for((3, 11)), "LOAD_SPECIAL" in rules_for((3, 14))
+(True, False, True)
 """
 
 from __future__ import annotations

@@ -1,0 +1,158 @@
+"""Resume functions: the rest of a function, from one of its instructions on, as a function of its own.
+
+Where a graph breaks, the frame is taken apart: stack, live slots. The resume function takes them as arguments, puts the stack
+together again, and jumps into the middle of the user's own bytecode, so that every loop, `try` and line number stays as it was.
+
+>>> from minitorch_compile.dynamo.decode import decode
+>>> def total(prices, tax):
+...     subtotal = sum(prices)
+...     return subtotal * (1 + tax)
+>>> program = decode(total.__code__)
+>>> after_the_call = 1 + [inst.opname for inst in program.instructions].index("CALL")
+>>> resume = make_resume_code(program, after_the_call, stack_size=1, slots={"tax"})
+>>> resume.argument_names
+('tax', '__stack0')
+>>> resume.function(globals())(0.5, 10)           # as if sum(prices) had returned 10
+15.0
+>>> print(decode(resume.code))                                                            # doctest: +ELLIPSIS
+  0 LOAD_FAST            '__stack0'
+  1 JUMP                 to 6
+  2 ...
+
+Cells (variables shared with inner functions) are not arguments but free variables: the same cell objects go on being used.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .assemble import assemble
+from .control_flow import handler_depths, open_with_blocks
+from .decode import remember
+from .instructions import Instruction, Program
+
+_SIGNATURE_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_NESTED
+_GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class CannotResume(NotImplementedError):
+    """The rest of the function cannot be made a function of its own at this place."""
+
+
+@dataclass(frozen=True)
+class ResumeCode:
+    """A resume function without its cells. `origin` and `origin_index` are the user's program and where it goes on."""
+
+    code: types.CodeType
+    origin: Program
+    origin_index: int
+    prefix_length: int
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The positional parameters: live slots in the user's order, then the stack from the bottom, without its NULLs."""
+        return self.code.co_varnames[: self.code.co_argcount]
+
+    @property
+    def free_names(self) -> tuple[str, ...]:
+        """The variables whose cells `function` needs, in the order of the closure."""
+        return self.code.co_freevars
+
+    def function(
+        self, module_globals: dict[str, Any], cells: Mapping[str, types.CellType] | None = None
+    ) -> types.FunctionType:
+        """The callable, over the cells of this call."""
+        closure = tuple((cells or {})[name] for name in self.free_names)
+        return types.FunctionType(self.code, module_globals, self.code.co_name, None, closure)
+
+
+_resume_codes: dict[int, ResumeCode] = {}  # by the identity of their code object, which they keep alive
+
+
+def resume_code_of(code: types.CodeType) -> ResumeCode | None:
+    """What a code object that `make_resume_code` made resumes; None for any other code object."""
+    return _resume_codes.get(id(code))
+
+
+def make_resume_code(
+    program: Program,
+    index: int,
+    *,
+    stack_size: int,
+    nulls: Collection[int] = (),
+    slots: Collection[str] = (),
+    cells: Collection[str] = (),
+) -> ResumeCode:
+    """The code that continues `program` at instruction `index`.
+
+    stack_size: how many stack slots there are at that point; nulls: the positions (0 is the bottom) that hold NULL.
+    slots: names of the bound slots to pass as arguments; cells: names of those to pass as cells. Other slots start unbound.
+    If `program` is itself a resume function, the result continues the user's function directly.
+    """
+    resumed = resume_code_of(program.code)
+    if resumed is not None:
+        if index < resumed.prefix_length:
+            raise CannotResume(f"{program.code.co_qualname}: instruction {index} is in the generated prefix.")
+        program, index = resumed.origin, index - resumed.prefix_length
+    _check_resumable(program, index, cells)
+
+    stack = [None if position in nulls else f"__stack{position}" for position in range(stack_size)]
+    arguments = [name for name in program.slot_names if name in slots and name not in cells]
+    arguments += [name for name in stack if name is not None]
+    prefix = [Instruction("PUSH_NULL") if name is None else Instruction("LOAD_FAST", name) for name in stack]
+    prefix.append(Instruction("JUMP", target=len(prefix) + 1 + index))
+
+    rest = program.shifted(len(prefix))
+    header = _header(program, index, arguments, cells)
+    whole = replace(rest, code=header, instructions=(*prefix, *rest.instructions))
+    code = assemble(whole)
+    remember(replace(whole, code=code))
+    _resume_codes[id(code)] = ResumeCode(code, program, index, len(prefix))
+    return _resume_codes[id(code)]
+
+
+def _check_resumable(program: Program, index: int, cells: Collection[str]) -> None:
+    code = program.code
+    where = f"{code.co_qualname}, line {program.instructions[index].line}"
+    if code.co_flags & _GENERATOR_FLAGS:
+        raise CannotResume(f"{where}: a generator cannot be split.")
+    if open_with_blocks(program, index):
+        raise CannotResume(f"{where}: the place is inside a `with` block.")
+    if handler_depths(program).get(index):
+        raise CannotResume(
+            f"{where}: the place is inside an `except` or `finally` block that is handling an exception."
+        )
+    calls_super = any(i.opname == "LOAD_GLOBAL" and i.argval == "super" for i in program.instructions)
+    if calls_super and code.co_varnames[:1] and code.co_varnames[0] in cells:
+        raise CannotResume(f"{where}: super() needs {code.co_varnames[0]!r}, which an inner function shares.")
+
+
+def _header(program: Program, index: int, arguments: list[str], cells: Iterable[str]) -> types.CodeType:
+    """The user's code object with the resume function's name and variables."""
+    code = program.code
+    free = _ordered((*code.co_freevars, *(name for name in code.co_cellvars if name in cells)))
+    rest = (name for name in program.slot_names if name not in free)
+    varnames = _ordered((*arguments, *rest))
+    flags = code.co_flags & ~_SIGNATURE_FLAGS | (inspect.CO_NESTED if free else 0)
+    line = program.instructions[index].line or code.co_firstlineno
+    return code.replace(
+        co_name=f"resume_in_{code.co_name}_at_{line}",
+        co_qualname=f"resume_in_{code.co_qualname}_at_{line}",
+        co_argcount=len(arguments),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_varnames=varnames,
+        co_nlocals=len(varnames),
+        co_cellvars=(),
+        co_freevars=free,
+        co_flags=flags,
+    )
+
+
+def _ordered(names: Iterable[str]) -> tuple[str, ...]:
+    """Without repetitions, in order."""
+    return tuple(dict.fromkeys(names))
