@@ -47,7 +47,8 @@ def _to_array(data: Any) -> np.ndarray:
         ) from None
     if array.dtype not in FROM_NUMPY and array.dtype.kind not in "uif":
         raise TypeError(
-            f"tensor: can't make a tensor of {type(data).__name__} elements of type {array.dtype}; expected numbers or bools"
+            f"tensor: can't make a tensor of {type(data).__name__} elements of type {array.dtype}; expected numbers"
+            " or bools"
         )
     return array
 

@@ -1,7 +1,7 @@
 """The decorators that declare an op: one for each family of `op.py`.
 
-Each registers the op in the table under the kernel's name and says where it is visible: `torch` (the package), `method` (of
-Tensor), `functional` (nn.functional). A pointwise op that is a method has an in-place twin, `name_`.
+Each registers the op in the table under the kernel's name and says where it is visible: `torch` (the package), `method`
+(of Tensor), `functional` (nn.functional). A pointwise op that is a method has an in-place twin, `name_`.
 
 >>> from minitorch_compile.tensor.op import table
 >>> table["add_"].functional

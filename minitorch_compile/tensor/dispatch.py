@@ -8,7 +8,8 @@ graph, or only work out shapes. Each meaning is an *interpreter*, and they are s
     modes        tracing, functionalisation, ...    (a stack)
     the kernel   NumPy on the data, or the meta rule if the arguments are fake
 
-An interpreter has one method, `process(op, args, kwargs)`. The operations that it calls itself go to the storeys below it.
+An interpreter has one method, `process(op, args, kwargs)`. The operations that it calls itself go to the storeys below
+it.
 
 >>> class Count:
 ...     calls = 0

@@ -1,8 +1,8 @@
 """Element types, and the rules by which two of them combine.
 
 A `dtype` is a singleton: compare with `is`. Combining follows PyTorch, not NumPy: the *category* (bool < integer <
-floating < complex) decides first, so an int64 tensor and a float32 tensor give float32, and a Python number never widens
-a tensor of its own category.
+floating < complex) decides first, so an int64 tensor and a float32 tensor give float32, and a Python number never
+widens a tensor of its own category.
 
 >>> promote_types(int64, float32)
 torch.float32

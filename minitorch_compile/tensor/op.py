@@ -1,8 +1,8 @@
 """What an operation is, and the families that give it its shape rule.
 
-An `Op` is declared once, by decorating its NumPy kernel; the `torch.*` function, the `Tensor` method, the in-place form and
-the `nn.functional` name all are, or are made from, that one object. The decorator names the family; the family knows how
-sizes, strides and dtype of the result follow from the arguments, so the row says only what is particular:
+An `Op` is declared once, by decorating its NumPy kernel; the `torch.*` function, the `Tensor` method, the in-place form
+and the `nn.functional` name all are, or are made from, that one object. The decorator names the family; the family
+knows how sizes, strides and dtype of the result follow from the arguments, so the row says only what is particular:
 
     @pointwise(promotion=INT_TO_FLOAT)
     def exp(input: Array) -> Array:
@@ -21,6 +21,7 @@ Parameters annotated `Array` are tensors (or, in pointwise ops, Python numbers);
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,8 +44,10 @@ from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_stride
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 Array = np.ndarray
+Tensor = Any  # the class comes later, with methods made from the table: nothing a type checker can see
 Scalar = bool | int | float
 
+TENSOR_ANNOTATION = re.compile(r"Array|Tensor")
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING}
 
 # How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
@@ -56,9 +59,9 @@ table: dict[str, Op] = {}
 class Op:
     """A named operation.
 
-    Attributes: `name`; `kind`, its family; `kernel`, the decorated function; `parameters`, their names; `tensor_parameters`,
-    the positions of those that are tensors; `namespaces`, where it appears ("torch", "method", "functional").
-    `recorded` is False for composite ops, which interpreters never see: they see the ops of the body.
+    Attributes: `name`; `kind`, its family; `kernel`, the decorated function; `parameters`, their names;
+    `tensor_parameters`, the positions of those that are tensors; `namespaces`, where it appears ("torch", "method",
+    "functional"). `recorded` is False for composite ops, which interpreters never see: they see the ops of the body.
     """
 
     kind = "op"
@@ -79,7 +82,9 @@ class Op:
         self.parameters = tuple(parameters)
         self.defaults = tuple(p.default for p in parameters.values())
         self.required = sum(p.default is inspect.Parameter.empty for p in parameters.values())
-        self.tensor_parameters = tuple(i for i, p in enumerate(parameters.values()) if "Array" in str(p.annotation))
+        self.tensor_parameters = tuple(
+            i for i, p in enumerate(parameters.values()) if TENSOR_ANNOTATION.search(str(p.annotation))
+        )
         self._position = {name: i for i, name in enumerate(self.parameters)}
 
     def __repr__(self) -> str:
@@ -139,7 +144,8 @@ class Op:
         value = bound[position]
         if not isinstance(value, TensorBase):
             raise TypeError(
-                f"{self.name}(): argument '{self.parameters[position]}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
+                f"{self.name}(): argument '{self.parameters[position]}' (position {position + 1}) must be Tensor,"
+                f" not {type(value).__name__}"
             )
         return value
 
@@ -161,7 +167,8 @@ def _holds_fake(value: Any) -> bool:
 
 
 class PointwiseOp(Op):
-    """Element by element: arguments broadcast, dtypes promote, the result is dense in the arguments' order of dimensions."""
+    """Element by element: arguments broadcast, dtypes promote, the result is dense in the arguments' order of"
+    " dimensions."""
 
     kind = "pointwise"
 
@@ -287,7 +294,8 @@ def _promote(operands: Sequence[Any], name: str) -> dtype:
 def wrap_as(result: Array, strides: Sequence[int]) -> TensorBase:
     """A tensor of these values with just these strides (in elements): copied only if they lie otherwise in memory.
 
-    The strides of size-1 dimensions make no difference to memory, but programs can read them, so they are kept as asked.
+    The strides of size-1 dimensions make no difference to memory, but programs can read them, so they are kept as
+    asked.
     """
     itemsize = result.itemsize
     lies_so = all(n == 1 or s * itemsize == b for n, s, b in zip(result.shape, strides, result.strides, strict=True))
@@ -335,7 +343,8 @@ class ReductionOp(Op):
         dims = wrap_dims(bound[1], len(input.sizes))
         if not self.empty and any(input.sizes[d] == 0 for d in dims):
             raise IndexError(
-                f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim {bound[1]}"
+                f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim"
+                f" {bound[1]}"
             )
         return dims
 
@@ -378,7 +387,8 @@ class ViewOp(Op):
 class KernelOp(Op):
     """Any other op with a kernel; its shape rule is written beside it: `@matmul.shape_rule`.
 
-    The kernel's tensors are NumPy arrays (a list of arrays for a list of tensors); it returns an array or a tuple of arrays.
+    The kernel's tensors are NumPy arrays (a list of arrays for a list of tensors); it returns an array or a tuple of
+    arrays.
     """
 
     def __init__(self, kernel: Callable[..., Any], *, kind: str, **row: Any) -> None:
@@ -420,12 +430,14 @@ def _to_arrays(value: Any, op: Op, position: int) -> Any:
     if value is None:
         return None
     raise TypeError(
-        f"{op.name}(): argument '{op.parameters[position]}' (position {position + 1}) must be Tensor, not {type(value).__name__}"
+        f"{op.name}(): argument '{op.parameters[position]}' (position {position + 1}) must be Tensor, not"
+        f" {type(value).__name__}"
     )
 
 
 class FactoryOp(Op):
-    """Makes a tensor out of no tensor. The kernel returns an array; the rule gives (sizes, dtype) from the same parameters."""
+    """Makes a tensor out of no tensor. The kernel returns an array; the rule gives (sizes, dtype) from the same"
+    " parameters."""
 
     kind = "creation"
 
@@ -462,7 +474,8 @@ class CompositeOp(Op):
 
 
 class InplaceOp(Op):
-    """`x.add_(y)`: stores the result of the functional op in its first argument, and counts the storage's version up."""
+    """`x.add_(y)`: stores the result of the functional op in its first argument, and counts the storage's version"
+    " up."""
 
     kind = "inplace"
 
@@ -497,5 +510,6 @@ def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
         )
     if 0 in target.strides and any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True)):
         raise RuntimeError(
-            f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() it first."
+            f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single"
+            " memory location. Please clone() it first."
         )

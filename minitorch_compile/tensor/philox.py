@@ -1,7 +1,7 @@
 """Random numbers by counter: element i of a draw is a pure function of (seed, offset + i).
 
-So a compiled kernel can make each number where it needs it, a recomputed mask is the same mask, and eager and compiled code
-agree. The function is Philox4x32-10: ten rounds that multiply and mix a 128-bit counter under a 64-bit key.
+So a compiled kernel can make each number where it needs it, a recomputed mask is the same mask, and eager and compiled
+code agree. The function is Philox4x32-10: ten rounds that multiply and mix a 128-bit counter under a 64-bit key.
 
 Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 

@@ -1,7 +1,7 @@
 """The algebra of sizes and strides: what broadcasting, viewing and contiguity mean, in integers only.
 
-A tensor's element `(i, j, ...)` lies at `offset + i * strides[0] + j * strides[1] + ...` in its storage. All functions here
-are pure; none touches data.
+A tensor's element `(i, j, ...)` lies at `offset + i * strides[0] + j * strides[1] + ...` in its storage. All functions
+here are pure; none touches data.
 
 >>> contiguous_strides((2, 3, 4))
 (12, 4, 1)
@@ -88,7 +88,8 @@ def broadcast_sizes(*shapes: Sequence[int]) -> Ints:
             if size != 1 and size != result[dim]:
                 if result[dim] != 1:
                     raise RuntimeError(
-                        f"The size of tensor a ({result[dim]}) must match the size of tensor b ({size}) at non-singleton dimension {dim}"
+                        f"The size of tensor a ({result[dim]}) must match the size of tensor b ({size}) at"
+                        f" non-singleton dimension {dim}"
                         f": the sizes {', '.join(str(list(s)) for s in shapes)} don't broadcast"
                     )
                 result[dim] = size
@@ -124,8 +125,8 @@ def infer_sizes(sizes: Sequence[int], count: int) -> Ints:
 def view_strides(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
     """Strides that read the same memory in the same order under the `target` sizes, or None if no strides can.
 
-    The old dimensions fall into *chunks* that are contiguous among themselves; each chunk must be filled exactly by a run
-    of new dimensions. Source: PyTorch's at::detail::computeStride.
+    The old dimensions fall into *chunks* that are contiguous among themselves; each chunk must be filled exactly by a
+    run of new dimensions. Source: PyTorch's at::detail::computeStride.
     """
     if 0 in sizes:
         return strides if sizes == target else contiguous_strides(target)

@@ -10,8 +10,8 @@ The operations come later (`tensor_class.py`), made from the op table; ops thems
 >>> column.array, column.storage is x.storage
 (array([1., 4.]), True)
 
-A *fake* tensor has all of this but no data. Running an op on fakes works out what the result would look like, which is how
-graphs are traced without computing (PyTorch's FakeTensor).
+A *fake* tensor has all of this but no data. Running an op on fakes works out what the result would look like, which is
+how graphs are traced without computing (PyTorch's FakeTensor).
 
 >>> empty_fake((10**6, 10**6)).sizes
 torch.Size([1000000, 1000000])
@@ -73,7 +73,8 @@ class TensorBase:
         buffer = self.storage.buffer
         if buffer is None:
             raise FakeDataError(
-                f"a fake tensor has no data (sizes {list(self.sizes)}, {self.dtype}): it stands for a value that a traced program will have when it runs"
+                f"a fake tensor has no data (sizes {list(self.sizes)}, {self.dtype}): it stands for a value that a"
+                " traced program will have when it runs"
             )
         if 0 in self.sizes:  # nothing to look at, and NumPy insists that strides stay inside the buffer
             return np.empty(self.sizes, buffer.dtype)
@@ -153,7 +154,8 @@ def from_numpy(array: np.ndarray) -> Any:
         raise TypeError(f"from_numpy: expected np.ndarray (got {type(array).__name__})")
     if array.dtype not in FROM_NUMPY:
         raise TypeError(
-            f"from_numpy: can't convert np.ndarray of type {array.dtype}; supported are {', '.join(str(d) for d in FROM_NUMPY)}"
+            f"from_numpy: can't convert np.ndarray of type {array.dtype}; supported are"
+            f" {', '.join(str(d) for d in FROM_NUMPY)}"
         )
     if any(s < 0 for s in array.strides):
         raise ValueError(

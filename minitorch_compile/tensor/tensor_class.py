@@ -101,7 +101,7 @@ class Tensor(TensorBase):
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
 
-    # ------------------------------------------------------------------------------------------------ what it looks like
+    # ----------------------------------------------------------------------------------------------- what it looks like
 
     @property
     def shape(self) -> Any:
@@ -166,7 +166,7 @@ class Tensor(TensorBase):
         self.storage, self.offset, self._array = value.storage, value.offset, value._array
         self.sizes, self.strides, self.dtype = value.sizes, value.strides, value.dtype
 
-    # ------------------------------------------------------------------------------------------------ to Python and NumPy
+    # ---------------------------------------------------------------------------------------------- to Python and NumPy
 
     def item(self) -> bool | int | float:
         """The single element as a Python number. RuntimeError if there are more or none."""
@@ -234,7 +234,8 @@ class Tensor(TensorBase):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.grad_fn is not None:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user support the deepcopy protocol at the moment; detach() it first"
+                "Only Tensors created explicitly by the user support the deepcopy protocol at the moment; detach()"
+                " it first"
             )
         copy = type(self).__new__(type(self))
         memo[id(self)] = copy
@@ -244,7 +245,7 @@ class Tensor(TensorBase):
             copy.grad = ops.clone(self.grad)
         return copy
 
-    # ------------------------------------------------------------------------------------------------ autograd's handles
+    # ----------------------------------------------------------------------------------------------- autograd's handles
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Asks for gradients. RuntimeError for integers, and for switching off what a recorded operation made."""
@@ -261,7 +262,7 @@ class Tensor(TensorBase):
 
         backward(self, gradient, retain_graph, create_graph)
 
-    # ------------------------------------------------------------------------------------------------ transposes and casts
+    # --------------------------------------------------------------------------------------------- transposes and casts
 
     @property
     def T(self) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import add, mul
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.view import expand, reshape, squeeze, t, unsqueeze, view_op
@@ -94,7 +94,7 @@ def _addmm_rule(input: TensorBase, mat1: TensorBase, mat2: TensorBase, beta: flo
 
 
 @composite(methods=True)
-def matmul(input: Array, other: Array) -> Any:
+def matmul(input: Tensor, other: Tensor) -> Any:
     """The matrix product with NumPy's broadcasting rules: vectors, matrices, and batches of matrices.
 
     RuntimeError, naming both sizes, if the inner sizes differ.
@@ -119,7 +119,8 @@ def _with_vector(x: Any, y: Any) -> Any:
     inner = y.sizes[-2] if len(y.sizes) > 1 else y.sizes[0]
     if x.sizes[-1] != inner:
         raise RuntimeError(
-            f"matmul: the inner sizes differ: input is {list(x.sizes)}, other is {list(y.sizes)}; {x.sizes[-1]} must equal {inner}."
+            f"matmul: the inner sizes differ: input is {list(x.sizes)}, other is {list(y.sizes)}; {x.sizes[-1]} must"
+            f" equal {inner}."
         )
     if len(x.sizes) == 1 and len(y.sizes) == 1:
         return sum(mul(x, y))
@@ -137,11 +138,12 @@ def _batched(x: Any, y: Any) -> Any:
 
 
 @composite(torch=False, functional=True)
-def linear(input: Array, weight: Array, bias: Array | None = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     """input @ weight.T + bias: weight is (out_features, in_features)."""
     if input.sizes[-1:] != weight.sizes[-1:]:
         raise RuntimeError(
-            f"linear: input.size(-1) must equal weight.size(-1): input is {list(input.sizes)}, weight is {list(weight.sizes)}"
+            f"linear: input.size(-1) must equal weight.size(-1): input is {list(input.sizes)}, weight is"
+            f" {list(weight.sizes)}"
         )
     if bias is None or len(input.sizes) == 1:
         product = matmul(input, t(weight))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Pair = tuple[int, int]
@@ -103,19 +103,22 @@ def _convolution_rule(
         )
     if groups < 1 or weight.sizes[0] % groups or input.sizes[1] != weight.sizes[1] * groups:
         raise RuntimeError(
-            f"conv2d: given groups={groups} and weight of size {list(weight.sizes)}, expected input{list(input.sizes)} to have"
+            f"conv2d: given groups={groups} and weight of size {list(weight.sizes)}, expected"
+            f" input{list(input.sizes)} to have"
             f" {weight.sizes[1] * groups} channels, but got {input.sizes[1]} channels instead"
         )
     if weight.dtype is not input.dtype:
         raise RuntimeError(f"conv2d: Input type ({input.dtype}) and weight type ({weight.dtype}) should be the same")
     if bias is not None and tuple(bias.sizes) != (weight.sizes[0],):
         raise RuntimeError(
-            f"conv2d: expected bias to be 1-dimensional with {weight.sizes[0]} elements, but got bias of size {list(bias.sizes)}"
+            f"conv2d: expected bias to be 1-dimensional with {weight.sizes[0]} elements, but got bias of size"
+            f" {list(bias.sizes)}"
         )
     out = _out_sizes(input.sizes, weight.sizes[2:], stride, padding, dilation)
     if min(out) < 1:
         raise RuntimeError(
-            f"conv2d: kernel size {list(weight.sizes[2:])} can't be greater than the padded input size {list(input.sizes[2:])} + 2 * {list(padding)}"
+            f"conv2d: kernel size {list(weight.sizes[2:])} can't be greater than the padded input size"
+            f" {list(input.sizes[2:])} + 2 * {list(padding)}"
         )
     return empty_fake((input.sizes[0], weight.sizes[0], *out), None, input.dtype)
 
@@ -178,15 +181,16 @@ def _input_grad_rule(
 
 @composite(functional=True)
 def conv2d(
-    input: Array,
-    weight: Array,
-    bias: Array | None = None,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: Any = 1,
     padding: Any = 0,
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """2-d convolution. `padding` may be "valid" (none) or "same" (output as large as the input, for stride 1 and odd kernels)."""
+    """2-d convolution. `padding` may be "valid" (none) or "same" (output as large as the input, for stride 1 and"
+    " odd kernels)."""
     strides, dilations = pair(stride, "conv2d: stride"), pair(dilation, "conv2d: dilation")
     if padding == "same":
         if strides != (1, 1) or any(d * (k - 1) % 2 for d, k in zip(dilations, weight.sizes[2:], strict=True)):
@@ -195,6 +199,7 @@ def conv2d(
     paddings = (0, 0) if padding == "valid" else pair(padding, "conv2d: padding")
     if min(strides) < 1 or min(dilations) < 1 or min(paddings) < 0:
         raise RuntimeError(
-            f"conv2d: stride and dilation must be positive and padding non-negative, got {stride}, {dilation}, {padding}"
+            f"conv2d: stride and dilation must be positive and padding non-negative, got {stride}, {dilation},"
+            f" {padding}"
         )
     return convolution(input, weight, bias, strides, paddings, dilations, groups)

@@ -22,7 +22,7 @@ from minitorch_compile.tensor.dtype import (
     int64,
     promote_types,
 )
-from minitorch_compile.tensor.op import Array, Scalar, empty_like_strides
+from minitorch_compile.tensor.op import Array, Scalar, Tensor, empty_like_strides
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides, is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -105,7 +105,8 @@ def ones(*size: Any, dtype: dtype | None = None, device: object = None, requires
 
 @composite()
 def empty(*size: Any, dtype: dtype | None = None, device: object = None, requires_grad: bool = False) -> Any:
-    """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays repeatable."""
+    """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays"
+    " repeatable."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 
@@ -116,25 +117,25 @@ def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
 
 
 @composite()
-def zeros_like(input: Array, dtype: dtype | None = None) -> Any:
+def zeros_like(input: Tensor, dtype: dtype | None = None) -> Any:
     """Zeros in the sizes and dtype of `input`."""
     return full(tuple(input.sizes), 0, dtype or input.dtype)
 
 
 @composite()
-def ones_like(input: Array, dtype: dtype | None = None) -> Any:
+def ones_like(input: Tensor, dtype: dtype | None = None) -> Any:
     """Ones in the sizes and dtype of `input`."""
     return full(tuple(input.sizes), 1, dtype or input.dtype)
 
 
 @composite()
-def full_like(input: Array, fill_value: Scalar, dtype: dtype | None = None) -> Any:
+def full_like(input: Tensor, fill_value: Scalar, dtype: dtype | None = None) -> Any:
     """One value in the sizes and dtype of `input`."""
     return full(tuple(input.sizes), fill_value, dtype or input.dtype)
 
 
 @composite()
-def empty_like(input: Array, dtype: dtype | None = None) -> Any:
+def empty_like(input: Tensor, dtype: dtype | None = None) -> Any:
     """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
     return zeros_like(input, dtype)
 
@@ -207,13 +208,14 @@ def copy(input: Array, src: Array) -> Array:
 def _copy_rule(input: TensorBase, src: TensorBase) -> TensorBase:
     if broadcast_sizes(input.sizes, src.sizes) != input.sizes:
         raise RuntimeError(
-            f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor written to"
+            f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor"
+            " written to"
         )
     return empty_fake(input.sizes, _preserved(input), input.dtype)
 
 
 @composite(torch=False, methods=True)
-def to(input: Array, *args: Any, dtype: dtype | None = None, device: object = None, copy: bool = False) -> Any:
+def to(input: Tensor, *args: Any, dtype: dtype | None = None, device: object = None, copy: bool = False) -> Any:
     """The tensor in another dtype (and, when there are several, on another device): itself if nothing changes."""
     for arg in args:
         if isinstance(arg, TensorBase):
@@ -226,25 +228,25 @@ def to(input: Array, *args: Any, dtype: dtype | None = None, device: object = No
 
 
 @composite(torch=False, methods=True)
-def type_as(input: Array, other: Array) -> Any:
+def type_as(input: Tensor, other: Tensor) -> Any:
     """The tensor in the dtype of another."""
     return to(input, other.dtype)
 
 
 @composite(torch=False, methods=True)
-def new_zeros(input: Array, *size: Any, dtype: dtype | None = None) -> Any:
+def new_zeros(input: Tensor, *size: Any, dtype: dtype | None = None) -> Any:
     """Zeros of the given sizes, in this tensor's dtype unless given."""
     return full(_sized(size), 0, dtype or input.dtype)
 
 
 @composite(torch=False, methods=True)
-def new_ones(input: Array, *size: Any, dtype: dtype | None = None) -> Any:
+def new_ones(input: Tensor, *size: Any, dtype: dtype | None = None) -> Any:
     """Ones of the given sizes, in this tensor's dtype unless given."""
     return full(_sized(size), 1, dtype or input.dtype)
 
 
 @composite(torch=False, methods=True)
-def new_full(input: Array, size: Ints, fill_value: Scalar, dtype: dtype | None = None) -> Any:
+def new_full(input: Tensor, size: Ints, fill_value: Scalar, dtype: dtype | None = None) -> Any:
     """One value in the given sizes, in this tensor's dtype unless given."""
     return full(size, fill_value, dtype or input.dtype)
 
@@ -261,7 +263,7 @@ def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
 
 
 @composite(torch=False, methods=True)
-def zero_(input: Array) -> Any:
+def zero_(input: Tensor) -> Any:
     """Stores 0 everywhere."""
     return input.fill_(0)  # type: ignore[attr-defined]
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_
-from minitorch_compile.tensor.op import Array, Scalar, check_storable
+from minitorch_compile.tensor.op import Array, Scalar, Tensor, check_storable
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.view import select, slice, unsqueeze
 from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
-# ---------------------------------------------------------------------------------------------------- along one dimension
+# -------------------------------------------------------------------------------------------------- along one dimension
 
 
 @kernel_op("indexing", methods=True)
@@ -42,7 +42,8 @@ def _along(input: Array, dim: int, index: Array) -> tuple[Array, ...]:
     n = input.shape[at]
     if index.size and (index.min() < 0 or index.max() >= n):
         raise RuntimeError(
-            f"index out of bounds for dimension {at} with size {n}: the index tensor holds values in [{index.min()}, {index.max()}]"
+            f"index out of bounds for dimension {at} with size {n}: the index tensor holds values in [{index.min()},"
+            f" {index.max()}]"
         )
     grid = list(np.ogrid[tuple(builtins.slice(0, size) for size in index.shape)])
     grid[at] = index
@@ -63,11 +64,13 @@ def _check_along(name: str, input: TensorBase, dim: int, index: TensorBase) -> N
         )
     if max(len(index.sizes), 1) != max(len(input.sizes), 1):
         raise RuntimeError(
-            f"{name}: Index tensor must have the same number of dimensions as input tensor: {list(index.sizes)}, {list(input.sizes)}"
+            f"{name}: Index tensor must have the same number of dimensions as input tensor: {list(index.sizes)},"
+            f" {list(input.sizes)}"
         )
     if any(i > n for d, (i, n) in enumerate(zip(index.sizes, input.sizes, strict=False)) if d != at):
         raise RuntimeError(
-            f"{name}: Size does not match: index {list(index.sizes)} is larger than input {list(input.sizes)} apart from dimension {at}"
+            f"{name}: Size does not match: index {list(index.sizes)} is larger than input {list(input.sizes)} apart"
+            f" from dimension {at}"
         )
 
 
@@ -86,17 +89,19 @@ def _scatter_add_rule(input: TensorBase, dim: int, index: TensorBase, src: Tenso
     _check_along("scatter_add", input, dim, index)
     if any(i > n for i, n in zip(index.sizes, src.sizes, strict=False)) or src.dtype is not input.dtype:
         raise RuntimeError(
-            f"scatter_add: src must have input's dtype {input.dtype} and at least the sizes of index {list(index.sizes)}, got {src.dtype} and {list(src.sizes)}"
+            f"scatter_add: src must have input's dtype {input.dtype} and at least the sizes of index"
+            f" {list(index.sizes)}, got {src.dtype} and {list(src.sizes)}"
         )
     return empty_fake(input.sizes, None, input.dtype)
 
 
-# ---------------------------------------------------------------------------------------------------- by several tensors
+# --------------------------------------------------------------------------------------------------- by several tensors
 
 
 @kernel_op("indexing", torch=False)
 def index(input: Array, indices: Sequence[Array | None]) -> Array:
-    """input[indices], where None stands for a whole dimension. Index tensors broadcast together (NumPy's advanced indexing)."""
+    """input[indices], where None stands for a whole dimension. Index tensors broadcast together (NumPy's advanced"
+    " indexing)."""
     return np.ascontiguousarray(input[_index_key(input, indices)]).reshape(
         index_sizes(input.shape, [None if i is None else i.shape for i in indices])
     )
@@ -106,13 +111,15 @@ def _index_key(input: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]
     for dim, i in enumerate(indices):
         if i is not None and i.size and (i.max() >= input.shape[dim] or i.min() < -input.shape[dim]):
             raise IndexError(
-                f"index {i.max() if i.max() >= input.shape[dim] else i.min()} is out of bounds for dimension {dim} with size {input.shape[dim]}"
+                f"index {i.max() if i.max() >= input.shape[dim] else i.min()} is out of bounds for dimension {dim}"
+                f" with size {input.shape[dim]}"
             )
     return tuple(builtins.slice(None) if i is None else i for i in indices)
 
 
 def index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) -> tuple[int, ...]:
-    """The sizes of input[indices]: the index dimensions stand where the first index stood if all are adjacent, else in front."""
+    """The sizes of input[indices]: the index dimensions stand where the first index stood if all are adjacent,"
+    " else in front."""
     used = [dim for dim, shape in enumerate(shapes) if shape is not None]
     common = broadcast_sizes(*(shape for shape in shapes if shape is not None))
     rest = [n for dim, n in enumerate(sizes) if dim >= len(shapes) or shapes[dim] is None]
@@ -157,11 +164,13 @@ def _index_put_rule(
     target = index_sizes(input.sizes, [None if i is None else i.sizes for i in indices])
     if broadcast_sizes(target, values.sizes) != target:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.sizes)} cannot be broadcast to indexing result of shape {list(target)}"
+            f"shape mismatch: value tensor of shape {list(values.sizes)} cannot be broadcast to indexing result of"
+            f" shape {list(target)}"
         )
     if values.dtype is not input.dtype:
         raise RuntimeError(
-            f"index_put: source and destination dtypes must match, got {input.dtype} for the destination and {values.dtype} for the source"
+            f"index_put: source and destination dtypes must match, got {input.dtype} for the destination and"
+            f" {values.dtype} for the source"
         )
     return empty_fake(input.sizes, None, input.dtype)
 
@@ -171,7 +180,8 @@ def embedding(input: Array, weight: Array) -> Array:
     """weight[input]: a row of `weight` for each integer. IndexError for one that is out of range."""
     if input.size and (input.min() < 0 or input.max() >= weight.shape[0]):
         raise IndexError(
-            f"embedding: index out of range in self: {input.min()} to {input.max()} in a table of {weight.shape[0]} rows"
+            f"embedding: index out of range in self: {input.min()} to {input.max()} in a table of {weight.shape[0]}"
+            " rows"
         )
     return weight[input]
 
@@ -202,16 +212,17 @@ def _nonzero_rule(input: TensorBase) -> TensorBase:
 
     if input.is_fake:
         raise FakeDataError(
-            "nonzero: the size of the result depends on the data, which a fake tensor doesn't have; torch.where(mask, x, 0) keeps the sizes"
+            "nonzero: the size of the result depends on the data, which a fake tensor doesn't have;"
+            " torch.where(mask, x, 0) keeps the sizes"
         )
     return input
 
 
-# ---------------------------------------------------------------------------------------------------- x[...] and x[...] = v
+# ------------------------------------------------------------------------------------------------ x[...] and x[...] = v
 
 
 @composite(torch=False)
-def getitem(input: Array, key: Any) -> Any:
+def getitem(input: Tensor, key: Any) -> Any:
     """input[key]: ints, slices, None and ... are views; lists, integer tensors and bool masks copy."""
     viewed, indices = _basic(input, key)
     return index(viewed, indices) if any(i is not None for i in indices) else viewed
@@ -269,13 +280,14 @@ def _index_tensors(x: TensorBase, dim: int, item: Any) -> list[Any]:
         return [index_tensor]
     if index_tensor.sizes != x.sizes[dim : dim + len(index_tensor.sizes)]:
         raise IndexError(
-            f"The shape of the mask {list(index_tensor.sizes)} at index {dim} does not match the shape of the indexed tensor {list(x.sizes)}"
+            f"The shape of the mask {list(index_tensor.sizes)} at index {dim} does not match the shape of the"
+            f" indexed tensor {list(x.sizes)}"
         )
     return [select(nonzero(index_tensor), 1, d) for d in range(len(index_tensor.sizes))]
 
 
 @composite(torch=False)
-def setitem(input: Array, key: Any, value: Any) -> None:
+def setitem(input: Tensor, key: Any, value: Any) -> None:
     """input[key] = value, in place. A number or a tensor that expands to the chosen elements."""
     from minitorch_compile.tensor.construct import tensor
     from minitorch_compile.tensor.ops.creation import to
@@ -290,7 +302,7 @@ def setitem(input: Array, key: Any, value: Any) -> None:
 
 
 @composite(methods=True)
-def masked_fill(input: Array, mask: Array, value: Array | Scalar) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Scalar) -> Any:
     """`value` where the bool `mask` holds, else the input; the mask broadcasts to the input."""
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill: only supports boolean masks, but got mask with dtype {mask.dtype}")
@@ -298,7 +310,7 @@ def masked_fill(input: Array, mask: Array, value: Array | Scalar) -> Any:
 
 
 @composite(methods=True)
-def index_select(input: Array, dim: int, index: Array) -> Any:
+def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
     """The rows (along `dim`) that the one-dimensional `index` names."""
     at = wrap_dim(dim, len(input.sizes))
     return _index_op(input, [None] * at + [index])

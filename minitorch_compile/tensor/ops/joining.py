@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import promote_types
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.view import unsqueeze
 from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -55,7 +55,8 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
             a != b for d, (a, b) in enumerate(zip(t.sizes, first.sizes, strict=True)) if d != at
         ):
             raise RuntimeError(
-                f"cat: sizes of tensors must match except in dimension {at}: tensor 0 is {list(first.sizes)}, tensor {position} is {list(t.sizes)}"
+                f"cat: sizes of tensors must match except in dimension {at}: tensor 0 is {list(first.sizes)}, tensor"
+                f" {position} is {list(t.sizes)}"
             )
         element = promote_types(element, t.dtype)
         total += t.sizes[at]
@@ -63,13 +64,14 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
 
 
 @composite()
-def stack(tensors: Sequence[Array], dim: int = 0) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
     """Tensors of equal sizes side by side along a new dimension."""
     if not tensors:
         raise RuntimeError("stack: expected a non-empty list of Tensors")
     for position, t in enumerate(tensors):
         if t.shape != tensors[0].shape:
             raise RuntimeError(
-                f"stack: expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and {list(t.shape)} at entry {position}"
+                f"stack: expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and"
+                f" {list(t.shape)} at entry {position}"
             )
     return cat([unsqueeze(t, dim) for t in tensors], dim)

@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.creation import to
 from minitorch_compile.tensor.ops.indexing import gather
 from minitorch_compile.tensor.ops.pointwise import eq, mul, neg, where
@@ -30,7 +30,7 @@ def reduced(loss: Any, reduction: str) -> Any:
 
 @composite(torch=False, functional=True)
 def nll_loss(
-    input: Array, target: Array, weight: Array | None = None, ignore_index: int = -100, reduction: str = "mean"
+    input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
 ) -> Any:
     """The negative log-likelihood: -input[i][target[i]] for log-probabilities (N, C, ...) and classes (N, ...).
 
@@ -62,20 +62,22 @@ def _check_classes(input: Any, target: Any) -> None:
     expected = (*input.sizes[:1], *input.sizes[2:]) if len(input.sizes) > 1 else ()
     if tuple(target.sizes) != tuple(expected):
         raise ValueError(
-            f"cross_entropy/nll_loss: expected target of sizes {list(expected)} for input of sizes {list(input.sizes)}, got {list(target.sizes)}"
+            f"cross_entropy/nll_loss: expected target of sizes {list(expected)} for input of sizes"
+            f" {list(input.sizes)}, got {list(target.sizes)}"
         )
 
 
 @composite(torch=False, functional=True)
 def cross_entropy(
-    input: Array,
-    target: Array,
-    weight: Array | None = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities like input."""
+    """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities like"
+    " input."""
     dim = 1 if len(input.sizes) > 1 else 0
     log_probabilities = log_softmax(input, dim)
     if target.dtype.category >= FLOATING:
@@ -86,7 +88,8 @@ def cross_entropy(
         return loss
     if weight is not None or reduction != "mean":
         raise RuntimeError(
-            "cross_entropy: label_smoothing is supported with reduction='mean' and no weight; mix the targets as probabilities instead"
+            "cross_entropy: label_smoothing is supported with reduction='mean' and no weight; mix the targets as"
+            " probabilities instead"
         )
     counted = to(eq(eq(target, ignore_index), False), input.dtype)
     uniform = neg(sum(mul(mean(log_probabilities, dim), counted)) / sum(counted))
@@ -94,7 +97,7 @@ def cross_entropy(
 
 
 @composite(torch=False, functional=True)
-def mse_loss(input: Array, target: Array, reduction: str = "mean") -> Any:
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Any:
     """The squared difference."""
     difference = input - target
     return reduced(mul(difference, difference), reduction)

@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.indexing import tril
@@ -30,7 +30,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 def native_layer_norm(
     input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """(out, mean, rstd): each row, the last len(normalized_shape) dimensions, shifted to mean 0 and scaled to variance 1."""
+    """(out, mean, rstd): each row, the last len(normalized_shape) dimensions, shifted to mean 0 and scaled to"
+    " variance 1."""
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     mean = input.mean(axes, keepdims=True, dtype=input.dtype)
     centred = input - mean
@@ -50,12 +51,14 @@ def _layer_norm_rule(
     rows = len(normalized_shape)
     if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
         raise RuntimeError(
-            f"layer_norm: given normalized_shape={list(normalized_shape)}, expected input with sizes [*, {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
+            f"layer_norm: given normalized_shape={list(normalized_shape)}, expected input with sizes [*,"
+            f" {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and tuple(parameter.sizes) != tuple(normalized_shape):
             raise RuntimeError(
-                f"layer_norm: expected {name} to be of same shape as normalized_shape {list(normalized_shape)}, got {list(parameter.sizes)}"
+                f"layer_norm: expected {name} to be of same shape as normalized_shape {list(normalized_shape)}, got"
+                f" {list(parameter.sizes)}"
             )
     statistics = (*input.sizes[:-rows], *[1] * rows)
     return (
@@ -67,10 +70,10 @@ def _layer_norm_rule(
 
 @composite(functional=True)
 def layer_norm(
-    input: Array,
+    input: Tensor,
     normalized_shape: Sequence[int],
-    weight: Array | None = None,
-    bias: Array | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Any:
     """Layer normalisation (Ba, Kiros and Hinton 2016)."""
@@ -79,17 +82,18 @@ def layer_norm(
 
 @composite(torch=False, functional=True)
 def scaled_dot_product_attention(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Any:
     """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given.
 
-    `attn_mask`: bool (True takes part) or added to the scores. `is_causal`: each place sees itself and the ones before it.
+    `attn_mask`: bool (True takes part) or added to the scores. `is_causal`: each place sees itself and the ones before
+    it.
     """
     factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
     scores = matmul(query, transpose(key, -2, -1)) * factor

@@ -263,7 +263,7 @@ def silu(input: Array) -> Array:
     return input * special.expit(input)
 
 
-# ---------------------------------------------------------------------------------------------------- comparison and logic
+# ------------------------------------------------------------------------------------------------- comparison and logic
 
 
 @pointwise(ALWAYS_BOOL, inplace=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import int64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.conv import Pair, output_size, pair, windows
 from minitorch_compile.tensor.ops.reduction import mean
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -24,7 +24,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 def max_pool2d_with_indices(
     input: Array, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
 ) -> tuple[Array, Array]:
-    """The maximum of each window, and where it is as y * width + x in the unpadded image; the first of equals, NaN wins."""
+    """The maximum of each window, and where it is as y * width + x in the unpadded image; the first of equals, NaN"
+    " wins."""
     out = _out(input.shape, kernel_size, stride, padding, dilation, ceil_mode)
     lowest = -np.inf if input.dtype.kind == "f" else np.iinfo(input.dtype).min
     reach = [(o - 1) * s + d * (k - 1) + 1 for o, s, d, k in zip(out, stride, dilation, kernel_size, strict=True)]
@@ -52,16 +53,19 @@ def _max_pool_rule(
 ) -> tuple[Any, Any]:
     if len(input.sizes) != 4:
         raise RuntimeError(
-            f"max_pool2d: Expected 4D (N, C, H, W) input, got sizes {list(input.sizes)}; unsqueeze(0) adds a batch dimension"
+            f"max_pool2d: Expected 4D (N, C, H, W) input, got sizes {list(input.sizes)}; unsqueeze(0) adds a batch"
+            " dimension"
         )
     if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
         raise RuntimeError(
-            f"max_pool2d: padding should be at most half of kernel size, but got padding={padding} and kernel_size={kernel_size}"
+            f"max_pool2d: padding should be at most half of kernel size, but got padding={padding} and"
+            f" kernel_size={kernel_size}"
         )
     out = _out(input.sizes, kernel_size, stride, padding, dilation, ceil_mode)
     if min(out) < 1:
         raise RuntimeError(
-            f"max_pool2d: given input size {list(input.sizes)}, the output size {list(out)} is too small for kernel_size={kernel_size}"
+            f"max_pool2d: given input size {list(input.sizes)}, the output size {list(out)} is too small for"
+            f" kernel_size={kernel_size}"
         )
     sizes = (*input.sizes[:2], *out)
     return empty_fake(sizes, None, input.dtype), empty_fake(sizes, None, int64)
@@ -83,7 +87,7 @@ def _max_pool_backward_rule(grad: TensorBase, indices: TensorBase, input_sizes: 
 
 @composite(functional=True)
 def max_pool2d(
-    input: Array,
+    input: Tensor,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -102,7 +106,7 @@ def max_pool2d(
 
 
 @composite(torch=False, functional=True)
-def adaptive_avg_pool2d(input: Array, output_size: Any) -> Any:
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
     """The average over equal parts of the image. RuntimeError unless the output size divides the image's."""
     out = pair(output_size, "adaptive_avg_pool2d: output_size")
     n, c, height, width = input.sizes

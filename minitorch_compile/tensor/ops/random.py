@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory
 from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype, int64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.creation import _leaf, _sized, sizes_of
 from minitorch_compile.tensor.philox import box_muller, default_generator, uniform
 from minitorch_compile.tensor.strides import numel
@@ -86,13 +86,13 @@ def randint(low: int, high: Any = None, size: Any = None, dtype: dtype | None = 
 
 
 @composite()
-def rand_like(input: Array, dtype: dtype | None = None) -> Any:
+def rand_like(input: Tensor, dtype: dtype | None = None) -> Any:
     """Uniform on [0, 1) in the sizes and dtype of `input`."""
     return uniform_random(tuple(input.sizes), dtype or input.dtype)
 
 
 @composite()
-def randn_like(input: Array, dtype: dtype | None = None) -> Any:
+def randn_like(input: Tensor, dtype: dtype | None = None) -> Any:
     """Standard normal in the sizes and dtype of `input`."""
     return normal_random(tuple(input.sizes), dtype or input.dtype)
 
@@ -106,8 +106,9 @@ def randperm(n: int) -> Any:
 
 
 @composite(functional=True)
-def dropout(input: Array, p: float = 0.5, training: bool = True) -> Any:
-    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only when training."""
+def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Any:
+    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only when"
+    " training."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:

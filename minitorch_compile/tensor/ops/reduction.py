@@ -16,7 +16,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op, reduction
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, int64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops import indexing, pointwise
 from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -32,7 +32,8 @@ def _integers_widen(input: dtype) -> dtype:
 def _floating_only(input: dtype) -> dtype:
     if input.category < FLOATING:
         raise RuntimeError(
-            f"mean: could not infer output dtype. Input dtype must be floating point, got {input}; pass dtype= or call .float()"
+            f"mean: could not infer output dtype. Input dtype must be floating point, got {input}; pass dtype= or"
+            " call .float()"
         )
     return input
 
@@ -92,7 +93,8 @@ def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
     if dim is None:
         if 0 in input.sizes:
             raise IndexError(
-                f"argmax/argmin(): Expected reduction dim to be specified for input.numel() == 0, got sizes {list(input.sizes)}"
+                "argmax/argmin(): Expected reduction dim to be specified for input.numel() == 0, got sizes"
+                f" {list(input.sizes)}"
             )
         return empty_fake([1] * len(input.sizes) if keepdim else [], None, int64)
     wrapped = wrap_dim(dim, len(input.sizes))
@@ -147,19 +149,19 @@ def _extreme(
 
 
 @composite(methods=True)
-def max(input: Array, dim: object = None, keepdim: bool = False) -> object:
+def max(input: Tensor, dim: object = None, keepdim: bool = False) -> object:
     """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
     return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim)  # type: ignore[arg-type]
 
 
 @composite(methods=True)
-def min(input: Array, dim: object = None, keepdim: bool = False) -> object:
+def min(input: Tensor, dim: object = None, keepdim: bool = False) -> object:
     """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
     return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim)  # type: ignore[arg-type]
 
 
 @composite(methods=True)
-def var(input: Array, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Array:
+def var(input: Tensor, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Tensor:
     """The variance over `dim`, in two passes; the sum of squares is divided by count - correction."""
     centred = input - mean(input, dim, True)
     count = input.numel() // builtins.max(sum(input, dim).numel(), 1)  # type: ignore[attr-defined]
@@ -167,12 +169,12 @@ def var(input: Array, dim: Axes = None, keepdim: bool = False, correction: int =
 
 
 @composite(methods=True)
-def std(input: Array, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Array:
+def std(input: Tensor, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Tensor:
     """The standard deviation: the square root of var."""
     return pointwise.sqrt(var(input, dim, keepdim, correction))
 
 
-# ---------------------------------------------------------------------------------------------------- softmax and its kin
+# -------------------------------------------------------------------------------------------------- softmax and its kin
 
 
 def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> TensorBase:
@@ -210,7 +212,7 @@ def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
 
 
 @composite(methods=True)
-def logsumexp(input: Array, dim: Axes, keepdim: bool = False) -> Array:
+def logsumexp(input: Tensor, dim: Axes, keepdim: bool = False) -> Tensor:
     """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
     top = amax(input, dim, True)
     top = pointwise.where(pointwise.eq(pointwise.abs(top), float("inf")), 0.0, top).detach()  # type: ignore[union-attr]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite, register, view
-from minitorch_compile.tensor.op import Array, ViewOp
+from minitorch_compile.tensor.op import Tensor, ViewOp
 from minitorch_compile.tensor.strides import expand_strides, infer_sizes, is_contiguous, numel, view_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -30,7 +30,8 @@ def _view_rule(input: TensorBase, size: Ints) -> Layout:
     strides = view_strides(tuple(input.sizes), input.strides, sizes)
     if strides is None:
         raise RuntimeError(
-            f"view: view size {list(sizes)} is not compatible with input tensor's size {list(input.sizes)} and stride {list(input.strides)}"
+            f"view: view size {list(sizes)} is not compatible with input tensor's size {list(input.sizes)} and"
+            f" stride {list(input.strides)}"
             " (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
     return sizes, strides, input.offset
@@ -41,23 +42,25 @@ view_op = register(ViewOp(_view_rule, name="view", namespaces=["method"], gather
 
 
 @view()
-def as_strided(input: Array, size: Ints, stride: Ints, storage_offset: int | None = None) -> Layout:
+def as_strided(input: TensorBase, size: Ints, stride: Ints, storage_offset: int | None = None) -> Layout:
     """Any sizes and strides over the same storage. RuntimeError if they reach outside it."""
     offset = input.offset if storage_offset is None else storage_offset
     if any(n < 0 for n in size) or any(s < 0 for s in stride) or offset < 0 or len(size) != len(stride):
         raise RuntimeError(
-            f"as_strided: size, stride and storage_offset must be >= 0 and of one length, got {size}, {stride}, {storage_offset}"
+            f"as_strided: size, stride and storage_offset must be >= 0 and of one length, got {size}, {stride},"
+            f" {storage_offset}"
         )
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if numel(size) and input.storage.buffer is not None and last >= len(input.storage):
         raise RuntimeError(
-            f"as_strided: size {list(size)}, stride {list(stride)} and offset {offset} reach element {last} of a storage of {len(input.storage)}"
+            f"as_strided: size {list(size)}, stride {list(stride)} and offset {offset} reach element {last} of a"
+            f" storage of {len(input.storage)}"
         )
     return tuple(size), tuple(stride), offset
 
 
 @view(gather_dims=True)
-def permute(input: Array, dims: Ints) -> Layout:
+def permute(input: TensorBase, dims: Ints) -> Layout:
     """The dimensions in another order. RuntimeError unless `dims` names each one once."""
     order = [wrap_dim(d, len(input.sizes)) for d in dims]
     if sorted(order) != list(range(len(input.sizes))):
@@ -66,7 +69,7 @@ def permute(input: Array, dims: Ints) -> Layout:
 
 
 @view()
-def transpose(input: Array, dim0: int, dim1: int) -> Layout:
+def transpose(input: TensorBase, dim0: int, dim1: int) -> Layout:
     """Two dimensions change places."""
     ndim = len(input.sizes)
     a, b = wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)
@@ -78,7 +81,7 @@ def transpose(input: Array, dim0: int, dim1: int) -> Layout:
 
 
 @view()
-def t(input: Array) -> Layout:
+def t(input: TensorBase) -> Layout:
     """The transpose of a matrix; vectors and 0-d tensors stay as they are. RuntimeError from 3 dimensions on."""
     if len(input.sizes) > 2:
         raise RuntimeError(
@@ -88,12 +91,14 @@ def t(input: Array) -> Layout:
 
 
 @view(torch=False, gather_dims=True)
-def expand(input: Array, size: Ints) -> Layout:
-    """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't fit."""
+def expand(input: TensorBase, size: Ints) -> Layout:
+    """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't"
+    " fit."""
     lead = len(size) - len(input.sizes)
     if lead < 0:
         raise RuntimeError(
-            f"expand: the number of sizes provided ({len(size)}) must be at least the tensor's dimensions ({len(input.sizes)})"
+            f"expand: the number of sizes provided ({len(size)}) must be at least the tensor's dimensions"
+            f" ({len(input.sizes)})"
         )
     target = []
     for dim, n in enumerate(size):
@@ -102,14 +107,15 @@ def expand(input: Array, size: Ints) -> Layout:
             raise RuntimeError(f"expand: size -1 isn't allowed in a leading, non-existing dimension {dim}")
         if old is not None and n not in (-1, old) and old != 1:
             raise RuntimeError(
-                f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension {dim}; sizes {list(input.sizes)}"
+                f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension"
+                f" {dim}; sizes {list(input.sizes)}"
             )
         target.append(old if n == -1 else n)
     return target, expand_strides(input.sizes, input.strides, target), input.offset  # type: ignore[arg-type]
 
 
 @view()
-def unsqueeze(input: Array, dim: int) -> Layout:
+def unsqueeze(input: TensorBase, dim: int) -> Layout:
     """A new dimension of size 1."""
     at = wrap_dim(dim, len(input.sizes) + 1)
     stride = input.sizes[at] * input.strides[at] if at < len(input.sizes) else 1
@@ -117,7 +123,7 @@ def unsqueeze(input: Array, dim: int) -> Layout:
 
 
 @view()
-def squeeze(input: Array, dim: int | Sequence[int] | None = None) -> Layout:
+def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Layout:
     """Without its dimensions of size 1: all, or those that `dim` names."""
     ndim = len(input.sizes)
     named = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
@@ -126,7 +132,7 @@ def squeeze(input: Array, dim: int | Sequence[int] | None = None) -> Layout:
 
 
 @view()
-def select(input: Array, dim: int, index: int) -> Layout:
+def select(input: TensorBase, dim: int, index: int) -> Layout:
     """One index of a dimension, which is gone from the result. IndexError if out of range or 0-d."""
     if not input.sizes:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -139,8 +145,9 @@ def select(input: Array, dim: int, index: int) -> Layout:
 
 
 @view(torch=False, methods=False)
-def slice(input: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Layout:
-    """Every step-th index of a dimension from start up to end, clipped as Python's slices are. ValueError unless step > 0."""
+def slice(input: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Layout:
+    """Every step-th index of a dimension from start up to end, clipped as Python's slices are. ValueError unless"
+    " step > 0."""
     at = wrap_dim(dim, len(input.sizes))
     if step <= 0:
         raise ValueError(f"slice: step must be greater than zero, got {step}; use flip to reverse a dimension")
@@ -153,16 +160,16 @@ def slice(input: Array, dim: int = 0, start: int | None = None, end: int | None 
 
 
 @view()
-def detach(input: Array) -> Layout:
+def detach(input: TensorBase) -> Layout:
     """The same tensor outside the recorded graph: gradients don't flow through."""
     return input.sizes, input.strides, input.offset
 
 
-# ---------------------------------------------------------------------------------------------------- written in the views above
+# ------------------------------------------------------------------------------------------- written in the views above
 
 
 @composite(methods=True, gather_dims=True)
-def reshape(input: Array, shape: Ints) -> Any:
+def reshape(input: Tensor, shape: Ints) -> Any:
     """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
     sizes = infer_sizes(tuple(shape), numel(input.sizes))
     fits = view_strides(tuple(input.sizes), input.strides, sizes) is not None
@@ -170,7 +177,7 @@ def reshape(input: Array, shape: Ints) -> Any:
 
 
 @composite(torch=False, methods=True)
-def contiguous(input: Array) -> Any:
+def contiguous(input: Tensor) -> Any:
     """The tensor itself if its elements lie in row-major order, else a copy in which they do."""
     if is_contiguous(input.sizes, input.strides):
         return input
@@ -180,7 +187,7 @@ def contiguous(input: Array) -> Any:
 
 
 @composite(methods=True)
-def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Dimensions start_dim to end_dim as one. A 0-d tensor becomes one-dimensional."""
     ndim = len(input.sizes)
     first, last = wrap_dim(start_dim, ndim), wrap_dim(end_dim, ndim)
@@ -192,14 +199,15 @@ def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 @composite()
-def narrow(input: Array, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` indices of a dimension from `start` on."""
     return slice(input, dim, start, start + length)
 
 
 @composite(methods=True)
-def split(tensor: Array, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
-    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes. A tuple of views."""
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes. A tuple of"
+    " views."""
     n = tensor.sizes[wrap_dim(dim, len(tensor.sizes))]
     if isinstance(split_size_or_sections, int):
         if split_size_or_sections <= 0:
@@ -215,7 +223,7 @@ def split(tensor: Array, split_size_or_sections: int | Sequence[int], dim: int =
 
 
 @composite(methods=True)
-def chunk(input: Array, chunks: int, dim: int = 0) -> Any:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` consecutive parts of equal size (the last may be smaller). A tuple of views."""
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
@@ -224,30 +232,31 @@ def chunk(input: Array, chunks: int, dim: int = 0) -> Any:
 
 
 @composite(methods=True)
-def unbind(input: Array, dim: int = 0) -> Any:
+def unbind(input: Tensor, dim: int = 0) -> Any:
     """One view for each index of a dimension."""
     return tuple(select(input, dim, i) for i in range(input.sizes[wrap_dim(dim, len(input.sizes))]))
 
 
 @composite(torch=False, methods=True)
-def view_as(input: Array, other: Array) -> Any:
+def view_as(input: Tensor, other: Tensor) -> Any:
     """view with the sizes of `other`."""
     return view_op(input, other.sizes)
 
 
 @composite(torch=False, methods=True)
-def expand_as(input: Array, other: Array) -> Any:
+def expand_as(input: Tensor, other: Tensor) -> Any:
     """expand to the sizes of `other`."""
     return expand(input, other.sizes)
 
 
 @composite(torch=False, methods=True, gather_dims=True)
-def repeat(input: Array, repeats: Ints) -> Any:
+def repeat(input: Tensor, repeats: Ints) -> Any:
     """The tensor tiled: `repeats` copies along each dimension, new ones in front. A copy, not a view."""
     lead = len(repeats) - len(input.sizes)
     if lead < 0:
         raise RuntimeError(
-            f"repeat: number of dimensions of repeat dims {len(repeats)} can not be smaller than the tensor's {len(input.sizes)}"
+            f"repeat: number of dimensions of repeat dims {len(repeats)} can not be smaller than the tensor's"
+            f" {len(input.sizes)}"
         )
     sizes = (1,) * lead + tuple(input.sizes)
     interleaved = view_op(contiguous(input), tuple(n for size in sizes for n in (1, size)))
@@ -263,7 +272,7 @@ def contiguous_clone(input: TensorBase) -> Any:
 
 
 @composite(methods=True)
-def movedim(input: Array, source: int, destination: int) -> Any:
+def movedim(input: Tensor, source: int, destination: int) -> Any:
     """One dimension moved to another place, the rest in order."""
     ndim = len(input.sizes)
     order = [d for d in range(ndim) if d != wrap_dim(source, ndim)]
