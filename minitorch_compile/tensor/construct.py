@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype, dtype, get_default_dtype
+from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype, bool_, dtype, get_default_dtype, int64
 from minitorch_compile.tensor.tensor_base import TensorBase, from_numpy, wrap
 
 
@@ -68,4 +68,4 @@ def _natural_dtype(data: Any, array: np.ndarray) -> dtype:
         return FROM_NUMPY[array.dtype]
     if array.dtype.kind == "f":
         return get_default_dtype()
-    return FROM_NUMPY[np.dtype(np.int64 if array.dtype.kind in "iu" else np.bool_)]
+    return int64 if array.dtype.kind in "iu" else bool_

@@ -14,11 +14,14 @@ class device:
     """
 
     __slots__ = ("index", "type")
+    type: str
+    index: int | None
     TYPES = ("cpu", "meta")
 
     def __init__(self, type: str | device, index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index
+            self.type, self.index = type.type, type.index
+            return
         if not isinstance(type, str):
             raise TypeError(f"device: expected a string such as 'cpu', got {type!r}")
         name, _, number = type.partition(":")

@@ -280,7 +280,9 @@ def common_dtype(operands: Sequence[Any], name: str) -> dtype:
 
 
 def _promote(operands: Sequence[Any], name: str) -> dtype:
-    dims, zeros, scalars = [], [], []
+    dims: list[dtype] = []
+    zeros: list[dtype] = []
+    scalars: list[dtype] = []
     for value in operands:
         if isinstance(value, TensorBase):
             (dims if value.sizes else zeros).append(value.dtype)
@@ -446,7 +448,10 @@ class FactoryOp(Op):
         self.kind = kind
         self._rule: Callable[..., tuple[tuple[int, ...], dtype]] | None = None
 
-    shape_rule = KernelOp.shape_rule
+    def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Registers the rule: the kernel's parameters in, (sizes, dtype) out."""
+        self._rule = rule
+        return rule
 
     def eager(self, *bound: Any) -> TensorBase:
         return wrap(np.asarray(self.kernel(*bound)))

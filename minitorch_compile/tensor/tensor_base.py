@@ -41,7 +41,7 @@ class TensorBase:
     `strides` and `offset` count elements. `base` is the tensor that this one is a view of, or None.
     """
 
-    concrete: type  # the class that ops return: tensor_class.py sets it to Tensor
+    concrete: Any  # the class that ops return: tensor_class.py sets it to Tensor
     requires_grad: bool = False
     grad: Any = None
     grad_fn: Any = None

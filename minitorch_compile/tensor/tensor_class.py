@@ -292,7 +292,7 @@ class Tensor(TensorBase):
     __mod__, __rmod__ = _binary(ops.remainder), _reflected(ops.remainder)
     __pow__, __rpow__, __ipow__ = _binary(ops.pow), _reflected(ops.pow), _inplace("pow_")
     __matmul__ = _binary(ops.matmul)
-    __eq__, __ne__ = _binary(ops.eq), _binary(ops.ne)  # type: ignore[assignment]
+    __eq__, __ne__ = _binary(ops.eq), _binary(ops.ne)
     __lt__, __le__, __gt__, __ge__ = _binary(ops.lt), _binary(ops.le), _binary(ops.gt), _binary(ops.ge)
     __and__, __rand__, __iand__ = _binary(ops.bitwise_and), _reflected(ops.bitwise_and), _inplace("bitwise_and_")
     __or__, __ror__, __ior__ = _binary(ops.bitwise_or), _reflected(ops.bitwise_or), _inplace("bitwise_or_")

@@ -223,7 +223,7 @@ def to(input: Tensor, *args: Any, dtype: dtype | None = None, device: object = N
         elif not isinstance(arg, (str, bool)) and not hasattr(arg, "index"):
             dtype = as_dtype(arg)
     if dtype is None or dtype is input.dtype:
-        return input.clone() if copy else input  # type: ignore[attr-defined]
+        return input.clone() if copy else input
     return to_copy(input, dtype)
 
 
@@ -265,7 +265,7 @@ def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
 @composite(torch=False, methods=True)
 def zero_(input: Tensor) -> Any:
     """Stores 0 everywhere."""
-    return input.fill_(0)  # type: ignore[attr-defined]
+    return input.fill_(0)
 
 
 def result_type(a: TensorBase, b: TensorBase) -> dtype:

@@ -70,7 +70,7 @@ def fmod(input: Array, other: Array | Scalar) -> Array:
     return np.fmod(input, other)
 
 
-def _no_zero_divisor(name: str, divisor: Array) -> None:
+def _no_zero_divisor(name: str, divisor: Array | Scalar) -> None:
     if np.asarray(divisor).dtype.kind in "iub" and not np.all(divisor):
         raise RuntimeError(f"{name}: ZeroDivisionError: an integer was divided by zero")
 

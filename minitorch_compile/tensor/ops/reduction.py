@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | N
 
 
 @reduction(_floating_only)
-def mean(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
+def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The average over `dim`; NaN over no elements. RuntimeError for integers unless `dtype` is given."""
     count = np.prod([input.shape[d] for d in dim], dtype=np.int64)
     return np.sum(input, dim, keepdims=keepdim) / input.dtype.type(count)
@@ -78,13 +78,13 @@ def amin(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
 
 
 @reduction(_bool)
-def any(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+def any(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Whether some element over `dim` is not 0."""
     return np.any(input, dim, keepdims=keepdim)
 
 
 @reduction(_bool)
-def all(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
+def all(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Whether no element over `dim` is 0."""
     return np.all(input, dim, keepdims=keepdim)
 
@@ -107,10 +107,10 @@ def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
     )
 
 
-def _arg(function: object, input: Array, dim: int | None, keepdim: bool) -> Array:
+def _arg(function: Any, input: Array, dim: int | None, keepdim: bool) -> Array:
     if input.ndim == 0:
         return np.asarray(0, np.int64)
-    return function(input, axis=dim, keepdims=keepdim)  # type: ignore[operator, no-any-return]
+    return function(input, axis=dim, keepdims=keepdim)
 
 
 @kernel_op("reduction", methods=True)
@@ -137,13 +137,13 @@ class ValuesIndices(NamedTuple):
 
 
 def _extreme(
-    reduce: object, arg: object, elementwise: object, input: TensorBase, dim: object, keepdim: bool
+    reduce: Any, arg: Any, elementwise: Any, input: TensorBase, dim: Any, keepdim: bool
 ) -> TensorBase | ValuesIndices:
     if isinstance(dim, TensorBase):
-        return elementwise(input, dim)  # type: ignore[operator, no-any-return]
+        return elementwise(input, dim)
     if dim is None:
-        return reduce(input)  # type: ignore[operator, no-any-return]
-    indices = arg(input, dim, True)  # type: ignore[operator]
+        return reduce(input)
+    indices = arg(input, dim, True)
     values = indexing.gather(input, dim, indices)
     return ValuesIndices(values, indices) if keepdim else ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
 
@@ -151,20 +151,20 @@ def _extreme(
 @composite(methods=True)
 def max(input: Tensor, dim: object = None, keepdim: bool = False) -> object:
     """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
-    return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim)  # type: ignore[arg-type]
+    return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim)
 
 
 @composite(methods=True)
 def min(input: Tensor, dim: object = None, keepdim: bool = False) -> object:
     """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
-    return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim)  # type: ignore[arg-type]
+    return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim)
 
 
 @composite(methods=True)
 def var(input: Tensor, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Tensor:
     """The variance over `dim`, in two passes; the sum of squares is divided by count - correction."""
     centred = input - mean(input, dim, True)
-    count = input.numel() // builtins.max(sum(input, dim).numel(), 1)  # type: ignore[attr-defined]
+    count = input.numel() // builtins.max(sum(input, dim).numel(), 1)
     return sum(centred * centred, dim, keepdim) / builtins.max(count - correction, 0)
 
 
@@ -215,7 +215,7 @@ def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
 def logsumexp(input: Tensor, dim: Axes, keepdim: bool = False) -> Tensor:
     """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
     top = amax(input, dim, True)
-    top = pointwise.where(pointwise.eq(pointwise.abs(top), float("inf")), 0.0, top).detach()  # type: ignore[union-attr]
+    top = pointwise.where(pointwise.eq(pointwise.abs(top), float("inf")), 0.0, top).detach()
     total = pointwise.log(sum(pointwise.exp(input - top), dim, True)) + top
     return total if keepdim else _drop(total, dim)
 

@@ -100,7 +100,7 @@ def expand(input: TensorBase, size: Ints) -> Layout:
             f"expand: the number of sizes provided ({len(size)}) must be at least the tensor's dimensions"
             f" ({len(input.sizes)})"
         )
-    target = []
+    target: list[int] = []
     for dim, n in enumerate(size):
         old = input.sizes[dim - lead] if dim >= lead else None
         if n == -1 and old is None:
@@ -110,8 +110,8 @@ def expand(input: TensorBase, size: Ints) -> Layout:
                 f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension"
                 f" {dim}; sizes {list(input.sizes)}"
             )
-        target.append(old if n == -1 else n)
-    return target, expand_strides(input.sizes, input.strides, target), input.offset  # type: ignore[arg-type]
+        target.append(old if n == -1 and old is not None else n)
+    return target, expand_strides(input.sizes, input.strides, target), input.offset
 
 
 @view()
