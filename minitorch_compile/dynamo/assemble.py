@@ -1,8 +1,8 @@
 """Assemble: a program of normalised instructions becomes a code object of the running CPython version.
 
-Three steps. *Lower*: each instruction becomes raw instructions by the rules of `assemble_rules.py`; jumps name labels. *Lay
-out*: byte offsets, with EXTENDED_ARG prefixes and inline caches, until the jumps fit. *Write*: instructions, constants,
-names, exception table, location table, stack size.
+Three steps. *Lower*: each instruction becomes raw instructions by the rules of `assemble_rules.py`; jumps name
+labels. *Lay out*: byte offsets, with EXTENDED_ARG prefixes and inline caches, until the jumps fit. *Write*:
+instructions, constants, names, exception table, location table, stack size.
 
 >>> from dataclasses import replace
 >>> from minitorch_compile.dynamo.decode import decode
@@ -33,7 +33,8 @@ from .location_table import encode_location_table
 
 
 def assemble(program: Program) -> types.CodeType:
-    """A code object that runs the program; everything but the instructions (names, flags, file) comes from `program.code`."""
+    """A code object that runs the program; everything but the instructions (names, flags, file) comes from
+    `program.code`."""
     return Assembler(program).code()
 
 
@@ -63,8 +64,8 @@ class RawOp:
 
 
 class Assembler:
-    """Collects raw instructions and labels from the rules, then writes the code object. A label is an instruction's index, a
-    landing (below), or a `new_label()`."""
+    """Collects raw instructions and labels from the rules, then writes the code object. A label is an instruction's
+    index, a landing (below), or a `new_label()`."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -80,7 +81,7 @@ class Assembler:
         self.index = 0
         self.positions: Positions | None = None
 
-    # --- what the rules call -------------------------------------------------------------------------------------------
+    # --- what the rules call ------------------------------------------------------------------------------------------
 
     def emit(self, opname: str, arg: int = 0) -> None:
         self.ops.append(RawOp(opname, arg, None, self.positions))
@@ -125,7 +126,7 @@ class Assembler:
     def landing_of(self, inst: Instruction) -> Hashable:
         return inst.opname, inst.target
 
-    # --- lowering ------------------------------------------------------------------------------------------------------
+    # --- lowering -----------------------------------------------------------------------------------------------------
 
     def lower(self) -> None:
         """Fill `ops` and `labels`."""
@@ -166,8 +167,8 @@ class Assembler:
                 self.landings.setdefault(inst.target, set()).add(inst.opname)
 
     def _emit_landings(self) -> None:
-        """From 3.12 on, FOR_ITER and SEND leave their iterator on the stack when they jump, and must jump to an instruction
-        that removes it. Ours remove it themselves, so that instruction goes before their target."""
+        """From 3.12 on, FOR_ITER and SEND leave their iterator on the stack when they jump, and must jump to an
+        instruction that removes it. Ours remove it themselves, so that instruction goes before their target."""
         for opname in sorted(self.landings.get(self.index, ())):
             if self.program.instructions[self.index - 1].falls_through:
                 self.emit_jump("JUMP_FORWARD", self.index)
@@ -176,7 +177,7 @@ class Assembler:
             if opname == "FOR_ITER" and self.version >= (3, 13):
                 self.emit("POP_TOP" if self.version == (3, 13) else "POP_ITER")
 
-    # --- layout --------------------------------------------------------------------------------------------------------
+    # --- layout -------------------------------------------------------------------------------------------------------
 
     def lay_out(self) -> None:
         """Give every jump its operand and every large operand its prefixes. Prefixes only grow, so this ends."""
@@ -202,7 +203,7 @@ class Assembler:
         forward = self.offsets[self.labels[op.target]] - self.offsets[position + 1]
         return -forward if "BACKWARD" in op.opname else forward
 
-    # --- writing -------------------------------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     def code(self) -> types.CodeType:
         self.lower()

@@ -1,7 +1,7 @@
 """The rules of assembling: for each normalised instruction, the CPython instructions of one version that mean the same.
 
-The inverse of `decode_rules.py`, in the plainest form each version accepts: no merged instructions, every NULL pushed by
-itself, every local checked. A rule takes the assembler and the instruction and emits raw instructions.
+The inverse of `decode_rules.py`, in the plainest form each version accepts: no merged instructions, every NULL pushed
+by itself, every local checked. A rule takes the assembler and the instruction and emits raw instructions.
 
 >>> from minitorch_compile.dynamo.instructions import INSTRUCTIONS
 >>> sorted(set(INSTRUCTIONS) - set(rules_for((3, 14))))      # what no program of 3.14 contains
@@ -39,7 +39,8 @@ NAMES = """
 ARITHMETIC = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")  # the order of CPython's NB_ numbers
 SUBSCRIPT = 26  # 3.14: NB_SUBSCR of BINARY_OP
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
-# From 3.12 the low bits say which outcomes count as true (unordered 1, less 2, greater 4, equal 8); specialised code uses them.
+# From 3.12 the low bits say which outcomes count as true (unordered 1, less 2, greater 4, equal 8); specialised code
+# uses them.
 COMPARISON_MASKS = (2, 10, 8, 7, 4, 12)
 UNARY = {"-": "UNARY_NEGATIVE", "~": "UNARY_INVERT", "not": "UNARY_NOT"}
 INTRINSIC_1 = {"IMPORT_STAR": 2, "STOP_ITERATION_ERROR": 3, "LIST_TO_TUPLE": 6}
@@ -50,7 +51,8 @@ _versioned: list[tuple[str, Version, Version, Rule]] = []
 
 
 def rule(names: str, since: Version = OLDEST, until: Version = NEWEST) -> Callable[[Rule], Rule]:
-    """Register the decorated function for these normalised instructions, on the versions `since` to `until` inclusive."""
+    """Register the decorated function for these normalised instructions, on the versions `since` to `until`
+    inclusive."""
 
     def register(function: Rule) -> Rule:
         _versioned.extend((name, since, until, function) for name in names.split())
@@ -67,7 +69,7 @@ def rules_for(version: Version) -> dict[str, Rule]:
     return {name: function for name, since, until, function in _versioned if since <= version <= until}
 
 
-# --- one to one ----------------------------------------------------------------------------------------------------------
+# --- one to one -------------------------------------------------------------------------------------------------------
 
 
 @rule(WITHOUT_OPERAND)
@@ -95,7 +97,7 @@ def _load_const(out: Assembler, inst: Instruction) -> None:
     out.emit("LOAD_CONST", out.const(inst.argval))
 
 
-# --- slots and names -----------------------------------------------------------------------------------------------------
+# --- slots and names --------------------------------------------------------------------------------------------------
 
 
 @rule("LOAD_FAST", until=(3, 11))
@@ -143,7 +145,7 @@ def _load_special(out: Assembler, inst: Instruction) -> None:
     out.emit("LOAD_SPECIAL", SPECIAL_METHODS.index(inst.argval))
 
 
-# --- operators, strings, containers --------------------------------------------------------------------------------------
+# --- operators, strings, containers -----------------------------------------------------------------------------------
 
 
 @rule("UNARY_OP")
@@ -239,7 +241,7 @@ def _intrinsic_2(out: Assembler, inst: Instruction) -> None:
     out.emit("CALL_INTRINSIC_2", 1)
 
 
-# --- jumps ---------------------------------------------------------------------------------------------------------------
+# --- jumps ------------------------------------------------------------------------------------------------------------
 
 
 @rule("JUMP")
@@ -281,7 +283,7 @@ def _jump_to_landing(out: Assembler, inst: Instruction) -> None:
         out.emit_not_taken()
 
 
-# --- calls, functions, generators, with ----------------------------------------------------------------------------------
+# --- calls, functions, generators, with -------------------------------------------------------------------------------
 
 
 @rule("CALL", until=(3, 12))
@@ -328,7 +330,8 @@ def _make_function_then_set_attributes(out: Assembler, inst: Instruction) -> Non
 
 @rule("YIELD_VALUE")
 def _yield_value(out: Assembler, inst: Instruction) -> None:
-    # 3.12: how deep in handlers; 1 would let close() skip the frame. Later: 1 in `yield from`. RESUME: 1 yield, 2 yield from.
+    # 3.12: how deep in handlers; 1 would let close() skip the frame. Later: 1 in `yield from`. RESUME: 1 yield, 2
+    # yield from.
     operands = {(3, 11): 0, (3, 12): 2}
     out.emit("YIELD_VALUE", operands.get(out.version, int(inst.argval)))
     out.emit("RESUME", 2 if inst.argval else 1)

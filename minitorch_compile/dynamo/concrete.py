@@ -1,16 +1,17 @@
 """Plain Python as the domain: interpreting bytecode instead of letting CPython run it.
 
-This interpreter defines what programs mean; the tracer, which shares its handlers, is tested against it. Every Python function
-that is called on the way is interpreted too, and so are class bodies and generators; what is written in C is called.
+This interpreter defines what programs mean; the tracer, which shares its handlers, is tested against it. Every Python
+function that is called on the way is interpreted too, and so are class bodies and generators; what is written in C is
+called.
 
 >>> def classify(numbers):
 ...     return {n: "even" if n % 2 == 0 else "odd" for n in numbers}
 >>> interpret(classify, [1, 2])
 {1: 'odd', 2: 'even'}
 
-Known differences: a generator object has a type of its own; `sys._getframe` and `traceback` see the interpreter's frames; special
-methods that C code looks up (`__add__`, `__iter__`, properties, sort keys) are run by CPython. Async functions and type
-parameters are refused with `UnsupportedBytecode`.
+Known differences: a generator object has a type of its own; `sys._getframe` and `traceback` see the interpreter's
+frames; special methods that C code looks up (`__add__`, `__iter__`, properties, sort keys) are run by CPython. Async
+functions and type parameters are refused with `UnsupportedBytecode`.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
         self.caller = caller
         self.namespace = namespace
 
-    # --- constants and names -------------------------------------------------------------------------------------------
+    # --- constants and names ------------------------------------------------------------------------------------------
 
     def load_const(self, value: object) -> Any:
         return value
@@ -175,7 +176,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
     def load_build_class(self) -> Any:
         return self.builtins["__build_class__"]
 
-    # --- slots and cells -----------------------------------------------------------------------------------------------
+    # --- slots and cells ----------------------------------------------------------------------------------------------
 
     def unbound(self, name: str) -> NoReturn:
         if name in self.program.code.co_freevars:
@@ -198,7 +199,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
         else:
             cell.cell_contents = content
 
-    # --- attributes, items, operators ----------------------------------------------------------------------------------
+    # --- attributes, items, operators ---------------------------------------------------------------------------------
 
     def load_attr(self, obj: Any, name: str) -> Any:
         return getattr(obj, name)
@@ -251,7 +252,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
     def is_none(self, value: Any) -> bool:
         return value is None
 
-    # --- building and taking apart -------------------------------------------------------------------------------------
+    # --- building and taking apart ------------------------------------------------------------------------------------
 
     def build(self, kind: str, items: list[Any]) -> Any:
         return BUILD[kind](items)
@@ -304,7 +305,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
     def format_value(self, value: Any, spec: Any) -> str:
         return format(value) if spec is NULL else format(value, spec)
 
-    # --- iteration and calls -------------------------------------------------------------------------------------------
+    # --- iteration and calls ------------------------------------------------------------------------------------------
 
     def get_iter(self, iterable: Any) -> Any:
         return iter(iterable)
@@ -355,7 +356,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
             function.__annotate__ = attributes["annotate"]  # type: ignore[attr-defined]
         return function
 
-    # --- exceptions ----------------------------------------------------------------------------------------------------
+    # --- exceptions ---------------------------------------------------------------------------------------------------
 
     def caught(self, error: BaseException) -> BaseException | None:
         if isinstance(error, UnsupportedBytecode):
@@ -419,7 +420,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
         error.__cause__ = error.__context__ = exception
         return error
 
-    # --- generators, match, import -------------------------------------------------------------------------------------
+    # --- generators, match, import ------------------------------------------------------------------------------------
 
     def make_generator(self) -> InterpretedGenerator:
         return InterpretedGenerator(self)
@@ -479,7 +480,8 @@ def _is_builtin(function: Any) -> bool:
 
 @functools.cache
 def _unpacker(before: int, after: int | None) -> Callable[[Any], Sequence[Any]]:
-    """A function that unpacks as the assignment `a, b, *rest, c = value` does, with CPython's own checks and messages."""
+    """A function that unpacks as the assignment `a, b, *rest, c = value` does, with CPython's own checks and
+    messages."""
     names = [f"v{i}" for i in range(before + (after or 0))]
     targets = [*names[:before], *(["*rest"] if after is not None else []), *names[before:]]
     source = (

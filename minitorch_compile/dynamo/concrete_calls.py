@@ -1,4 +1,5 @@
-"""Calls that need the calling frame: `super()`, `locals()`, `exec(...)`, the class statement. See `ConcreteInterpreter.call`.
+"""Calls that need the calling frame: `super()`, `locals()`, `exec(...)`, the class statement. See
+`ConcreteInterpreter.call`.
 
 >>> from minitorch_compile.dynamo.concrete import interpret
 >>> def report(width):

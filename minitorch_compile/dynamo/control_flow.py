@@ -28,8 +28,8 @@ def successors(program: Program, index: int) -> Iterator[int]:
 
 
 def handler_depths(program: Program) -> dict[int, int]:
-    """For each reachable instruction: in how many `except`/`finally` handlers it is, that is, how many exceptions are being
-    handled when it runs in a frame that was called with none."""
+    """For each reachable instruction: in how many `except`/`finally` handlers it is, that is, how many exceptions are
+    being handled when it runs in a frame that was called with none."""
     depths: dict[int, int] = {}
     pending = [(0, 0)]
     while pending:

@@ -1,7 +1,8 @@
 """Decode: a CPython code object becomes a `Program` of normalised instructions.
 
-CPython changes its bytecode in every minor version: instructions merge and split, a call's NULL moves, loops end differently.
-All of that is settled here, once, by the rules of `decode_rules.py`; nothing above this file asks for the version.
+CPython changes its bytecode in every minor version: instructions merge and split, a call's NULL moves, loops end
+differently. All of that is settled here, once, by the rules of `decode_rules.py`; nothing above this file asks for
+the version.
 
 >>> def positive_part(x):
 ...     if x.sum() > 0:
@@ -30,15 +31,17 @@ from .instructions import ExceptionEntry, Instruction, Program
 
 _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-# Programs by the identity of their code object, which the program keeps alive. Not by equality: equal code objects can come
-# from different files. What was decoded can be decoded again and is dropped when there is too much; what was assembled stays.
+# Programs by the identity of their code object, which the program keeps alive. Not by equality: equal code objects
+# can come from different files. What was decoded can be decoded again and is dropped when there is too much; what was
+# assembled stays.
 _decoded: dict[int, Program] = {}
 _assembled: dict[int, Program] = {}
 _MAX_DECODED = 4096
 
 
 def decode(code: types.CodeType) -> Program:
-    """The program of a code object of the running version. Raises UnsupportedBytecode for async code and type parameters."""
+    """The program of a code object of the running version. Raises UnsupportedBytecode for async code and type
+    parameters."""
     program = _assembled.get(id(code)) or _decoded.get(id(code))
     if program is None:
         if len(_decoded) >= _MAX_DECODED:
@@ -48,12 +51,14 @@ def decode(code: types.CodeType) -> Program:
 
 
 def remember(program: Program) -> None:
-    """From now on, `decode(program.code)` gives this very program: its instruction numbers are those the assembler was given."""
+    """From now on, `decode(program.code)` gives this very program: its instruction numbers are those the assembler
+    was given."""
     _assembled[id(program.code)] = program
 
 
 class Decoder:
-    """Goes through the raw instructions once; each rule emits what stands for one of them. Targets are byte offsets until the end.
+    """Goes through the raw instructions once; each rule emits what stands for one of them. Targets are byte offsets
+    until the end.
 
     Rules may look at the neighbours: `emitted[-1]` behind, `following` ahead.
     """
@@ -103,7 +108,8 @@ class Decoder:
         self.position += 1
 
     def index_at(self, offset: int) -> int:
-        """The first instruction made from this byte offset, or from a later one if what was here left nothing behind."""
+        """The first instruction made from this byte offset, or from a later one if what was here left nothing
+        behind."""
         return bisect.bisect_left(self.offsets, offset)
 
     def _exception_entries(self) -> Iterator[ExceptionEntry]:

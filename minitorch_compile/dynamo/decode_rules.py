@@ -1,8 +1,9 @@
 """The rules of decoding: for each CPython instruction, the normalised instructions that mean the same.
 
-A rule takes the decoder and the raw instruction (`dis.Instruction`) and emits. Most instructions keep name and operand; a
-table holds those that only rename; what is left are the real differences between versions, each rule with the versions it
-is for. `rules_for(version)` puts one version's rules together, also for a version that is not running.
+A rule takes the decoder and the raw instruction (`dis.Instruction`) and emits. Most instructions keep name and
+operand; a table holds those that only rename; what is left are the real differences between versions, each rule with
+the versions it is for. `rules_for(version)` puts one version's rules together, also for a version that is not
+running.
 
 >>> "LOAD_METHOD" in rules_for((3, 11)), "LOAD_SPECIAL" in rules_for((3, 11)), "LOAD_SPECIAL" in rules_for((3, 14))
 (True, False, True)
@@ -94,7 +95,8 @@ _versioned: list[tuple[str, Version, Version, Rule]] = []
 
 
 def rule(names: str, since: Version = OLDEST, until: Version = NEWEST) -> Callable[[Rule], Rule]:
-    """Register the decorated function as the rule of these CPython instructions, from version `since` to `until` inclusive."""
+    """Register the decorated function as the rule of these CPython instructions, from version `since` to `until`
+    inclusive."""
 
     def register(function: Rule) -> Rule:
         _versioned.extend((name, since, until, function) for name in names.split())
@@ -111,7 +113,7 @@ def rules_for(version: Version) -> dict[str, Rule]:
     return {name: function for name, since, until, function in _versioned if since <= version <= until}
 
 
-# --- what only renames ---------------------------------------------------------------------------------------------------
+# --- what only renames ------------------------------------------------------------------------------------------------
 
 
 @rule(DROPPED)
@@ -139,7 +141,7 @@ def _jump(decoder: Decoder, raw: dis.Instruction) -> None:
     decoder.emit(JUMP_NAMES[raw.opname], target=raw.argval)
 
 
-# --- slots, names, constants ---------------------------------------------------------------------------------------------
+# --- slots, names, constants ------------------------------------------------------------------------------------------
 
 
 @rule("LOAD_FAST_LOAD_FAST LOAD_FAST_BORROW_LOAD_FAST_BORROW STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST", since=(3, 13))
@@ -180,7 +182,7 @@ def _return_const(decoder: Decoder, raw: dis.Instruction) -> None:
     decoder.emit("RETURN_VALUE")
 
 
-# --- attributes, operators, strings --------------------------------------------------------------------------------------
+# --- attributes, operators, strings -----------------------------------------------------------------------------------
 
 
 @rule("LOAD_ATTR", until=(3, 11))
@@ -301,12 +303,13 @@ def _intrinsic_2(decoder: Decoder, raw: dis.Instruction) -> None:
 def _emit_intrinsic(decoder: Decoder, raw: dis.Instruction, table: dict[int, tuple[str, str | None]]) -> None:
     if raw.arg not in table:
         raise UnsupportedBytecode(
-            f"{decoder.code.co_qualname}: {raw.opname} {raw.argrepr or raw.arg} is not interpreted (async code, type parameters)."
+            f"{decoder.code.co_qualname}: {raw.opname} {raw.argrepr or raw.arg} is not interpreted "
+            "(async code, type parameters)."
         )
     decoder.emit(*table[raw.arg])
 
 
-# --- jumps and loops -----------------------------------------------------------------------------------------------------
+# --- jumps and loops --------------------------------------------------------------------------------------------------
 
 
 @rule("TO_BOOL", since=(3, 13))
@@ -334,7 +337,7 @@ def _end_for_and_pop(decoder: Decoder, raw: dis.Instruction) -> None:
     decoder.skip_following()  # the POP_TOP or POP_ITER of the iterator
 
 
-# --- calls and functions -------------------------------------------------------------------------------------------------
+# --- calls and functions ----------------------------------------------------------------------------------------------
 
 
 @rule("KW_NAMES", until=(3, 12))
@@ -387,7 +390,7 @@ def _set_function_attribute(decoder: Decoder, raw: dis.Instruction) -> None:
     decoder.emitted[-1] = replace(make, argval=(name, *make.argval))
 
 
-# --- generators and with -------------------------------------------------------------------------------------------------
+# --- generators and with ----------------------------------------------------------------------------------------------
 
 
 @rule("YIELD_VALUE")

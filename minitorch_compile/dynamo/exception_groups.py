@@ -44,7 +44,8 @@ def split_group(error: BaseException, classes: Any) -> tuple[BaseException | Non
 
 
 def join_raised(original: BaseException, results: list[BaseException | None]) -> BaseException | None:
-    """What to raise after all `except*` clauses: their new exceptions, with the unhandled rest of the original merged back."""
+    """What to raise after all `except*` clauses: their new exceptions, with the unhandled rest of the original merged
+    back."""
     raised = [error for error in results if error is not None]
     if not raised:
         return None

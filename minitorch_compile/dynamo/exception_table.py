@@ -1,8 +1,9 @@
 """The exception table of a code object, read and written.
 
-Since 3.11 a `try` costs nothing until something is raised: a table says, for each range of instructions, where to go on. An
-entry is four numbers, `start, length, target, depth * 2 + lasti`, counted in code units of two bytes. A number is stored in
-groups of six bits, high groups first; bit 6 of a byte says that more follow, bit 7 that an entry starts here.
+Since 3.11 a `try` costs nothing until something is raised: a table says, for each range of instructions, where to go
+on. An entry is four numbers, `start, length, target, depth * 2 + lasti`, counted in code units of two bytes. A number
+is stored in groups of six bits, high groups first; bit 6 of a byte says that more follow, bit 7 that an entry starts
+here.
 
 >>> rows = [ByteRange(start=4, end=14, target=20, depth=1, lasti=True)]
 >>> encode_exception_table(rows).hex()
@@ -18,8 +19,8 @@ from typing import NamedTuple
 
 
 class ByteRange(NamedTuple):
-    """An entry in byte offsets: an exception raised at `start <= offset < end` goes on at `target` with the stack cut to
-    `depth`, then the raising offset pushed if `lasti`, then the exception."""
+    """An entry in byte offsets: an exception raised at `start <= offset < end` goes on at `target` with the stack cut
+    to `depth`, then the raising offset pushed if `lasti`, then the exception."""
 
     start: int
     end: int

@@ -95,7 +95,7 @@ class InterpretedGenerator(Generator[Any, Any, Any]):
         if isinstance(error, GeneratorExit):
             try:
                 getattr(receiver, "close", lambda: None)()
-            except BaseException as other:
+            except BaseException as other:  # noqa: BLE001 (whatever it is, it goes on in the frame)
                 return self._continue(self.frame.throw, other)
             return self._continue(self.frame.throw, error)
         if not hasattr(receiver, "throw"):
@@ -106,7 +106,7 @@ class InterpretedGenerator(Generator[Any, Any, Any]):
         except StopIteration as stop:
             self.running = False
             return self._continue(self._leave_delegation, stop.value)
-        except BaseException as other:
+        except BaseException as other:  # noqa: BLE001
             self.running = False
             return self._continue(self.frame.throw, other)
         finally:

@@ -1,12 +1,13 @@
 """What an interpreter of bytecode asks about its values: the domain hooks.
 
-`BytecodeInterpreter` moves values between stack and slots and never looks into one. Whatever needs a look is asked here, by
-one method a question. Answer with plain Python objects and the program runs (`concrete.py`); answer with symbols that record
-what was asked and the program is traced (`symbolic.py`).
+`BytecodeInterpreter` moves values between stack and slots and never looks into one. Whatever needs a look is asked
+here, by one method a question. Answer with plain Python objects and the program runs (`concrete.py`); answer with
+symbols that record what was asked and the program is traced (`symbolic.py`).
 
-Arguments and results called *value* belong to the domain. What the instruction itself says (names, operators, counts) are
-plain Python objects. `NULL` as an argument means "not given". A hook ends the user's program abnormally by raising; `caught` tells which host exceptions are the
-program's own. A hook that a domain leaves out is reported by `unsupported` with the instruction that asked.
+Arguments and results called *value* belong to the domain. What the instruction itself says (names, operators, counts)
+are plain Python objects. `NULL` as an argument means "not given". A hook ends the user's program abnormally by
+raising; `caught` tells which host exceptions are the program's own. A hook that a domain leaves out is reported by
+`unsupported` with the instruction that asked.
 
 >>> class Numbers(DomainHooks):
 ...     def binary(self, op, a, b):
@@ -38,7 +39,7 @@ class DomainHooks:
         """Called by every hook that the domain leaves out; a tracer breaks the graph here."""
         raise UnsupportedInstruction(f"{type(self).__name__} does not interpret {hook}.")
 
-    # --- constants and names -------------------------------------------------------------------------------------------
+    # --- constants and names ------------------------------------------------------------------------------------------
 
     def load_const(self, value: object) -> Value:
         """A constant of the code object (also True/False/None and code objects) as a value."""
@@ -76,10 +77,11 @@ class DomainHooks:
         """The function builtins.__build_class__."""
         self.unsupported("load_build_class")
 
-    # --- slots and cells -----------------------------------------------------------------------------------------------
+    # --- slots and cells ----------------------------------------------------------------------------------------------
 
     def unbound(self, name: str) -> NoReturn:
-        """The slot, or the cell in it, is empty: UnboundLocalError for a local, NameError for an outer function's variable."""
+        """The slot, or the cell in it, is empty: UnboundLocalError for a local, NameError for an outer function's
+        variable."""
         self.unsupported("unbound")
 
     def make_cell(self, content: Value) -> Value:
@@ -94,7 +96,7 @@ class DomainHooks:
         """Set the cell's content; NULL empties it."""
         self.unsupported("store_cell")
 
-    # --- attributes and items ------------------------------------------------------------------------------------------
+    # --- attributes and items -----------------------------------------------------------------------------------------
 
     def load_attr(self, obj: Value, name: str) -> Value:
         self.unsupported("load_attr")
@@ -118,7 +120,7 @@ class DomainHooks:
     def delitem(self, obj: Value, key: Value) -> None:
         self.unsupported("delitem")
 
-    # --- operators -----------------------------------------------------------------------------------------------------
+    # --- operators ----------------------------------------------------------------------------------------------------
 
     def unary(self, op: str, a: Value) -> Value:
         """op: '+', '-', '~', 'not'."""
@@ -152,7 +154,7 @@ class DomainHooks:
         """A plain bool, for the jumps that test for None."""
         self.unsupported("is_none")
 
-    # --- building and taking apart -------------------------------------------------------------------------------------
+    # --- building and taking apart ------------------------------------------------------------------------------------
 
     def build(self, kind: str, items: list[Value]) -> Value:
         """kind: 'tuple', 'list', 'set', 'slice'."""
@@ -206,7 +208,7 @@ class DomainHooks:
         """format(value, spec); spec is NULL when the f-string has none."""
         self.unsupported("format_value")
 
-    # --- iteration and calls -------------------------------------------------------------------------------------------
+    # --- iteration and calls ------------------------------------------------------------------------------------------
 
     def get_iter(self, iterable: Value) -> Value:
         self.unsupported("get_iter")
@@ -224,18 +226,20 @@ class DomainHooks:
         self.unsupported("call_unpacked")
 
     def make_function(self, code: Value, attributes: dict[str, Value]) -> Value:
-        """attributes has those of FUNCTION_ATTRIBUTES that are given; annotations may be a tuple of name, value, ... (3.11-3.13)."""
+        """attributes has those of FUNCTION_ATTRIBUTES that are given; annotations may be a tuple of name, value, ...
+        (3.11-3.13)."""
         self.unsupported("make_function")
 
-    # --- exceptions ----------------------------------------------------------------------------------------------------
+    # --- exceptions ---------------------------------------------------------------------------------------------------
 
     def caught(self, error: BaseException) -> Value | None:
-        """The program's exception that this host exception stands for, or None if it is not the program's (it then leaves
-        `step`): for plain Python always the error itself, for a tracer only the errors it simulates."""
+        """The program's exception that this host exception stands for, or None if it is not the program's (it then
+        leaves `step`): for plain Python always the error itself, for a tracer only the errors it simulates."""
         return None
 
     def raise_(self, exception: Value, cause: Value) -> NoReturn:
-        """The statement `raise`. exception NULL: raise `self.handled` again; it may be a class; cause NULL: no `from`."""
+        """The statement `raise`. exception NULL: raise `self.handled` again; it may be a class; cause NULL: no
+        `from`."""
         self.unsupported("raise_")
 
     def reraise(self, exception: Value) -> NoReturn:
@@ -263,13 +267,15 @@ class DomainHooks:
         self.unsupported("stop_iteration_value")
 
     def stop_iteration_error(self, exception: Value) -> Value:
-        """In a generator's body: a StopIteration becomes `RuntimeError: generator raised StopIteration`, others stay."""
+        """In a generator's body: a StopIteration becomes `RuntimeError: generator raised StopIteration`, others
+        stay."""
         self.unsupported("stop_iteration_error")
 
-    # --- generators ----------------------------------------------------------------------------------------------------
+    # --- generators ---------------------------------------------------------------------------------------------------
 
     def make_generator(self) -> Value:
-        """The generator object that stands for this frame, which stops here (`outcome`) and goes on with `resume_with`."""
+        """The generator object that stands for this frame, which stops here (`outcome`) and goes on with
+        `resume_with`."""
         self.unsupported("make_generator")
 
     def get_yield_from_iter(self, iterable: Value) -> Value:
@@ -279,7 +285,7 @@ class DomainHooks:
         """(True, yielded), or (False, returned) when the receiver is finished."""
         self.unsupported("send")
 
-    # --- match statements ----------------------------------------------------------------------------------------------
+    # --- match statements ---------------------------------------------------------------------------------------------
 
     def get_len(self, subject: Value) -> Value:
         self.unsupported("get_len")
@@ -298,7 +304,7 @@ class DomainHooks:
         """A tuple value of the attributes asked for, or the value None if subject does not match."""
         self.unsupported("match_class")
 
-    # --- imports -------------------------------------------------------------------------------------------------------
+    # --- imports ------------------------------------------------------------------------------------------------------
 
     def import_name(self, name: str, fromlist: Value, level: Value) -> Value:
         self.unsupported("import_name")

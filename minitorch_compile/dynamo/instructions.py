@@ -16,12 +16,14 @@ ValueError: Instruction: 'ROT_THREE' is not one of the normalised instructions; 
 **The stack** holds domain values, plus two things no program can name: `NULL` (the empty half of a callable pair) and,
 above an open handler that asked for it, the index of the instruction that raised.
 
-**Slots.** As in CPython, a function has one row of named slots, `locals`: a slot is empty (unbound), holds a value, or holds a
-*cell* that holds the value. `MAKE_CELL` puts a slot's value into a cell; `LOAD_FAST` pushes what is in the slot, cell or not
-(a closure is built by pushing cells that way), `LOAD_DEREF` pushes what is in the slot's cell. A slot can change its nature:
-from 3.12 on an inlined comprehension sets the outer slot aside with `LOAD_FAST_AND_CLEAR` and restores it with `STORE_FAST`.
+**Slots.** As in CPython, a function has one row of named slots, `locals`: a slot is empty (unbound), holds a value,
+or holds a *cell* that holds the value. `MAKE_CELL` puts a slot's value into a cell; `LOAD_FAST` pushes what is in the
+slot, cell or not (a closure is built by pushing cells that way), `LOAD_DEREF` pushes what is in the slot's cell. A
+slot can change its nature: from 3.12 on an inlined comprehension sets the outer slot aside with `LOAD_FAST_AND_CLEAR`
+and restores it with `STORE_FAST`.
 
-**A callable pair** is two stack slots below the arguments: (function, NULL) or (NULL, function), or (function, first argument).
+**A callable pair** is two stack slots below the arguments: (function, NULL) or (NULL, function), or (function, first
+argument).
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ NO_FALL_THROUGH = frozenset({"JUMP", "RETURN_VALUE", "RAISE_VARARGS", "RERAISE"}
 
 
 class Meaning(NamedTuple):
-    """A row of the table: what `argval` is, stack before -> after (top on the right), and what the name does not say."""
+    """A row of the table: what `argval` is, stack before -> after (top on the right), and what the name does not
+    say."""
 
     operand: str
     stack: str
@@ -157,7 +160,8 @@ NULL: Any = _Null()
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One step. `target` is the index of an instruction of the same program; `offset` the byte offset in the user's code object."""
+    """One step. `target` is the index of an instruction of the same program; `offset` the byte offset in the user's
+    code object."""
 
     opname: str
     argval: Any = None
@@ -168,7 +172,8 @@ class Instruction:
     def __post_init__(self) -> None:
         if self.opname not in INSTRUCTIONS:
             raise ValueError(
-                f"Instruction: {self.opname!r} is not one of the normalised instructions; dynamo/instructions.py lists them."
+                f"Instruction: {self.opname!r} is not one of the normalised instructions; "
+                "dynamo/instructions.py lists them."
             )
 
     @property
@@ -194,8 +199,8 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionEntry:
-    """While `start <= index < end`, an exception cuts the stack to `depth`, pushes the raising index if `lasti`, then the
-    exception, and goes on at `target`. All are instruction indices."""
+    """While `start <= index < end`, an exception cuts the stack to `depth`, pushes the raising index if `lasti`, then
+    the exception, and goes on at `target`. All are instruction indices."""
 
     start: int
     end: int
@@ -231,7 +236,8 @@ class Program:
         return next((entry for entry in self.exception_table if entry.start <= index < entry.end), None)
 
     def shifted(self, by: int) -> Program:
-        """The same program with every instruction index moved by `by`: what it becomes below a prefix of that length."""
+        """The same program with every instruction index moved by `by`: what it becomes below a prefix of that
+        length."""
         moved = tuple(i if i.target is None else replace(i, target=i.target + by) for i in self.instructions)
         table = tuple(
             replace(e, start=e.start + by, end=e.end + by, target=e.target + by) for e in self.exception_table

@@ -1,8 +1,8 @@
 """The bytecode interpreter: one handler for each instruction, over values it never looks into.
 
-This is the meaning of the instruction set. The same handlers run a program (`concrete.py`) and trace it (`symbolic.py`); what
-differs are the answers to the domain hooks (`hooks.py`). A frame is driven one instruction at a time, can be looked at between
-two, and can be copied and put back:
+This is the meaning of the instruction set. The same handlers run a program (`concrete.py`) and trace it
+(`symbolic.py`); what differs are the answers to the domain hooks (`hooks.py`). A frame is driven one instruction at a
+time, can be looked at between two, and can be copied and put back:
 
 >>> from minitorch_compile.dynamo.decode import decode
 >>> class Words(BytecodeInterpreter):           # a domain of strings that write down what happens to them
@@ -16,8 +16,8 @@ two, and can be copied and put back:
 >>> frame.run()
 '((2 * x) + 1)'
 
-How a frame ends: `outcome` is None while it runs, then `Returned(value)`, or `Yielded(value)` for a generator's frame, which
-`resume_with` or `throw` continues. An exception that the frame does not handle leaves `step` as it came.
+How a frame ends: `outcome` is None while it runs, then `Returned(value)`, or `Yielded(value)` for a generator's
+frame, which `resume_with` or `throw` continues. An exception that the frame does not handle leaves `step` as it came.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Yielded:
-    """The frame waits for `resume_with` or `throw`. `delegating`: inside `yield from`, whose iterator is on top of the stack."""
+    """The frame waits for `resume_with` or `throw`. `delegating`: inside `yield from`, whose iterator is on top of
+    the stack."""
 
     value: Value
     delegating: bool = False
@@ -71,7 +72,7 @@ class BytecodeInterpreter(DomainHooks):
         self.handled: Value = NULL
         self.outcome: Returned | Yielded | None = None
 
-    # --- driving -------------------------------------------------------------------------------------------------------
+    # --- driving ------------------------------------------------------------------------------------------------------
 
     def run(self) -> Value:
         """Step until the frame returns or yields; the value."""
@@ -131,7 +132,7 @@ class BytecodeInterpreter(DomainHooks):
         """The instruction being executed (or executed last)."""
         return self.instructions[self.current]
 
-    # --- stack and slots -----------------------------------------------------------------------------------------------
+    # --- stack and slots ----------------------------------------------------------------------------------------------
 
     def push(self, value: Value) -> None:
         self.stack.append(value)
@@ -175,7 +176,7 @@ class BytecodeInterpreter(DomainHooks):
         is_cell = name in self.program.code.co_cellvars
         return [self.load_cell(self.locals["__class__"]), self.load_cell(first) if is_cell else first]
 
-    # --- constants, slots, names ---------------------------------------------------------------------------------------
+    # --- constants, slots, names --------------------------------------------------------------------------------------
 
     def LOAD_CONST(self, inst: Instruction) -> None:
         self.push(self.load_const(inst.argval))
@@ -248,7 +249,7 @@ class BytecodeInterpreter(DomainHooks):
     def LOAD_BUILD_CLASS(self, inst: Instruction) -> None:
         self.push(self.load_build_class())
 
-    # --- attributes, items, operators ----------------------------------------------------------------------------------
+    # --- attributes, items, operators ---------------------------------------------------------------------------------
 
     def LOAD_ATTR(self, inst: Instruction) -> None:
         self.push(self.load_attr(self.pop(), inst.argval))
@@ -298,7 +299,7 @@ class BytecodeInterpreter(DomainHooks):
         result = self.contains(item, container)
         self.push(self.unary("not", result) if inst.argval else result)
 
-    # --- building and taking apart -------------------------------------------------------------------------------------
+    # --- building and taking apart ------------------------------------------------------------------------------------
 
     def BUILD_TUPLE(self, inst: Instruction) -> None:
         self.push(self.build("tuple", self.popn(inst.argval)))
@@ -371,7 +372,7 @@ class BytecodeInterpreter(DomainHooks):
         spec = self.pop() if inst.argval else NULL
         self.push(self.format_value(self.pop(), spec))
 
-    # --- stack and jumps -----------------------------------------------------------------------------------------------
+    # --- stack and jumps ----------------------------------------------------------------------------------------------
 
     def POP_TOP(self, inst: Instruction) -> None:
         self.pop()
@@ -416,7 +417,7 @@ class BytecodeInterpreter(DomainHooks):
             self.pop()
             self.goto(inst)
 
-    # --- calls and functions -------------------------------------------------------------------------------------------
+    # --- calls and functions ------------------------------------------------------------------------------------------
 
     def CALL(self, inst: Instruction) -> None:
         count, names = inst.argval
@@ -439,7 +440,7 @@ class BytecodeInterpreter(DomainHooks):
     def RETURN_VALUE(self, inst: Instruction) -> None:
         self.outcome = Returned(self.pop())
 
-    # --- generators ----------------------------------------------------------------------------------------------------
+    # --- generators ---------------------------------------------------------------------------------------------------
 
     def RETURN_GENERATOR(self, inst: Instruction) -> None:
         self.outcome = Returned(self.make_generator())
@@ -472,7 +473,7 @@ class BytecodeInterpreter(DomainHooks):
     def STOP_ITERATION_ERROR(self, inst: Instruction) -> None:
         self.push(self.stop_iteration_error(self.pop()))
 
-    # --- exceptions and with -------------------------------------------------------------------------------------------
+    # --- exceptions and with ------------------------------------------------------------------------------------------
 
     def RAISE_VARARGS(self, inst: Instruction) -> None:
         exception, cause = [*self.popn(inst.argval), NULL, NULL][:2]
@@ -512,7 +513,7 @@ class BytecodeInterpreter(DomainHooks):
         exit_method = self.stack[-3 - inst.argval]
         self.push(self.call(exit_method, self.exception_info(self.stack[-1]), {}))
 
-    # --- match and import ----------------------------------------------------------------------------------------------
+    # --- match and import ---------------------------------------------------------------------------------------------
 
     def GET_LEN(self, inst: Instruction) -> None:
         self.push(self.get_len(self.stack[-1]))

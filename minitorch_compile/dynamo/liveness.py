@@ -1,7 +1,7 @@
 """Liveness: which slots can still be read, before they are written, from an instruction on.
 
-A function that is continued in a resume function passes it exactly these. Computed backwards over the program, exception edges
-included, until nothing changes.
+A function that is continued in a resume function passes it exactly these. Computed backwards over the program,
+exception edges included, until nothing changes.
 
 >>> from minitorch_compile.dynamo.decode import decode
 >>> def area(width, height, unit):
@@ -17,9 +17,9 @@ from __future__ import annotations
 from .control_flow import successors
 from .instructions import Instruction, Program
 
-READS = frozenset(
-    "LOAD_FAST LOAD_FAST_AND_CLEAR DELETE_FAST MAKE_CELL LOAD_DEREF STORE_DEREF DELETE_DEREF LOAD_FROM_DICT_OR_DEREF".split()
-)
+PLAIN_READS = {"LOAD_FAST", "LOAD_FAST_AND_CLEAR", "DELETE_FAST", "MAKE_CELL"}
+CELL_READS = {"LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_FROM_DICT_OR_DEREF"}  # all need the cell in the slot
+READS = frozenset(PLAIN_READS | CELL_READS)
 WRITES = frozenset({"STORE_FAST", "LOAD_FAST_AND_CLEAR", "MAKE_CELL", "DELETE_FAST"})
 # Calls of these read the frame without an instruction that says so.
 READS_ALL_SLOTS = frozenset({"locals", "vars", "dir", "eval", "exec"})

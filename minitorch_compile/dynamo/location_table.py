@@ -1,8 +1,9 @@
 """The location table of a code object, written: which source range each instruction came from (`co_linetable`).
 
-Tracebacks, debuggers and `co_positions()` read it. An entry covers up to eight code units (of two bytes): a byte `1 form(4
-bits) units-1 (3 bits)`, then numbers of six bits a byte, *low* groups first, bit 6 meaning that more follow. Of CPython's sixteen forms
-three are enough here: 15 no location, 13 a line (relative to the entry before), 14 a line and columns.
+Tracebacks, debuggers and `co_positions()` read it. An entry covers up to eight code units (of two bytes): a byte `1
+form(4 bits) units-1 (3 bits)`, then numbers of six bits a byte, *low* groups first, bit 6 meaning that more follow.
+Of CPython's sixteen forms three are enough here: 15 no location, 13 a line (relative to the entry before), 14 a line
+and columns.
 
 >>> from dis import Positions
 >>> here = Positions(lineno=7, end_lineno=7, col_offset=4, end_col_offset=9)

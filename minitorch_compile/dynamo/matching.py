@@ -40,7 +40,8 @@ def match_keys(subject: Mapping[Any, Any], keys: tuple[Any, ...]) -> tuple[Any, 
 
 
 def match_class(subject: object, cls: type, positional: int, names: tuple[str, ...]) -> tuple[Any, ...] | None:
-    """The attributes that the patterns of `cls(p1, ..., name=q1, ...)` look at, None if subject is no instance or lacks one."""
+    """The attributes that the patterns of `cls(p1, ..., name=q1, ...)` look at, None if subject is no instance or
+    lacks one."""
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
     if not isinstance(subject, cls):

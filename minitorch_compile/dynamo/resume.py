@@ -1,7 +1,8 @@
 """Resume functions: the rest of a function, from one of its instructions on, as a function of its own.
 
-Where a graph breaks, the frame is taken apart: stack, live slots. The resume function takes them as arguments, puts the stack
-together again, and jumps into the middle of the user's own bytecode, so that every loop, `try` and line number stays as it was.
+Where a graph breaks, the frame is taken apart: stack, live slots. The resume function takes them as arguments, puts
+the stack together again, and jumps into the middle of the user's own bytecode, so that every loop, `try` and line
+number stays as it was.
 
 >>> from minitorch_compile.dynamo.decode import decode
 >>> def total(prices, tax):
@@ -19,7 +20,8 @@ together again, and jumps into the middle of the user's own bytecode, so that ev
   1 JUMP                 to 6
   2 ...
 
-Cells (variables shared with inner functions) are not arguments but free variables: the same cell objects go on being used.
+Cells (variables shared with inner functions) are not arguments but free variables: the same cell objects go on being
+used.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ class ResumeCode:
 
     @property
     def argument_names(self) -> tuple[str, ...]:
-        """The positional parameters: live slots in the user's order, then the stack from the bottom, without its NULLs."""
+        """The positional parameters: live slots in the user's order, then the stack from the bottom, without its
+        NULLs."""
         return self.code.co_varnames[: self.code.co_argcount]
 
     @property
@@ -90,8 +93,8 @@ def make_resume_code(
     """The code that continues `program` at instruction `index`.
 
     stack_size: how many stack slots there are at that point; nulls: the positions (0 is the bottom) that hold NULL.
-    slots: names of the bound slots to pass as arguments; cells: names of those to pass as cells. Other slots start unbound.
-    If `program` is itself a resume function, the result continues the user's function directly.
+    slots: names of the bound slots to pass as arguments; cells: names of those to pass as cells. Other slots start
+    unbound. If `program` is itself a resume function, the result continues the user's function directly.
     """
     resumed = resume_code_of(program.code)
     if resumed is not None:
