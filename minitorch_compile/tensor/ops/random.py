@@ -13,14 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, factory
+from minitorch_compile.tensor.declare import composite, factory, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype, int64
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.creation import _leaf, _sized, sizes_of
-from minitorch_compile.tensor.philox import box_muller, default_generator, uniform
+from minitorch_compile.tensor.philox import default_generator, normal, uniform
 from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]
+
+# How many numbers of the stream each element takes.
+DRAWS = {"uniform_random": 1, "normal_random": 2, "randint_random": 1}
 
 
 @factory("random")
@@ -35,8 +39,8 @@ def uniform_random(size: Ints, dtype: dtype | None = None) -> Array:
 def normal_random(size: Ints, dtype: dtype | None = None) -> Array:
     """Standard normal: what `randn` draws."""
     element = (dtype or get_default_dtype()).numpy
-    seed, offset = default_generator.advance(numel(size))
-    return box_muller(seed, offset, numel(size), element).reshape(size)
+    seed, offset = default_generator.advance(DRAWS["normal_random"] * numel(size))
+    return normal(seed, offset, numel(size), element).reshape(size)
 
 
 def _floating_rule(size: Ints, dtype: dtype | None) -> tuple[Ints, dtype]:
@@ -54,8 +58,12 @@ normal_random.shape_rule(_floating_rule)
 def randint_random(low: int, high: int, size: Ints, dtype: dtype | None = None) -> Array:
     """Integers in [low, high): what `randint` draws."""
     seed, offset = default_generator.advance(numel(size))
+    return _integers(low, high, size, seed, offset, dtype or int64)
+
+
+def _integers(low: int, high: int, size: Ints, seed: int, offset: int, element: dtype) -> Array:
     fraction = uniform(seed, offset, numel(size), np.dtype(np.float64))
-    return (low + np.floor(fraction * (high - low))).astype((dtype or int64).numpy).reshape(size)
+    return (low + np.floor(fraction * (high - low))).astype(element.numpy).reshape(size)
 
 
 @randint_random.shape_rule
@@ -63,6 +71,48 @@ def _randint_rule(low: int, high: int, size: Ints, dtype: dtype | None) -> tuple
     if low >= high:
         raise RuntimeError(f"randint: expects 'low' to be less than 'high', got low={low} and high={high}")
     return sizes_of("randint", size), dtype or int64
+
+
+# ---------------------------------------------------------------------------------------- seed and offset as values
+#
+# A compiled program draws nothing while it runs: it is handed the seed and the offset of its numbers as two 0-d int64
+# tensors. So it is a pure function, and a mask computed a second time for the backward pass is the same mask.
+
+
+@kernel_op("creation", torch=False)
+def philox_uniform(size: Ints, seed: Array, offset: Array, dtype: dtype) -> Array:
+    """What `uniform_random` draws from that place of the stream."""
+    return uniform(int(seed), int(offset), numel(size), dtype.numpy).reshape(size)
+
+
+@kernel_op("creation", torch=False)
+def philox_normal(size: Ints, seed: Array, offset: Array, dtype: dtype) -> Array:
+    """What `normal_random` draws from that place of the stream."""
+    return normal(int(seed), int(offset), numel(size), dtype.numpy).reshape(size)
+
+
+@kernel_op("creation", torch=False)
+def philox_randint(low: int, high: int, size: Ints, seed: Array, offset: Array, dtype: dtype) -> Array:
+    """What `randint_random` draws from that place of the stream."""
+    return _integers(low, high, size, int(seed), int(offset), dtype)
+
+
+@philox_uniform.shape_rule
+@philox_normal.shape_rule
+def _philox_rule(size: Ints, seed: TensorBase, offset: TensorBase, dtype: dtype) -> TensorBase:
+    sizes, element = _floating_rule(size, dtype)
+    return empty_fake(sizes, None, element)
+
+
+@philox_randint.shape_rule
+def _philox_randint_rule(
+    low: int, high: int, size: Ints, seed: TensorBase, offset: TensorBase, dtype: dtype
+) -> TensorBase:
+    sizes, element = _randint_rule(low, high, size, dtype)
+    return empty_fake(sizes, None, element)
+
+
+# ---------------------------------------------------------------------------------------- what people call
 
 
 @composite()
