@@ -72,7 +72,8 @@ def _formatter(array: np.ndarray) -> Callable[[object], str]:
         if array.dtype.kind == "b"
         else _float_format(shown)
     )
-    width = max(len(one(v)) for v in shown)
+    measured = shown[np.isfinite(shown) & (shown != 0)] if array.dtype.kind == "f" else shown  # as PyTorch measures
+    width = max((len(one(v)) for v in measured), default=1)
     return lambda v: one(v).rjust(width)
 
 
