@@ -1,0 +1,1 @@
+"""Small programs, timed eagerly and compiled: `python -m benchmarks`, or `make bench`."""
