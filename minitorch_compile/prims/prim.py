@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.tensor.dtype import BOOL, FLOATING, INTEGER, dtype, int64
-from minitorch_compile.tensor.op import KernelOp
+from minitorch_compile.tensor.op_families import KernelOp
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Kernel = Callable[..., Any]

@@ -14,19 +14,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.op import (
-    DEFAULT,
-    CompositeOp,
-    FactoryOp,
-    InplaceOp,
-    KernelOp,
-    Op,
-    PointwiseOp,
-    ReductionOp,
-    ViewOp,
-    WherePointwiseOp,
-    table,
-)
+from minitorch_compile.tensor.op import Op, table
+from minitorch_compile.tensor.op_families import CompositeOp, FactoryOp, InplaceOp, KernelOp, ReductionOp, ViewOp
+from minitorch_compile.tensor.pointwise_op import DEFAULT, PointwiseOp, WherePointwiseOp
 
 Kernel = Callable[..., Any]
 AnyOp = TypeVar("AnyOp", bound=Op)

@@ -22,7 +22,8 @@ from minitorch_compile.tensor.dtype import (
     int64,
     promote_types,
 )
-from minitorch_compile.tensor.op import Array, Scalar, Tensor, empty_like_strides
+from minitorch_compile.tensor.layout import empty_like_strides
+from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides, is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

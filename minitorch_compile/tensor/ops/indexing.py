@@ -19,7 +19,8 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_
-from minitorch_compile.tensor.op import Array, Scalar, Tensor, check_storable
+from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.op_families import check_storable
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.view import select, slice, unsqueeze
 from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import special
 
 from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.op import ALWAYS_BOOL, INT_TO_FLOAT, Array, Scalar
+from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
 
 SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654

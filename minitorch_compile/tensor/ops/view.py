@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite, register, view
-from minitorch_compile.tensor.op import Tensor, ViewOp
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.op_families import ViewOp
 from minitorch_compile.tensor.strides import expand_strides, infer_sizes, is_contiguous, numel, view_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 

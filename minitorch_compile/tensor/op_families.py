@@ -1,0 +1,213 @@
+"""The other families of ops: reductions, views, ops with a kernel of their own kind, factories, composites, in-place.
+
+>>> from minitorch_compile.tensor import ops
+>>> ops.sum.kind, ops.permute.kind, ops.mm.kind, ops.full.kind, ops.linear.kind, ops.table["add_"].kind
+('reduction', 'view', 'contraction', 'creation', 'composite', 'inplace')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.layout import wrap_as
+from minitorch_compile.tensor.op import Op, holds_fake
+from minitorch_compile.tensor.strides import wrap_dims
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+
+
+class ReductionOp(Op):
+    """Collapses dimensions. The row's parameters start with `input, dim, keepdim`; the kernel gets `dim` as a tuple.
+
+    `dtype_rule` maps the input's dtype (and the `dtype` argument, if the op has one) to the result's.
+    """
+
+    kind = "reduction"
+
+    def __init__(
+        self, kernel: Callable[..., Any], *, dtype_rule: Callable[[dtype], dtype], empty: bool = True, **row: Any
+    ) -> None:
+        super().__init__(kernel, **row)
+        self.dtype_rule = dtype_rule
+        self.empty = empty  # whether the reduction of no elements has a value
+        self._dtype_at = self._position.get("dtype")
+
+    def _result_dtype(self, bound: Sequence[Any]) -> dtype:
+        asked = bound[self._dtype_at] if self._dtype_at is not None else None
+        return asked or self.dtype_rule(bound[0].dtype)
+
+    def _dims(self, bound: Sequence[Any]) -> tuple[int, ...]:
+        input = self.tensor_argument(bound, 0)
+        dims = wrap_dims(bound[1], len(input.sizes))
+        if not self.empty and any(input.sizes[d] == 0 for d in dims):
+            raise IndexError(
+                f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim"
+                f" {bound[1]}"
+            )
+        return dims
+
+    def eager(self, *bound: Any) -> TensorBase:
+        dims, result = self._dims(bound), self._result_dtype(bound)
+        array = bound[0].array
+        with np.errstate(all="ignore"):
+            value = (
+                self.kernel(array, dims, *bound[2:])
+                if self._dtype_at is None
+                else self.kernel(array.astype(result.numpy, copy=False), dims, *bound[2:])
+            )
+        return wrap(np.ascontiguousarray(np.asarray(value, dtype=result.numpy)).reshape(np.shape(value)))
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        dims, keepdim = self._dims(bound), bound[self._position["keepdim"]]
+        sizes = tuple(1 if d in dims else n for d, n in enumerate(bound[0].sizes) if keepdim or d not in dims)
+        return empty_fake(sizes, None, self._result_dtype(bound))
+
+
+class ViewOp(Op):
+    """Looks at the same storage in another way. The decorated rule maps (input, ...) to (sizes, strides, offset)."""
+
+    kind = "view"
+
+    def eager(self, *bound: Any) -> TensorBase:
+        input = self.tensor_argument(bound, 0)
+        return input.as_view(*self.kernel(*bound))
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        return self.eager(*bound)
+
+
+class KernelOp(Op):
+    """Any other op with a kernel; its shape rule is written beside it: `@matmul.shape_rule`.
+
+    The kernel's tensors are NumPy arrays (a list of arrays for a list of tensors); it returns an array or a tuple of
+    arrays.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], *, kind: str, **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.kind = kind
+        self.shape_depends_on_data = False  # such an op can't be traced; its rule only checks the arguments
+        self._rule: Callable[..., Any] | None = None
+
+    def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Registers the rule: parameters as the kernel's, tensors in, one fake tensor or a tuple of them out."""
+        self._rule = rule
+        return rule
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        bound = self.bind(args, kwargs)
+        promised = self.meta_rule(*bound)  # the rule also checks the arguments, for real tensors too
+        arrays = list(bound)
+        for i in self.tensor_parameters:
+            if holds_fake(bound[i]):
+                return promised
+            arrays[i] = _to_arrays(bound[i], self, i)
+        with np.errstate(all="ignore"):
+            result = self.kernel(*arrays)
+        if isinstance(result, tuple):
+            return tuple(wrap_as(np.asarray(r), p.strides) for r, p in zip(result, promised, strict=True))
+        return wrap(result) if self.shape_depends_on_data else wrap_as(np.asarray(result), promised.strides)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        if self._rule is None:
+            raise NotImplementedError(f"{self.name}: declare its @{self.name}.shape_rule")
+        return self._rule(*bound)
+
+
+def _to_arrays(value: Any, op: Op, position: int) -> Any:
+    if isinstance(value, TensorBase):
+        return value.array
+    if isinstance(value, (list, tuple)):
+        return [_to_arrays(item, op, position) for item in value]
+    if value is None:
+        return None
+    raise TypeError(
+        f"{op.name}(): argument '{op.parameters[position]}' (position {position + 1}) must be Tensor, not"
+        f" {type(value).__name__}"
+    )
+
+
+class FactoryOp(Op):
+    """Makes a tensor out of no tensor. The kernel returns an array; the rule gives (sizes, dtype) from the same"
+    " parameters."""
+
+    kind = "creation"
+
+    def __init__(self, kernel: Callable[..., Any], *, kind: str = "creation", **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.kind = kind
+        self._rule: Callable[..., tuple[tuple[int, ...], dtype]] | None = None
+
+    def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Registers the rule: the kernel's parameters in, (sizes, dtype) out."""
+        self._rule = rule
+        return rule
+
+    def eager(self, *bound: Any) -> TensorBase:
+        return wrap(np.asarray(self.kernel(*bound)))
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        assert self._rule is not None
+        sizes, element = self._rule(*bound)
+        return empty_fake(sizes, None, element)
+
+
+class CompositeOp(Op):
+    """Written in other ops. It has no kernel, derivative or lowering of its own: its body has them."""
+
+    kind = "composite"
+    recorded = False
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.kernel(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.kernel(*args, **kwargs)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        return self.kernel(*bound)
+
+
+class InplaceOp(Op):
+    """`x.add_(y)`: stores the result of the functional op in its first argument, and counts the storage's version"
+    " up."""
+
+    kind = "inplace"
+
+    def __init__(self, functional: Op, **row: Any) -> None:
+        super().__init__(functional.kernel, name=f"{functional.name}_", **row)
+        self.functional = functional
+        self.gather_dims = functional.gather_dims
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target = self.tensor_argument(args, 0)
+        result = self.functional.run(args, kwargs)
+        check_storable(self.name, target, result)
+        if result.storage.buffer is not None and target.storage.buffer is not None:
+            np.copyto(target.array, result.array, casting="unsafe")
+        target.storage.version += 1
+        return target
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        check_storable(self.name, bound[0], self.functional.meta_rule(*bound))
+        return bound[0]
+
+
+def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
+    """RuntimeError, in PyTorch's words, unless `result` may be written into `target` in place."""
+    if result.sizes != target.sizes:
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.sizes)} doesn't match the broadcast shape {list(result.sizes)}"
+        )
+    if result.dtype.category > target.dtype.category:
+        raise RuntimeError(
+            f"{name}: result type {result.dtype} can't be cast to the desired output type {target.dtype}"
+        )
+    if 0 in target.strides and any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True)):
+        raise RuntimeError(
+            f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single"
+            " memory location. Please clone() it first."
+        )

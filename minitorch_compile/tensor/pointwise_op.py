@@ -1,0 +1,163 @@
+"""The pointwise family: arguments broadcast, dtypes promote, the result is dense in the arguments' order of dimensions.
+
+>>> from minitorch_compile.tensor import ops, tensor
+>>> ops.add(tensor([[1], [2]]), tensor([10, 20])), ops.add.result_dtype((tensor([1]), 0.5, 1))
+(tensor([[11, 21],
+        [12, 22]]), torch.float32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.dtype import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    INTEGER,
+    bool_,
+    dtype,
+    dtype_of_scalar,
+    get_default_dtype,
+    int64,
+    result_dtype,
+)
+from minitorch_compile.tensor.layout import wrap_as
+from minitorch_compile.tensor.op import Array, Op
+from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+
+SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING}
+
+# How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
+DEFAULT, INT_TO_FLOAT, ALWAYS_BOOL, BOOL_TO_LONG = "default", "int-to-float", "always-bool", "bool-to-long"
+
+
+class PointwiseOp(Op):
+    """Element by element: arguments broadcast, dtypes promote, the result is dense in the arguments' order of"
+    " dimensions."""
+
+    kind = "pointwise"
+
+    def __init__(self, kernel: Callable[..., Any], *, promotion: str = DEFAULT, **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.promotion = promotion
+
+    def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        """The dtype in which the kernel computes."""
+        operands = [bound[i] for i in self.tensor_parameters if bound[i] is not None]
+        common = common_dtype(operands, self.name)
+        if self.promotion == INT_TO_FLOAT and common.category < FLOATING:
+            return get_default_dtype()
+        if self.promotion == BOOL_TO_LONG and common.category == BOOL:
+            return int64
+        return common
+
+    def result_dtype(self, bound: Sequence[Any]) -> dtype:
+        return bool_ if self.promotion == ALWAYS_BOOL else self.common_dtype(bound)
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """As Op.run; the frequent case, one dtype and row-major order, goes straight to the kernel."""
+        bound = self.bind(args, kwargs)
+        arrays = list(bound)
+        first: dtype | None = None
+        for position in self.tensor_parameters:
+            value = bound[position]
+            if not isinstance(value, TensorBase):
+                if value is not None and (first is None or SCALAR_CATEGORY.get(type(value), COMPLEX) > first.category):
+                    return super().run(args, kwargs)
+                continue
+            array = value._array
+            if array is None or (value.dtype is not first and first is not None) or not array.flags.c_contiguous:
+                return super().run(args, kwargs)
+            first = value.dtype
+            arrays[position] = array
+        if first is None or (first.category < FLOATING and self.promotion != DEFAULT):
+            return super().run(args, kwargs)
+        with np.errstate(all="ignore"):
+            return wrap(np.asarray(self.kernel(*arrays)))
+
+    def eager(self, *bound: Any) -> TensorBase:
+        arrays = list(bound)
+        target = self.common_dtype(bound).numpy
+        layouts = []
+        for i in self.tensor_parameters:
+            value = bound[i]
+            if isinstance(value, TensorBase):
+                array = value.array
+                if not array.flags.c_contiguous:
+                    layouts.append(i)
+                arrays[i] = array if array.dtype == target else self._convert(array, target)
+            elif value is not None:
+                arrays[i] = target.type(value)
+        with np.errstate(all="ignore"):
+            result = np.asarray(self.kernel(*arrays))
+        return wrap(result) if not layouts else self._in_layout_of(bound, result)
+
+    def _convert(self, array: Array, target: np.dtype) -> Array:
+        return array.astype(target)
+
+    def _in_layout_of(self, bound: Sequence[Any], result: Array) -> TensorBase:
+        return wrap_as(result, elementwise_strides(result.shape, self._layouts(bound)))
+
+    def _layouts(self, bound: Sequence[Any]) -> list[tuple[Sequence[int], Sequence[int]]]:
+        return [(bound[i].sizes, bound[i].strides) for i in self.tensor_parameters if isinstance(bound[i], TensorBase)]
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        layouts = self._layouts(bound)
+        sizes = broadcast_sizes(*(shape for shape, _ in layouts))
+        return empty_fake(sizes, elementwise_strides(sizes, layouts), self.result_dtype(bound))
+
+
+class WherePointwiseOp(PointwiseOp):
+    """A pointwise op whose first tensor is a condition: it keeps its bool dtype and has no say in the result's."""
+
+    run = Op.run
+
+    def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        return common_dtype([bound[i] for i in self.tensor_parameters[1:] if bound[i] is not None], self.name)
+
+    def eager(self, *bound: Any) -> TensorBase:
+        condition = self.tensor_argument(bound, self.tensor_parameters[0])
+        if condition.dtype is not bool_:
+            raise RuntimeError(
+                f"{self.name}: expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+            )
+        return super().eager(*bound)
+
+    def _convert(self, array: Array, target: np.dtype) -> Array:
+        return array if array.dtype == np.bool_ else array.astype(target)
+
+
+def common_dtype(operands: Sequence[Any], name: str) -> dtype:
+    """The dtype that PyTorch computes `operands` in: tensors and Python numbers, at least one a tensor."""
+    first: dtype | None = None
+    for value in operands:
+        if isinstance(value, TensorBase):
+            if first is None:
+                first = value.dtype
+            elif value.dtype is not first:
+                break
+        elif first is None or dtype_of_scalar(value).category > first.category:
+            break
+    else:
+        if first is not None:
+            return first
+    return _promote(operands, name)
+
+
+def _promote(operands: Sequence[Any], name: str) -> dtype:
+    dims: list[dtype] = []
+    zeros: list[dtype] = []
+    scalars: list[dtype] = []
+    for value in operands:
+        if isinstance(value, TensorBase):
+            (dims if value.sizes else zeros).append(value.dtype)
+        elif isinstance(value, (bool, int, float, np.generic)):
+            scalars.append(dtype_of_scalar(value))
+        else:
+            raise TypeError(f"{name}(): expected a Tensor or a number, got {type(value).__name__}")
+    return result_dtype(dims, zeros, scalars)
