@@ -394,7 +394,7 @@ def windows(x: torch.Tensor, size: int) -> torch.Tensor:
 check("01.6")
 
 
-# %% tags=["wrong"] says="bytes were copied; par is 0"
+# %% tags=["wrong"] says="Par is 0 bytes"
 def windows(x, size):
     return torch.stack([x[start : start + size] for start in range(x.size(0) - size + 1)])
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Arguments = tuple[Any, ...]
-Disagreement = tuple[Arguments, Any, Any]
+Trial = tuple[Arguments, Any, Any]
 """What was tried, expected and got."""
 
 
@@ -143,39 +143,35 @@ def agree(
     misconceptions: Sequence[Misconception] = (),
     why: str = "",
 ) -> None:
-    """Compare on each input, smallest first. A disagreement is told with the misconception that explains most of them.
+    """Compare on each input, smallest first. A disagreement is told with the misconception behind it.
 
     `why` is what is said if none explains the first disagreement.
     """
-    name = getattr(answer, "__name__", "answer")
-    disagreements = []
-    for arguments in inputs:
-        expected, got = oracle(*arguments), outcome(answer, arguments)
-        if not same(expected, got):
-            disagreements.append((arguments, expected, got))
-    if not disagreements:
+    trials = [(arguments, oracle(*arguments), outcome(answer, arguments)) for arguments in inputs]
+    wrong = next((trial for trial in trials if not same(*trial[1:])), None)
+    if wrong is None:
         return
-    arguments, expected, got = disagreements[0]
-    fact = f"{call_text(name, arguments)}: expected {expected!r}"
+    arguments, expected, got = wrong
+    fact = f"{call_text(getattr(answer, '__name__', 'answer'), arguments)}: expected {expected!r}"
     if isinstance(got, _Raised):
         raise WrongAnswer(f"{fact}, but it raised {got!r}", why) from got.error
-    raise WrongAnswer(f"{fact}, got {got!r}", diagnose(disagreements, misconceptions) or why)
+    raise WrongAnswer(f"{fact}, got {got!r}", diagnose(wrong, trials, misconceptions) or why)
 
 
-def diagnose(
-    disagreements: Sequence[tuple[Arguments, Any, Any]], misconceptions: Sequence[Misconception]
-) -> str | None:
-    """The message of the misconception that gives the learner's results most often, the first included."""
+def diagnose(wrong: Trial, trials: Sequence[Trial], misconceptions: Sequence[Misconception]) -> str | None:
+    """The message of the misconception that explains the wrong trial; of several, of the one that fits most trials."""
 
-    def explained(idea: Misconception) -> int:
-        matches = [_gives_the_same(idea, arguments, got) for arguments, _, got in disagreements]
-        return sum(matches) if matches[0] else 0
+    def fits(idea: Misconception) -> int:
+        if not _gives_the_same(idea, wrong):
+            return 0
+        return sum(_gives_the_same(idea, trial) for trial in trials)
 
-    best = max(misconceptions, key=explained, default=None)
-    return best.message if best is not None and explained(best) else None
+    best = max(misconceptions, key=fits, default=None)
+    return best.message if best is not None and fits(best) else None
 
 
-def _gives_the_same(idea: Misconception, arguments: Arguments, got: Any) -> bool:
+def _gives_the_same(idea: Misconception, trial: Trial) -> bool:
+    arguments, _, got = trial
     try:
         return same(idea.gives(*arguments), got)
     except (ValueError, TypeError, LookupError, ArithmeticError):

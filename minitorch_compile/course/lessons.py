@@ -1,6 +1,6 @@
 """The lessons that have exercises, and the lookup of an exercise by its number.
 
-The module `checks/lesson_NN_name.py` belongs to the notebook `NN_name.ipynb`; it holds a TITLE and EXERCISES.
+The package `checks/lesson_NN_name` belongs to the notebook `NN_name.ipynb`; it holds a TITLE and EXERCISES.
 
 >>> find_exercise("01.2").title
 'strides of a new tensor'

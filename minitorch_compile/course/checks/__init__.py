@@ -1,1 +1,1 @@
-"""The judgement of every exercise, one module a lesson."""
+"""The judgement of every exercise, one package a lesson and one module an exercise."""

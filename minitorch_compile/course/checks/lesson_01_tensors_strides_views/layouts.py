@@ -1,0 +1,24 @@
+"""The stride arithmetic that the checks take as the truth, written as directly as the lesson states it."""
+
+from __future__ import annotations
+
+import itertools
+
+from minitorch_compile.tensor.strides import numel
+
+Ints = tuple[int, ...]
+
+ANY_NUMBER_OF_DIMENSIONS = "An index has one entry a dimension, and there may be none, one, or five. Loop over them."
+
+
+def position(index: Ints, strides: Ints, offset: int = 0) -> int:
+    return offset + sum(i * stride for i, stride in zip(index, strides, strict=True))
+
+
+def row_major(sizes: Ints) -> Ints:
+    return tuple(numel(max(size, 1) for size in sizes[dim + 1 :]) for dim in range(len(sizes)))
+
+
+def visited(sizes: Ints, strides: Ints) -> list[int]:
+    """The storage positions that a view reads, in reading order."""
+    return [position(index, strides) for index in itertools.product(*map(range, sizes))]

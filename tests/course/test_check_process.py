@@ -1,0 +1,95 @@
+"""Whatever a learner's cell does, the check answers with a message."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from minitorch_compile.course.check_process import judge
+from minitorch_compile.course.lessons import find_exercise
+from minitorch_compile.course.result import Result
+
+POSITION = dataclasses.replace(find_exercise("01.1"), seconds=1.0)
+
+
+def told(body: str) -> tuple[Result, str]:
+    result = judge(POSITION, [f"def position(index, strides, offset=0):\n    {body}"])
+    return result, str(result)
+
+
+def test_an_endless_loop_is_stopped_and_named():
+    result, text = told("while True: pass")
+    assert result.points == 0
+    assert "slow   the rows and columns of a matrix: still running after 1 s. Is there an endless loop?" in text
+
+
+def test_an_endless_native_loop_is_stopped_too():
+    cells = [
+        "import numba",
+        "@numba.njit\ndef spin(x):\n    while True:\n        x += 1\n    return x",
+        "def position(index, strides, offset=0):\n    return spin(1)",
+    ]
+    assert "Is there an endless loop?" in str(judge(POSITION, cells))
+
+
+def test_a_crash_is_named_by_its_signal():
+    result, text = told("import ctypes; ctypes.string_at(0)")
+    assert result.points == 0 and "crash" in text and "SIGSEGV" in text
+
+
+def test_leaving_the_process_is_named():
+    assert "exit code 3" in told("import os; os._exit(3)")[1]
+
+
+def test_asking_to_exit_is_named():
+    assert "asked the program to exit" in told("raise SystemExit")[1]
+
+
+def test_memory_without_end_is_named():
+    assert "asked for more memory than the limit" in told("return bytearray(2**33)")[1]
+
+
+def test_recursion_without_end_is_named_with_the_learners_line():
+    text = told("return position(index, strides, offset)")[1]
+    assert "called itself too many times" in text and "cell 1, line 2" in text
+
+
+def test_an_exception_shows_the_learners_line():
+    text = told("return index[7]")[1]
+    assert "IndexError" in text and "your cell 1, line 2: return index[7]" in text
+
+
+def test_printing_is_shown_apart_from_the_verdicts():
+    text = told("print('at', index); return offset + sum(i * s for i, s in zip(index, strides))")[1]
+    assert "3 of 3 points" in text and "printed by your code" in text and "at (0, 1)" in text
+
+
+def test_printing_without_end_does_not_fill_the_disk():
+    result, text = told("\n    ".join(["", "while True:", "    print('x' * 10000)"]))
+    assert result.points == 0 and len(text) < 10_000
+
+
+def test_a_syntax_error_is_shown():
+    text = str(judge(POSITION, ["def position(index:\n  return"]))
+    assert "0 of 3 points" in text and "in cell 1, line 1" in text
+
+
+def test_no_answer_is_no_points():
+    assert "no cell run so far defines `position`" in str(judge(POSITION, []))
+
+
+def test_an_error_while_defining_the_answer_is_shown():
+    text = str(judge(POSITION, ["table = {}['missing']", "position = table"]))
+    assert "while defining `position`: KeyError: 'missing'" in text and "cell 1, line 1" in text
+
+
+def test_a_stub_is_not_written_yet():
+    result, text = told("raise NotImplementedError('your code here')")
+    assert not result.started and "not written yet" in text and "pass" not in text
+
+
+@pytest.mark.parametrize("answer", ["position = 5", "position = None", "position = [1]"])
+def test_an_answer_of_the_wrong_kind_is_an_error_in_words(answer):
+    result = judge(POSITION, [answer])
+    assert result.points == 0 and "expected 1" in str(result) and "not callable" in str(result)

@@ -1,0 +1,117 @@
+"""The grader grades the learner: proved for every exercise of every lesson, also for those yet to be written.
+
+The stub scores nothing, the solution everything, and each planted wrong answer fails with a message of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from minitorch_compile.course.exercise import Exercise
+from minitorch_compile.course.lessons import Lesson, all_lessons
+from minitorch_compile.course.splice_points import splice_point
+
+from .notebooks import AUTHORING, ROOT, judged_here, tool
+
+build = tool("build_notebooks")
+EXERCISES = [(lesson, exercise) for lesson in all_lessons() for exercise in lesson.exercises]
+WRONG = [
+    (lesson, number, cell, says)
+    for lesson in all_lessons()
+    for number, cell, says in build.wrong_answers(AUTHORING / f"{lesson.name}.py")
+]
+each_exercise = pytest.mark.parametrize(("lesson", "exercise"), EXERCISES, ids=[e.number for _, e in EXERCISES])
+
+
+def code(notebook) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def stub_cells(lesson: Lesson) -> list[str]:
+    return code(build.exercise_notebook(AUTHORING / f"{lesson.name}.py"))
+
+
+def solution_cells(lesson: Lesson) -> list[str]:
+    return code(build.solution_notebook(AUTHORING / f"{lesson.name}.py"))
+
+
+@each_exercise
+def test_the_stub_scores_nothing(lesson: Lesson, exercise: Exercise) -> None:
+    result = judged_here(exercise, stub_cells(lesson))
+    assert result.points == 0 and not result.passed, str(result)
+
+
+@each_exercise
+def test_the_solution_scores_everything(lesson: Lesson, exercise: Exercise) -> None:
+    result = judged_here(exercise, solution_cells(lesson))
+    assert result.passed and result.points == result.total > 0, str(result)
+
+
+@pytest.mark.parametrize(("lesson", "number", "cell", "says"), WRONG, ids=[f"{n}-{s[:30]}" for _, n, _, s in WRONG])
+def test_a_wrong_answer_is_told_its_misconception(lesson: Lesson, number: str, cell: str, says: str) -> None:
+    exercise = next(each for each in lesson.exercises if each.number == number)
+    result = judged_here(exercise, [*solution_cells(lesson), cell])
+    told = " ".join(case.why for case in result.cases if case.verdict == "fail")
+    assert not result.passed, f"this wrong answer passes:\n{cell}"
+    assert says in told, f"expected to be told {says!r}:\n{result}"
+
+
+@each_exercise
+def test_wrong_answers_are_at_least_three_and_are_told_apart(lesson: Lesson, exercise: Exercise) -> None:
+    planted = [(cell, says) for _, number, cell, says in WRONG if number == exercise.number]
+    assert len(planted) >= 3
+    first_messages = set()
+    for cell, _ in planted:
+        result = judged_here(exercise, [*solution_cells(lesson), cell])
+        first_messages.add(next(case.why for case in result.cases if case.verdict == "fail"))
+    assert len(first_messages) == len(planted), f"two wrong answers get the same message: {sorted(first_messages)}"
+
+
+@each_exercise
+@pytest.mark.parametrize("constant", [None, True, False, 0, 1, (), "copy"])
+def test_a_constant_scores_nothing(lesson: Lesson, exercise: Exercise, constant: object) -> None:
+    lazy = f"def {exercise.answer}(*args):\n    return {constant!r}"
+    assert judged_here(exercise, [*solution_cells(lesson), lazy]).points == 0
+
+
+@each_exercise
+def test_the_feedback_sends_the_learner_to_a_section_that_exists(lesson: Lesson, exercise: Exercise) -> None:
+    text = (ROOT / "authoring" / "lessons" / f"{lesson.name}.py").read_text()
+    sections = set(re.findall(r"^# ##+ (.*)$", text, re.MULTILINE))
+    assert {case.section for case in exercise.cases} <= sections
+
+
+@each_exercise
+def test_an_exercise_has_three_different_hints_and_a_budget(lesson: Lesson, exercise: Exercise) -> None:
+    assert len({*exercise.hints}) == 3 and all(len(hint) > 20 for hint in exercise.hints)
+    assert 1 <= exercise.minutes <= 30
+
+
+@each_exercise
+def test_the_notebook_states_and_checks_it(lesson: Lesson, exercise: Exercise) -> None:
+    notebook = build.exercise_notebook(AUTHORING / f"{lesson.name}.py")
+    headings = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert any(text.startswith(f"## {exercise.number} ") for text in headings)
+    assert f'check("{exercise.number}")' in code(notebook)
+
+
+@each_exercise
+def test_its_splice_point_exists(lesson: Lesson, exercise: Exercise) -> None:
+    if exercise.place is not None:
+        assert splice_point(exercise.place).function()
+
+
+@pytest.mark.parametrize("lesson", all_lessons(), ids=lambda lesson: lesson.name)
+def test_a_lesson_has_four_to_seven_exercises_numbered_in_order(lesson: Lesson) -> None:
+    assert 4 <= len(lesson.exercises) <= 7
+    assert [e.number for e in lesson.exercises] == [f"{lesson.number}.{i + 1}" for i in range(len(lesson.exercises))]
+
+
+@pytest.mark.parametrize("lesson", all_lessons(), ids=lambda lesson: lesson.name)
+def test_the_learner_sees_no_solution_and_no_wrong_answer(lesson: Lesson) -> None:
+    learners = "\n".join(stub_cells(lesson))
+    assert "BEGIN SOLUTION" not in learners and "END SOLUTION" not in learners
+    for _, _, cell, _ in [wrong for wrong in WRONG if wrong[0] is lesson]:
+        assert cell not in learners
