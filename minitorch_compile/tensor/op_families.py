@@ -15,6 +15,7 @@ import numpy as np
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Op, holds_fake
+from minitorch_compile.tensor.quiet import quietly
 from minitorch_compile.tensor.strides import wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
@@ -52,12 +53,9 @@ class ReductionOp(Op):
     def eager(self, *bound: Any) -> TensorBase:
         dims, result = self._dims(bound), self._result_dtype(bound)
         array = bound[0].array
-        with np.errstate(all="ignore"):
-            value = (
-                self.kernel(array, dims, *bound[2:])
-                if self._dtype_at is None
-                else self.kernel(array.astype(result.numpy, copy=False), dims, *bound[2:])
-            )
+        if self._dtype_at is not None:
+            array = array.astype(result.numpy, copy=False)
+        value = quietly(self.kernel, array, dims, *bound[2:])
         return wrap(np.ascontiguousarray(np.asarray(value, dtype=result.numpy)).reshape(np.shape(value)))
 
     def meta_rule(self, *bound: Any) -> TensorBase:
@@ -105,8 +103,7 @@ class KernelOp(Op):
             if holds_fake(bound[i]):
                 return promised
             arrays[i] = _to_arrays(bound[i], self, i)
-        with np.errstate(all="ignore"):
-            result = self.kernel(*arrays)
+        result = quietly(self.kernel, *arrays)
         if isinstance(result, tuple):
             return tuple(wrap_as(np.asarray(r), p.strides) for r, p in zip(result, promised, strict=True))
         return wrap(result) if self.shape_depends_on_data else wrap_as(np.asarray(result), promised.strides)

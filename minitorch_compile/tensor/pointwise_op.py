@@ -27,6 +27,7 @@ from minitorch_compile.tensor.dtype import (
 )
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Array, Op
+from minitorch_compile.tensor.quiet import quietly
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
@@ -77,8 +78,7 @@ class PointwiseOp(Op):
             arrays[position] = array
         if first is None or (first.category < FLOATING and self.promotion != DEFAULT):
             return super().run(args, kwargs)
-        with np.errstate(all="ignore"):
-            return wrap(np.asarray(self.kernel(*arrays)))
+        return wrap(np.asarray(quietly(self.kernel, *arrays)))
 
     def eager(self, *bound: Any) -> TensorBase:
         arrays = list(bound)
@@ -93,8 +93,7 @@ class PointwiseOp(Op):
                 arrays[i] = array if array.dtype == target else self._convert(array, target)
             elif value is not None:
                 arrays[i] = target.type(value)
-        with np.errstate(all="ignore"):
-            result = np.asarray(self.kernel(*arrays))
+        result = np.asarray(quietly(self.kernel, *arrays))
         return wrap(result) if not layouts else self._in_layout_of(bound, result)
 
     def _convert(self, array: Array, target: np.dtype) -> Array:

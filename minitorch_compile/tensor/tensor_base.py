@@ -20,6 +20,7 @@ torch.Size([1000000, 1000000])
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -106,13 +107,17 @@ def _new(storage: Storage, offset: int, sizes: Size, strides: tuple[int, ...], e
     return result
 
 
+@lru_cache(maxsize=4096)
+def _row_major(shape: tuple[int, ...]) -> tuple[Size, tuple[int, ...]]:
+    return Size(shape), contiguous_strides(shape)
+
+
 def wrap(array: np.ndarray) -> Any:
     """A tensor over a NumPy array, without a copy. The array's dtype must be one of ours, its strides not negative."""
     flags = array.flags
     if flags.c_contiguous:
-        sizes = Size(array.shape)
         storage = Storage(array if array.ndim == 1 else array.reshape(-1))
-        result = _new(storage, 0, sizes, contiguous_strides(array.shape), FROM_NUMPY[array.dtype], CPU)
+        result = _new(storage, 0, *_row_major(array.shape), FROM_NUMPY[array.dtype], CPU)
     else:
         result = _new(*_flat_window(array), FROM_NUMPY[array.dtype], CPU)
     result._array = array
