@@ -1,0 +1,108 @@
+"""The table of derivatives, and how a row of it is written.
+
+A formula takes the gradient of the output, the output, and all parameters of the op; it returns the gradients of the
+parameters. It is written in ops, so that it can be differentiated and traced in turn:
+
+    @derivative(ops.mul)
+    def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+        return lambda: sum_to(grad * y, x), lambda: sum_to(grad * x, y)
+
+- Several outputs: `grad` and `out` are tuples, and an entry of `grad` is None where no gradient arrived.
+- One entry a parameter; trailing Nones may be left out, and a formula for the first parameter alone may return just its entry.
+- An entry may be a function without arguments: it is called only if that gradient is needed.
+- The annotations say what is kept from the forward pass. `Tensor` (or nothing) keeps the value, `Layout` only what it looks
+  like, `Unused` nothing. What is not kept may be freed, and may be overwritten in place.
+
+>>> from minitorch_compile.tensor import ops
+>>> DERIVATIVES[ops.mul].keeps_out, DERIVATIVES[ops.mul].keeps
+('nothing', ('value', 'value'))
+>>> NOT_DIFFERENTIABLE[ops.eq]
+'the result is bool'
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from minitorch_compile.autograd.node import Layout
+from minitorch_compile.tensor import Op, ops
+
+Formula = Callable[..., Any]
+Gradients = Any  # a Tensor, None, a function that gives one of these, or a tuple with an entry for each parameter
+Unused = None
+
+VALUE, LAYOUT, NOTHING = "value", "layout", "nothing"
+_KEEPS = {"Tensor": VALUE, "Layout": LAYOUT, "Unused": NOTHING}
+
+
+class Derivative:
+    """A formula, and what it needs kept: `keeps_out` (a tuple for several outputs) and `keeps`, one entry a parameter."""
+
+    __slots__ = ("formula", "keeps", "keeps_out", "name")
+
+    def __init__(self, op: Op, formula: Formula) -> None:
+        self.name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
+        self.formula = formula
+        _, out, *parameters = inspect.signature(formula).parameters.values()
+        if len(parameters) != len(op.parameters):
+            raise TypeError(f"derivative({op}): the formula must take grad, out, {', '.join(op.parameters)}; it takes {len(parameters)} parameters")
+        self.keeps_out = _kept_outputs(str(out.annotation))
+        self.keeps = tuple(_KEEPS.get(_annotation(p), VALUE) for p in parameters)
+
+
+def _annotation(parameter: inspect.Parameter) -> str:
+    return str(parameter.annotation).removesuffix(" | None")
+
+
+def _kept_outputs(annotation: str) -> Any:
+    """The `tuple[Layout, Tensor]` of an op with several outputs, or the one word of an op with one."""
+    if annotation.startswith("tuple["):
+        return tuple(_KEEPS[word.strip()] for word in annotation[len("tuple[") : -1].split(","))
+    return _KEEPS.get(annotation, VALUE)
+
+
+DERIVATIVES: dict[Op, Derivative] = {}
+NOT_DIFFERENTIABLE: dict[Op, str] = {}
+
+
+def derivative(op: Op) -> Callable[[Formula], Formula]:
+    """Registers the formula below as the derivative of `op`. ValueError if there is one already."""
+
+    def register(formula: Formula) -> Formula:
+        if op in DERIVATIVES or op in NOT_DIFFERENTIABLE:
+            raise ValueError(f"derivative({op}): there is a row for it already")
+        DERIVATIVES[op] = Derivative(op, formula)
+        return formula
+
+    return register
+
+
+def not_differentiable(*which: Op, because: str) -> None:
+    """Says that results of these ops never require grad, and why."""
+    for op in which:
+        if op in DERIVATIVES:
+            raise ValueError(f"not_differentiable({op}): it has a derivative")
+        NOT_DIFFERENTIABLE[op] = because
+
+
+def sum_to(grad: Any, like: Any) -> Any:
+    """The gradient of something that was broadcast, or converted, on its way in: summed over the repeated dimensions.
+
+    >>> from minitorch_compile.tensor import ones, tensor
+    >>> sum_to(ones(2, 3), ones(3)), sum_to(ones(2, 3), ones(2, 1))
+    (tensor([2., 2., 2.]), tensor([[3.],
+            [3.]]))
+    """
+    if grad.sizes != like.sizes:
+        lead = len(grad.sizes) - len(like.sizes)
+        repeated = [d for d in range(lead, len(grad.sizes)) if like.sizes[d - lead] == 1 and grad.sizes[d] != 1]
+        if repeated:
+            grad = ops.sum(grad, repeated, True)
+        if lead:
+            grad = ops.sum(grad, list(range(lead)))
+    return grad if grad.dtype is like.dtype else ops.to_copy(grad, like.dtype)
+
+
+__all__ = ["DERIVATIVES", "LAYOUT", "NOTHING", "NOT_DIFFERENTIABLE", "VALUE", "Derivative", "Gradients", "Layout", "Unused", "derivative", "not_differentiable", "sum_to"]

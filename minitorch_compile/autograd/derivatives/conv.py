@@ -1,0 +1,45 @@
+"""Derivatives of convolution. The op and its two gradients are three products of one family: each pair gives the third.
+
+>>> from minitorch_compile.tensor import ones, ops
+>>> from minitorch_compile.autograd import grad
+>>> x, w = ones(1, 1, 3, 3), ones(1, 1, 2, 2, requires_grad=True)
+>>> grad(ops.conv2d(x, w).sum(), w)
+(tensor([[[[4., 4.],
+          [4., 4.]]]]),)
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative
+from minitorch_compile.tensor import Tensor, ops
+
+Pair = tuple[int, int]
+
+
+@derivative(ops.convolution)
+def _(grad: Tensor, out: Unused, x: Tensor, weight: Tensor, bias: Layout, stride: Pair, padding: Pair, dilation: Pair, groups: int) -> Gradients:
+    return (
+        lambda: ops.convolution_input_grad(grad, weight, tuple(x.sizes), stride, padding, dilation, groups),
+        lambda: ops.convolution_weight_grad(grad, x, tuple(weight.sizes), stride, padding, dilation, groups),
+        lambda: ops.sum(grad, (0, 2, 3)),
+    )
+
+
+@derivative(ops.convolution_input_grad)
+def _(
+    grad: Tensor, out: Unused, upper: Tensor, weight: Tensor, input_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+) -> Gradients:
+    return (
+        lambda: ops.convolution(grad, weight, None, stride, padding, dilation, groups),
+        lambda: ops.convolution_weight_grad(upper, grad, tuple(weight.sizes), stride, padding, dilation, groups),
+    )
+
+
+@derivative(ops.convolution_weight_grad)
+def _(
+    grad: Tensor, out: Unused, upper: Tensor, x: Tensor, weight_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+) -> Gradients:
+    return (
+        lambda: ops.convolution(x, grad, None, stride, padding, dilation, groups),
+        lambda: ops.convolution_input_grad(upper, grad, tuple(x.sizes), stride, padding, dilation, groups),
+    )

@@ -1,0 +1,31 @@
+"""Derivatives of ops that put tensors together: each gets its part of the gradient.
+
+>>> from minitorch_compile.tensor import ones, ops
+>>> from minitorch_compile.autograd import grad
+>>> x, y = ones(1, requires_grad=True), ones(2, requires_grad=True)
+>>> grad((ops.cat([x, y]) * ops.arange(3)).sum(), [x, y])
+(tensor([0.]), tensor([1., 2.]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
+from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.strides import wrap_dim
+
+
+@derivative(ops.cat)
+def _(grad: Tensor, out: Unused, tensors: Layout, dim: int) -> Gradients:
+    return lambda: _parts(grad, tensors, dim)
+
+
+def _parts(grad: Tensor, tensors: Sequence[Layout], dim: int) -> list[Tensor]:
+    at = wrap_dim(dim, len(grad.sizes))
+    parts, start = [], 0
+    for x in tensors:
+        end = start + x.sizes[at]
+        parts.append(sum_to(ops.slice(grad, at, start, end), x))
+        start = end
+    return parts

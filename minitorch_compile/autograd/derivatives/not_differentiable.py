@@ -1,0 +1,20 @@
+"""The ops without a derivative, each with the reason.
+
+>>> from minitorch_compile.tensor import ones
+>>> (ones(2, requires_grad=True) > 0).requires_grad
+False
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.autograd.derivative_table import not_differentiable
+from minitorch_compile.tensor import ops
+
+not_differentiable(
+    ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge, ops.isnan, ops.logical_and, ops.logical_or, ops.logical_not, ops.any, ops.all,
+    because="the result is bool",
+)  # fmt: skip
+not_differentiable(ops.argmax, ops.argmin, ops.nonzero, because="the result is int64: positions")
+not_differentiable(ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor, ops.bitwise_not, because="floats have no such operation")
+not_differentiable(ops.floor_divide, because="a staircase in both arguments; PyTorch doesn't differentiate it either")
+not_differentiable(ops.detach, because="it is there to stop gradients")

@@ -1,0 +1,75 @@
+"""Derivatives of reductions: what was summed gets the gradient of the sum, each element its share.
+
+>>> from minitorch_compile.tensor import tensor
+>>> from minitorch_compile.autograd import grad
+>>> x = tensor([3.0, 1.0, 3.0], requires_grad=True)
+>>> grad(x.mean(), x), grad(x.amax(), x)        # equal maxima share
+((tensor([0.3333, 0.3333, 0.3333]),), (tensor([0.5000, 0.0000, 0.5000]),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
+from minitorch_compile.tensor import Tensor, dtype, ops
+from minitorch_compile.tensor.strides import numel, wrap_dim, wrap_dims
+
+Dims = int | Sequence[int] | None
+
+
+def keep_dims(reduced: Tensor, x: Any, dim: Dims, keepdim: bool) -> Any:
+    """The result of a reduction of `x` as it would be with keepdim=True."""
+    if keepdim or not x.sizes:
+        return reduced
+    dims = wrap_dims(dim, len(x.sizes))
+    return ops.reshape(reduced, tuple(1 if d in dims else n for d, n in enumerate(x.sizes)))
+
+
+def spread(grad: Tensor, x: Any, dim: Dims, keepdim: bool) -> Any:
+    """A gradient of reduced elements, repeated for each element that was reduced."""
+    return ops.expand(keep_dims(grad, x, dim, keepdim), tuple(x.sizes))
+
+
+@derivative(ops.sum)
+def _(grad: Tensor, out: Unused, x: Layout, dim: Dims, keepdim: bool, dtype: dtype | None) -> Gradients:
+    return sum_to(spread(grad, x, dim, keepdim), x)
+
+
+@derivative(ops.mean)
+def _(grad: Tensor, out: Unused, x: Layout, dim: Dims, keepdim: bool, dtype: dtype | None) -> Gradients:
+    count = numel(x.sizes[d] for d in wrap_dims(dim, len(x.sizes)))
+    return sum_to(spread(grad / count if count else grad, x, dim, keepdim), x)
+
+
+@derivative(ops.prod)
+def _(grad: Tensor, out: Unused, x: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None) -> Gradients:
+    """Each element's factor is the product of the others: found without dividing by a zero element."""
+    zero = x == 0
+    zeros = ops.sum(zero, dim, True)
+    nonzero = ops.where(zero, 1.0, x)
+    product = ops.prod(nonzero, dim, True)
+    others = ops.where(zero, ops.where(zeros == 1, product, 0.0), ops.where(zeros == 0, product / nonzero, 0.0))
+    return sum_to(keep_dims(grad, x, dim, keepdim) * others, x)
+
+
+def _shared_by_equals(grad: Tensor, out: Tensor, x: Tensor, dim: Dims, keepdim: bool) -> Gradients:
+    """The elements equal to the extreme one share its gradient evenly."""
+    equal = ops.to_copy(x == keep_dims(out, x, dim, keepdim), grad.dtype)
+    return keep_dims(grad, x, dim, keepdim) * (equal / ops.sum(equal, dim, True))
+
+
+derivative(ops.amax)(_shared_by_equals)
+derivative(ops.amin)(_shared_by_equals)
+
+
+@derivative(ops.softmax)
+def _(grad: Tensor, out: Tensor, x: Layout, dim: int, dtype: dtype | None) -> Gradients:
+    weighted = grad * out
+    return sum_to(weighted - out * ops.sum(weighted, dim, True), x)
+
+
+@derivative(ops.log_softmax)
+def _(grad: Tensor, out: Tensor, x: Layout, dim: int, dtype: dtype | None) -> Gradients:
+    return sum_to(grad - ops.exp(out) * ops.sum(grad, dim, True), x)

@@ -1,0 +1,197 @@
+"""The engine: walks the recorded graph backwards and adds gradients up where paths meet.
+
+It is a loop around a heap, not a recursion, so a chain of any length works. The node with the highest number comes next; its
+edges lead to lower numbers only, so by then every node that sends it a gradient has run (see node.py).
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor(3.0, requires_grad=True)
+>>> backward(x * x + x)
+>>> x.grad
+tensor(7.)
+>>> grad(x * x * x, x)
+(tensor(27.),)
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from minitorch_compile.autograd.accumulate import accumulate
+from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.node import AccumulateGrad, Edge, Grad, Node
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.grad_mode import set_grad_enabled
+from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+class BackwardPass:
+    """One walk. `needed`: the only nodes worth visiting, or None for all.
+
+    With `captures`, the gradients that arrive at these edges are kept in `captured`, and no leaf's `.grad` is touched.
+    """
+
+    def __init__(
+        self, retain_graph: bool | None, create_graph: bool, needed: set[Node] | None = None, captures: Iterable[Edge] | None = None
+    ) -> None:
+        self.retain_graph = create_graph if retain_graph is None else retain_graph
+        self.create_graph = create_graph
+        self.needed = needed
+        self.accumulates = captures is None
+        self.captured: dict[Edge, Grad] = dict.fromkeys(captures or ())
+        self.capturing = {node for node, _ in self.captured}
+        self.heap: list[tuple[int, Node]] = []
+        self.arrived: dict[Node, list[Grad]] = {}
+        self.shared: set[Any] = set()  # storages of gradients that someone else also looks at
+
+    def send(self, edge: Edge, grad: Grad) -> None:
+        """Adds a gradient to what has arrived at a node so far."""
+        node, index = edge
+        assert node is not None
+        waiting = self.arrived.get(node)
+        if waiting is None:
+            waiting = self.arrived[node] = [None] * node.output_count
+            heapq.heappush(self.heap, (-node.number, node))
+        waiting[index] = grad if waiting[index] is None else ops.add(waiting[index], grad)
+
+    def run(self) -> None:
+        """Visits nodes until no gradient is waiting."""
+        with set_grad_enabled(self.create_graph):
+            while self.heap:
+                _, node = heapq.heappop(self.heap)
+                self.visit(node, self.arrived.pop(node))
+
+    def visit(self, node: Node, grads: list[Grad]) -> None:
+        """Sends the gradients of a node's outputs on to its inputs."""
+        if node.hooks:
+            self.call_hooks(node, grads)
+        if node in self.capturing:
+            for index, grad in enumerate(grads):
+                if (node, index) in self.captured:
+                    self.captured[node, index] = grad
+        if isinstance(node, AccumulateGrad):
+            if self.accumulates:
+                accumulate(node, grads[0], self.create_graph, self.shared)
+            return
+        wanted = [target is not None and (self.needed is None or target in self.needed) for target, _ in node.next_functions]
+        if not any(wanted):
+            return
+        for edge, grad, want in zip(node.next_functions, node.apply(grads, wanted), wanted, strict=True):
+            if want and grad is not None:
+                self.send(edge, grad)
+        if not self.retain_graph:
+            node.release()
+
+    def call_hooks(self, node: Node, grads: list[Grad]) -> None:
+        assert node.hooks is not None
+        for hook in list(node.hooks.values()):
+            hook(grads)
+        self.shared.update(g.storage for g in grads if g is not None)  # a hook may have kept it
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Adds to `.grad` of every leaf (or only of the leaves in `inputs`) the sum of the gradients of `tensors`.
+
+    `grad_tensors` are the gradients of the tensors themselves, 1 for a tensor of one element if None. The graph is freed
+    unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be differentiated.
+    """
+    outputs = _sequence(tensors, "tensors")
+    given = _given_gradients(outputs, grad_tensors)
+    needed = None
+    if inputs is not None:
+        wanted = _sequence(inputs, "inputs")
+        if not wanted:
+            raise RuntimeError("backward: `inputs` argument to `backward` cannot be empty.")
+        needed = _leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
+    walk = BackwardPass(retain_graph, create_graph, needed)
+    _walk_from(outputs, given, walk)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
+
+    RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None.
+    """
+    outputs, inputs = _sequence(outputs, "outputs"), _sequence(inputs, "inputs")
+    for i, x in enumerate(inputs):
+        if not x.requires_grad:
+            raise RuntimeError(f"grad: One of the differentiated Tensors does not require grad: inputs[{i}]")
+    given = _given_gradients(outputs, grad_outputs)
+    edges = [gradient_edge(x) for x in inputs]
+    walk = BackwardPass(retain_graph, create_graph, _leading_to(_roots(outputs), {node for node, _ in edges}), edges)
+    _walk_from(outputs, given, walk)
+    gradients = [walk.captured[edge] for edge in edges]
+    if materialize_grads:
+        return tuple(ops.zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
+    if not allow_unused and any(g is None for g in gradients):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
+            f"behavior. (inputs[{gradients.index(None)}])"
+        )
+    return tuple(gradients)
+
+
+def _sequence(tensors: Any, name: str) -> Sequence[Any]:
+    sequence = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+    for x in sequence:
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"{name}: expected Tensors, got {type(x).__name__}")
+    return sequence
+
+
+def _roots(outputs: Sequence[Any]) -> list[Edge]:
+    edges = [gradient_edge(x) for x in outputs]
+    for i, (node, _) in enumerate(edges):
+        if node is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+    return edges
+
+
+def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
+    """One gradient for each output, checked; 1 where none was given."""
+    given = [None] * len(outputs) if gradients is None else [gradients] if isinstance(gradients, TensorBase) else list(gradients)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    for i, (x, g) in enumerate(zip(outputs, given, strict=True)):
+        if g is None and x.requires_grad:
+            if numel(x.sizes) != 1:
+                raise RuntimeError(f"grad can be implicitly created only for scalar outputs; output {i} has sizes {list(x.sizes)}: pass its gradient")
+            given[i] = ops.ones_like(x)
+        elif g is not None and tuple(g.sizes) != tuple(x.sizes):
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of {x.sizes}.")
+    return given
+
+
+def _walk_from(outputs: Sequence[Any], gradients: Sequence[Any], walk: BackwardPass) -> None:
+    for edge, gradient in zip(_roots(outputs), gradients, strict=True):
+        walk.shared.add(gradient.storage)
+        walk.send(edge, gradient)
+    walk.run()
+
+
+def _leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
+    """The nodes below the roots from which a target can be reached, with the targets themselves."""
+    below = {node for node, _ in roots if node is not None}
+    unseen = list(below)
+    while unseen:
+        for node, _ in unseen.pop().next_functions:
+            if node is not None and node not in below:
+                below.add(node)
+                unseen.append(node)
+    needed: set[Node] = set()
+    for node in sorted(below, key=lambda n: n.number):  # inputs first
+        if node in targets or any(target in needed for target, _ in node.next_functions):
+            needed.add(node)
+    return needed

@@ -1,0 +1,123 @@
+"""The recorded graph: a node for each operation that was run on tensors that require grad.
+
+`y = x * x` leaves behind, in `y.grad_fn`, a node that knows how to turn the gradient of `y` into the gradient of `x`. Its
+*edges* lead to the nodes that made its inputs; a leaf's edge leads to the node that adds to `leaf.grad`.
+
+>>> from minitorch_compile.tensor import ones
+>>> x = ones(2, requires_grad=True)
+>>> y = (x * x).sum()
+>>> y.grad_fn
+<SumBackward0>
+>>> y.grad_fn.next_functions[0][0].next_functions
+((<AccumulateGrad>, 0), (<AccumulateGrad>, 0))
+
+Nodes are numbered as they are made. An edge always leads to a lower number, so walking by falling numbers visits every
+node after all nodes that send it a gradient: that is the whole of the engine's ordering.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.tensor.device import device
+from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Grad = Any  # a Tensor, or None where no gradient flows
+Edge = tuple["Node | None", int]  # the node a gradient goes to, and as the gradient of which of its outputs
+NO_EDGE: Edge = (None, 0)
+
+_numbers = itertools.count()
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you "
+    "need to backward through the graph a second time or if you need to access saved tensors after calling backward."
+)
+
+
+class Layout:
+    """What a tensor looks like, without its value: all that many derivative formulas need of it."""
+
+    __slots__ = ("device", "dtype", "sizes", "strides")
+
+    sizes: Size
+    strides: tuple[int, ...]
+    dtype: dtype
+    device: device
+
+    def __init__(self, x: TensorBase) -> None:
+        self.sizes = x.sizes
+        self.strides = x.strides
+        self.dtype = x.dtype
+        self.device = x.device
+
+    def __repr__(self) -> str:
+        return f"Layout(sizes={list(self.sizes)}, strides={self.strides}, dtype={self.dtype})"
+
+
+class Node:
+    """One recorded operation.
+
+    `next_functions` has an edge for each tensor among the inputs, NO_EDGE for one that does not require grad. `hooks` holds
+    functions from the list of gradients of the outputs to a replacement or None; the engine calls them before `apply`.
+    """
+
+    __slots__ = ("__weakref__", "hooks", "next_functions", "number")
+
+    next_functions: tuple[Edge, ...]
+    hooks: dict[int, Callable[[list[Grad]], None]] | None
+
+    def __init__(self, next_functions: tuple[Edge, ...]) -> None:
+        self.number = next(_numbers)
+        self.next_functions = next_functions
+        self.hooks = None
+
+    @property
+    def output_count(self) -> int:
+        return 1
+
+    def name(self) -> str:
+        """The name that PyTorch would give it, such as MulBackward0."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+        """From the gradients of the outputs those of the inputs, one for each edge; anything where not `wanted`."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Lets go of the saved values; `apply` raises from then on, if there were any."""
+
+
+class AccumulateGrad(Node):
+    """The end of an edge to a leaf: what arrives is added to `variable.grad`.
+
+    The tensor owns its node and not the other way round, so that a dropped tensor is freed at once.
+    """
+
+    __slots__ = ("_variable", "post_hooks")
+
+    def __init__(self, variable: Callable[[], TensorBase | None]) -> None:
+        super().__init__(())
+        self._variable = variable
+        self.post_hooks: dict[int, Callable[[Any], None]] = {}
+
+    @property
+    def variable(self) -> TensorBase | None:
+        """The leaf, or None if it no longer exists."""
+        return self._variable()
+
+
+def modified_inplace(x: Any, made_by: str, saved_version: int) -> RuntimeError:
+    """The error, in PyTorch's words, for a saved tensor that was overwritten before the backward pass needed it."""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{x.dtype} {list(x.sizes)}], which is {made_by}, is at version {x.storage.version}; expected version {saved_version} instead. "
+        "Hint: write the value to a new tensor (x = x + 1 instead of x += 1), or clone() it before the operation that needs it."
+    )
