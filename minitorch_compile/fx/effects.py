@@ -30,8 +30,23 @@ _IN_PLACE_OPERATORS: frozenset[Callable] = frozenset((
     operator.imod, operator.imul, operator.ior, operator.ipow, operator.irshift, operator.isub, operator.itruediv,
     operator.ixor, operator.setitem, operator.delitem,
 ))  # fmt: skip
-_IN_PLACE_METHODS = frozenset(
-    ("__setitem__", "__delitem__", "append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault")
+_WRITING_NAMES = frozenset(
+    ("setitem", "__setitem__", "__delitem__", "append", "extend", "insert", "pop", "remove", "clear", "update")
+)
+_RANDOM_NAMES = frozenset(
+    (
+        "rand",
+        "randn",
+        "randint",
+        "rand_like",
+        "randn_like",
+        "randint_like",
+        "randperm",
+        "bernoulli",
+        "multinomial",
+        "normal",
+    )
+    + ("dropout", "scaled_dot_product_attention")
 )
 _with_side_effect: set[Callable] = {print}
 
@@ -44,20 +59,29 @@ def has_side_effect(fn: AnyCallable) -> AnyCallable:
 
 def writes(node: Node) -> bool:
     """Whether the node stores into one of its arguments."""
-    if node.kwargs.get("out") is not None:
-        return True
-    if node.op == "call_method":
-        name = str(node.target)
-        return (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_METHODS
-    if node.op == "call_function":
-        return node.target in _IN_PLACE_OPERATORS or getattr(node.target, "kind", None) == "inplace"
-    # A module may update its buffers, as BatchNorm does; we can't see.
-    return node.op == "call_module"
+    if node.op in ("placeholder", "get_attr", "output"):
+        return False
+    if node.op == "call_module":
+        return True  # it may update its buffers, as BatchNorm does; we can't see
+    name = _called_name(node)
+    return (
+        (name.endswith("_") and not name.endswith("__"))  # PyTorch's spelling of an in-place operation
+        or name in _WRITING_NAMES
+        or node.target in _IN_PLACE_OPERATORS
+        or node.kwargs.get("out") is not None
+    )
 
 
 def is_random(node: Node) -> bool:
     """Whether the node draws from a random generator: its value differs from call to call."""
-    return node.op == "call_function" and getattr(node.target, "kind", None) == "random"
+    if node.op not in ("call_function", "call_method"):
+        return False
+    return getattr(node.target, "kind", None) == "random" or _called_name(node) in _RANDOM_NAMES
+
+
+def _called_name(node: Node) -> str:
+    """The name of the operation, if the target is a method's name or an Op; other functions go by identity."""
+    return node.target if isinstance(node.target, str) else getattr(node.target, "name", "")
 
 
 def is_impure(node: Node) -> bool:

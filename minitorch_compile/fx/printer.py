@@ -36,7 +36,7 @@ _DTYPE_ABBREVIATIONS = {
 # ---------------------------------------------------------------------------------------------- values
 
 
-def value_text(value: Any) -> str:
+def value_text(value: Any, strides: bool = True) -> str:
     """A tensor as `f32[3, 4]` (with its strides, `f32[3, 4][1, 3]`, if it is not contiguous); "" for None.
 
     >>> from types import SimpleNamespace as Fake
@@ -46,17 +46,17 @@ def value_text(value: Any) -> str:
     if value is None:
         return ""
     if hasattr(value, "sizes") and hasattr(value, "dtype"):
-        return _tensor_text(value)
+        return _tensor_text(value, strides)
     if isinstance(value, (tuple, list)):
-        return f"({', '.join(value_text(item) or 'None' for item in value)})"
+        return f"({', '.join(value_text(item, strides) or 'None' for item in value)})"
     return repr(value) if isinstance(value, (bool, int, float, str)) else type(value).__name__
 
 
-def _tensor_text(tensor: Any) -> str:
+def _tensor_text(tensor: Any, show_strides: bool) -> str:
     name = str(tensor.dtype).rpartition(".")[2]
     text = f"{_DTYPE_ABBREVIATIONS.get(name, name)}{list(tensor.sizes)}"
     strides = getattr(tensor, "strides", None)
-    if strides is not None and not _is_contiguous(tensor.sizes, strides):
+    if show_strides and strides is not None and not _is_contiguous(tensor.sizes, strides):
         text += str(list(strides))
     place = str(getattr(tensor, "device", "cpu"))
     return text if place == "cpu" else f"{text} {place}"

@@ -1,0 +1,61 @@
+"""Which colour a node gets: what sort of operation it is.
+
+>>> import operator
+>>> from minitorch_compile.fx import Graph
+>>> graph = Graph()
+>>> x = graph.placeholder("x")
+>>> [kind_of(n) for n in (x, graph.call_function(operator.matmul, (x, x)), graph.call_method("relu_", (x,)))]
+['input', 'contraction', 'write']
+
+An Op knows its family. Operators and methods are looked up in the op table under their name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.fx.effects import is_random, writes
+from minitorch_compile.fx.node import Node
+from minitorch_compile.fx.targets import short_name
+
+# From the families of the op table to the fewer that a reader wants to tell apart.
+_FAMILIES = {
+    "pointwise": "pointwise", "reduction": "reduction", "normalization": "reduction", "pooling": "reduction",
+    "contraction": "contraction", "convolution": "contraction", "view": "view", "shape": "view",
+    "indexing": "movement", "joining": "movement", "copy": "movement", "creation": "constant", "random": "random",
+}  # fmt: skip
+# Composite ops have no family; these are named after what their body mostly does.
+_COMPOSITES = {
+    **dict.fromkeys(("matmul", "linear", "conv2d", "scaled_dot_product_attention"), "contraction"),
+    **dict.fromkeys(
+        ("max", "min", "var", "std", "logsumexp", "layer_norm", "cross_entropy", "nll_loss", "mse_loss", "max_pool2d"),
+        "reduction",
+    ),
+    **dict.fromkeys(("reshape", "flatten", "getitem", "narrow", "movedim", "view_as", "expand_as", "unbind"), "view"),
+    **dict.fromkeys(("split", "chunk"), "view"),
+    **dict.fromkeys(("to", "type_as", "contiguous", "stack", "repeat", "index_select"), "movement"),
+    **dict.fromkeys(("masked_fill", "truediv", "floordiv", "mod", "invert", "and_", "or_", "xor"), "pointwise"),
+    **dict.fromkeys(("zeros", "ones", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones"), "constant"),
+}
+
+
+def kind_of(node: Node) -> str:
+    """A key of dot.KINDS."""
+    if node.op == "placeholder":
+        return "parameter" if getattr(node.meta.get("val"), "requires_grad", False) else "input"
+    if node.op == "get_attr":
+        return "constant"
+    if node.op == "output":
+        return "output"
+    if writes(node) and node.op != "call_module":
+        return "write"
+    if is_random(node):
+        return "random"
+    name = short_name(node.target)
+    return _FAMILIES.get(_family(node.target, name)) or _COMPOSITES.get(name, "call")
+
+
+def _family(target: Any, name: str) -> str:
+    from minitorch_compile.tensor.op import table
+
+    return str(getattr(target, "kind", "") or getattr(table.get(name), "kind", ""))
