@@ -1,0 +1,52 @@
+"""The package imports what it declares, and starts without the tools of notebooks and tests."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "minitorch_compile"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# A drawing uses whichever Graphviz there is; pygraphviz is one that a user may have brought.
+OPTIONAL = {"pygraphviz"}
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {canonicalize_name(Requirement(line).name) for line in requirements}
+
+
+def third_party(files: list[Path]) -> set[str]:
+    """The top-level modules that files import, less Python's own and ours."""
+    modules: set[str] = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                modules.add(node.module.partition(".")[0])
+    return {canonicalize_name(name) for name in modules - set(sys.stdlib_module_names) - {"minitorch_compile"}}
+
+
+def test_the_compiler_imports_only_what_it_declares() -> None:
+    below_the_course = [file for file in PACKAGE.rglob("*.py") if "course" not in file.relative_to(PACKAGE).parts]
+    extra = names(PROJECT["optional-dependencies"]["draw"])
+    allowed = names(PROJECT["dependencies"]) | extra | OPTIONAL
+    assert third_party(below_the_course) <= allowed
+
+
+def test_the_course_imports_only_what_it_declares() -> None:
+    allowed = names(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["course"]) | {
+        "ipython"
+    }  # with ipykernel
+    assert third_party(list((PACKAGE / "course").rglob("*.py"))) <= allowed
+
+
+def test_import_brings_no_notebook_tools() -> None:
+    code = "import sys, minitorch_compile; print(*{name.partition('.')[0] for name in sys.modules})"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert set(printed.split()) & {"IPython", "jupytext", "nbformat", "matplotlib", "sklearn", "pytest"} == set()
