@@ -1,0 +1,1 @@
+"""Floor 5: graphs of prims become loops, loops are fused, and the fused loops become Numba kernels."""

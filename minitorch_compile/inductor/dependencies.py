@@ -1,0 +1,138 @@
+"""Which memory a loop touches: a handler that computes nothing and writes down every access.
+
+>>> from minitorch_compile.inductor.ir import Buffer, Loop
+>>> from minitorch_compile.tensor.dtype import float32
+>>> x, y = Buffer("x", (4, 8), (8, 1), float32), Buffer("y", (8, 4), (4, 1), float32)
+>>> transpose = Loop(y, (8, 4), lambda ops, at: ops.load(x, x.address((at[1], at[0]))))
+>>> accesses_of(transpose)
+reads x[8*i1 + i0]; writes y[4*i0 + i1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from minitorch_compile.inductor.handler import Handler, Number
+from minitorch_compile.inductor.index import Index, symbol
+from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, Operation, Position, Scatter, StridedView
+from minitorch_compile.inductor.loop_printer import loop_variables
+from minitorch_compile.tensor.dtype import dtype
+
+# What an elementwise primitive costs beside an addition, roughly: it decides what is worth computing twice.
+EXPENSIVE = frozenset(
+    {"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "atan2", "fmod", "remainder", "random"}
+)
+
+
+class Access(NamedTuple):
+    """One load or store: the buffer, and the address as an expression in the loop's variables."""
+
+    buffer: Buffer
+    address: Index
+    masked: bool = False
+
+    def __repr__(self) -> str:
+        return f"{self.buffer.name}[{self.address}]"
+
+
+@dataclass
+class Accesses:
+    """All that one body does: reads, writes, other uses of index expressions, and how many operations."""
+
+    position: Position
+    reads: list[Access] = field(default_factory=list)
+    writes: list[Access] = field(default_factory=list)
+    index_values: list[Index] = field(default_factory=list)
+    operations: int = 0
+    expensive: int = 0
+
+    def __repr__(self) -> str:
+        parts = [("reads", self.reads), ("writes", self.writes)]
+        return "; ".join(f"{what} {', '.join(map(repr, accesses))}" for what, accesses in parts if accesses)
+
+    @property
+    def indices(self) -> list[Index]:
+        """Every index expression that occurs."""
+        return [access.address for access in [*self.reads, *self.writes]] + self.index_values
+
+
+class AccessHandler(Handler):
+    """Collects accesses; the value of every element is None."""
+
+    def __init__(self, position: Position) -> None:
+        super().__init__()
+        self.found = Accesses(position)
+        self.depth_of_masks = 0
+
+    def load(self, buffer: Buffer, address: Index) -> None:
+        access = Access(buffer, address, self.depth_of_masks > 0)
+        if access not in self.found.reads:
+            self.found.reads.append(access)
+
+    def constant(self, value: Number, dtype: dtype) -> None:
+        return None
+
+    def index_value(self, index: Index, dtype: dtype) -> None:
+        self.found.index_values.append(index)
+
+    def apply(self, prim: str, *operands: None) -> None:
+        self.found.operations += 1
+        self.found.expensive += prim in EXPENSIVE
+
+    def convert(self, value: None, dtype: dtype) -> None:
+        self.found.operations += 1
+
+    def random(self, seed: None, counter: None, dtype: dtype) -> None:
+        self.apply("random")
+
+    def indirect(self, value: None, size: int, wrap: bool) -> Index:
+        self.found.operations += 1
+        return symbol(f"indirect{self.found.operations}_{len(self.found.reads)}", size, indirect=True)
+
+    def masked(self, condition: None, body: Callable[[], None], other: Number, dtype: dtype) -> None:
+        self.depth_of_masks += 1
+        self.inside(body)
+        self.depth_of_masks -= 1
+
+    def store(self, buffer: Buffer, address: Index, value: None) -> None:
+        self.found.writes.append(Access(buffer, address))
+
+    def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: None) -> None:
+        self.found.writes.append(Access(buffer, address))
+
+
+def accesses_of(loop: Loop) -> Accesses:
+    """The accesses of a loop, in its own variables."""
+    position = loop_variables(loop)
+    handler = AccessHandler(position)
+    if isinstance(loop, Scatter):
+        loop.initial(handler, position[: len(loop.buffer.sizes)])
+        loop.target(handler, position)
+        loop.inner_fn(handler, position)
+        handler.found.writes.append(Access(loop.buffer, symbol("anywhere", max(loop.buffer.length, 1), indirect=True)))
+    else:
+        loop.run(handler, position)
+    return handler.found
+
+
+def buffers_read(operation: Operation) -> list[Buffer]:
+    """The buffers that an operation reads, each once, in order."""
+    if isinstance(operation, ExternCall):
+        return list(dict.fromkeys(view.buffer for view in operation.inputs))
+    return list(dict.fromkeys(access.buffer for access in accesses_of(operation).reads))
+
+
+def plain_view(inner_fn: Callable[[Handler, Position], None], position: Position) -> StridedView | None:
+    """The part of a buffer that a body is, if all it does is load one element at an affine address; else None."""
+    handler = AccessHandler(position)
+    inner_fn(handler, position)
+    found = handler.found
+    if len(found.reads) != 1 or found.operations or found.reads[0].masked:
+        return None
+    buffer, address, _ = found.reads[0]
+    if not address.is_affine or address.is_indirect:
+        return None
+    strides = tuple(0 if part.is_constant else address.coefficient(part) for part in position)
+    return StridedView(buffer, (), strides, address.constant)

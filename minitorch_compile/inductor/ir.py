@@ -1,0 +1,240 @@
+"""The loop IR: buffers, values not yet computed, and the loops that fill buffers.
+
+A `TensorBox` is a tensor as lowering sees it: sizes, a dtype, and `inner_fn(ops, position)`, which says what the element at
+a position is. Boxes compose without any memory being touched, so a chain of pointwise operations and views becomes one
+function. When a box is *realized* it gets a `Buffer`, and a loop that fills it; from then on its elements are loads.
+
+>>> from minitorch_compile.inductor.index import index
+>>> from minitorch_compile.inductor.loop_printer import print_body
+>>> from minitorch_compile.tensor.dtype import float32
+>>> x = TensorBox.of(Buffer("x", (4, 8), (8, 1), float32))
+>>> doubled = TensorBox((4, 8), float32, lambda ops, at: ops.apply("add", x.load(ops, at), x.load(ops, at)))
+>>> column = TensorBox((4,), float32, lambda ops, at: doubled.load(ops, (at[0], index(3))))
+>>> print(print_body(column.load, column.sizes))
+t0 = load(x, 3 + 8*i0)
+t1 = add(t0, t0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from minitorch_compile.inductor.handler import Handler, Origin
+from minitorch_compile.inductor.index import Index, strided
+from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.strides import contiguous_strides, numel
+
+Ints = tuple[int, ...]
+Position = Sequence[Index]
+InnerFn = Callable[[Handler, Position], Any]
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A stretch of memory, and how positions map into it. `kind` is input, temporary or output."""
+
+    name: str
+    sizes: Ints
+    strides: Ints
+    dtype: dtype
+    kind: str = "temporary"
+
+    @staticmethod
+    def contiguous(name: str, sizes: Ints, dtype: dtype) -> Buffer:
+        return Buffer(name, sizes, contiguous_strides(sizes), dtype)
+
+    def address(self, position: Position) -> Index:
+        return strided(position, self.strides)
+
+    @property
+    def length(self) -> int:
+        """Elements from the first to the last one used."""
+        return 1 + sum((n - 1) * s for n, s in zip(self.sizes, self.strides)) if 0 not in self.sizes else 0
+
+    @property
+    def nbytes(self) -> int:
+        return self.length * self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        dense = "" if self.strides == contiguous_strides(self.sizes) else f", strides={list(self.strides)}"
+        return f"{self.name}: {self.dtype.name}{list(self.sizes)}{dense}"
+
+
+class TensorBox:
+    """A tensor during lowering: either stored in a buffer, or a function that computes any of its elements.
+
+    `reads` and `operations` estimate what computing one element costs, so that lowering knows when to realize.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        dtype: dtype,
+        inner_fn: InnerFn,
+        *,
+        inputs: Sequence[TensorBox] = (),
+        operations: int = 0,
+    ) -> None:
+        self.sizes: Ints = tuple(sizes)
+        self.dtype = dtype
+        self.inner_fn = inner_fn
+        self.origin: Origin | None = None
+        self.buffer: Buffer | None = None
+        self.wanted_strides: Ints | None = None
+        self.constant_value: bool | int | float | None = None  # the number, if all elements are one known number
+        self.reads = sum(x.reads for x in inputs)
+        self.operations = operations + sum(x.operations for x in inputs)
+
+    @staticmethod
+    def of(buffer: Buffer) -> TensorBox:
+        box = TensorBox(buffer.sizes, buffer.dtype, lambda ops, at: ops.load(buffer, buffer.address(at)))
+        box.become(buffer)
+        return box
+
+    def become(self, buffer: Buffer) -> None:
+        """From now on the elements are loads from a buffer that some loop fills."""
+        self.buffer = buffer
+        self.reads, self.operations = 1, 0
+        self.inner_fn = lambda ops, at: ops.load(buffer, buffer.address(at))
+
+    def load(self, ops: Handler, position: Position) -> Any:
+        """The element at a position."""
+        position = tuple(position)
+        return ops.once((self, position), lambda: self._compute(ops, position))
+
+    def _compute(self, ops: Handler, position: Position) -> Any:
+        outer, ops.origin = ops.origin, self.origin or ops.origin
+        try:
+            return self.inner_fn(ops, position)
+        finally:
+            ops.origin = outer
+
+    @property
+    def numel(self) -> int:
+        return numel(self.sizes)
+
+    def __repr__(self) -> str:
+        where = f"stored in {self.buffer.name}" if self.buffer else f"{self.reads} reads, {self.operations} operations"
+        return f"TensorBox({self.dtype.name}{list(self.sizes)}, {where})"
+
+
+# ------------------------------------------------------------------------------------------------ loops
+
+
+@dataclass(eq=False)
+class Loop:
+    """Fills `buffer`: for every position of an iteration space of these sizes, the body runs once.
+
+    `reduced` are the dimensions over which the body's values are combined (`kind` says how); a loop without any is
+    pointwise. The buffer has the dimensions that are left, in order.
+    """
+
+    buffer: Buffer
+    sizes: Ints
+    inner_fn: InnerFn
+    reduced: Ints = ()
+    kind: str = ""
+    origin: Origin | None = None
+
+    def run(self, ops: Handler, position: Position) -> None:
+        """The body at a position."""
+        value = self.inner_fn(ops, position)
+        address = self.address(position)
+        outer, ops.origin = ops.origin, self.origin or ops.origin
+        if self.is_reduction:
+            ops.store_reduction(self.buffer, address, self.kind, value)
+        else:
+            ops.store(self.buffer, address, value)
+        ops.origin = outer
+
+    def address(self, position: Position) -> Index:
+        """Where the body's result goes."""
+        return self.buffer.address([part for dim, part in enumerate(position) if dim not in self.reduced])
+
+    @property
+    def is_reduction(self) -> bool:
+        return bool(self.kind)
+
+    @property
+    def outputs(self) -> list[Buffer]:
+        return [self.buffer]
+
+
+@dataclass(eq=False)
+class Scan(Loop):
+    """A running total along one dimension: the position before it in `dim` is combined first. `kind` is sum."""
+
+    dim: int = 0
+
+
+@dataclass(eq=False)
+class Scatter(Loop):
+    """Fills `buffer` with `initial`, then for every position of the space stores or adds its value where `target` says.
+
+    Positions run in row-major order, one after the other: where two of them meet, the last one stored stays.
+    """
+
+    initial: InnerFn = field(default=lambda ops, at: None)
+    target: Callable[[Handler, Position], Position] = field(default=lambda ops, at: at)
+    accumulate: bool = False
+
+
+@dataclass(eq=False)
+class StridedView:
+    """Part of a buffer, as an extern kernel sees it: sizes, strides and an offset, all in elements."""
+
+    buffer: Buffer
+    sizes: Ints
+    strides: Ints
+    offset: int = 0
+
+    @property
+    def is_contiguous(self) -> bool:
+        return all(n == 1 or s == c for n, s, c in zip(self.sizes, self.strides, contiguous_strides(self.sizes)))
+
+    def __repr__(self) -> str:
+        offset = f" + {self.offset}" if self.offset else ""
+        return f"{self.buffer.name}{list(self.sizes)}:{list(self.strides)}{offset}"
+
+
+@dataclass(eq=False)
+class ExternCall:
+    """A kernel that isn't made from loops here, such as a matrix product: `outputs = kernel(inputs, parameters)`."""
+
+    kernel: str
+    inputs: list[StridedView]
+    outputs: list[Buffer]
+    parameters: tuple[Any, ...] = ()
+    origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        results = ", ".join(map(repr, self.outputs))
+        arguments = ", ".join(map(repr, [*self.inputs, *self.parameters]))
+        return f"{results} = {self.kernel}({arguments})"
+
+
+Operation = Loop | ExternCall
+
+
+@dataclass
+class LoopGraph:
+    """A whole graph as loops: run the operations in order, and the outputs are filled.
+
+    An output is a view of a buffer: a computed one, or an input that is returned as it is.
+    """
+
+    inputs: list[Buffer]
+    operations: list[Operation]
+    outputs: list[StridedView]
+    constants: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        from minitorch_compile.inductor.loop_printer import print_graph  # the printer needs the classes above
+
+        return print_graph(self)
+
+
+def whole(buffer: Buffer) -> StridedView:
+    return StridedView(buffer, buffer.sizes, buffer.strides)

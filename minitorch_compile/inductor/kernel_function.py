@@ -1,0 +1,84 @@
+"""Kernels: Numba functions with a C signature, which the wrapper of a graph calls by symbol.
+
+A kernel takes a range `[lo, hi)` of its outermost loop, then one pointer a buffer. It is compiled on its own and registered
+under a symbol, so the wrapper compiles in milliseconds whatever its kernels contain, and equal kernels are compiled once.
+
+>>> from numba import njit
+>>> from minitorch_compile.inductor.raw_memory import pointer
+>>> @kernel("doctest_double", types.float32, types.float32)
+... def double(lo, hi, x, out):
+...     for i in range(lo, hi):
+...         out[i] = x[i] + x[i]
+>>> @njit
+... def call(x, out):
+...     double(0, 3, pointer(x), pointer(out))
+>>> x = np.arange(3, dtype=np.float32); out = np.empty(3, np.float32)
+>>> call(x, out); out
+array([0., 2., 4.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numba import config, types
+from numba.core.ccallback import CFunc, _CFuncCompiler
+from numba.core.sigutils import normalize_signature
+
+# Division by zero gives inf or NaN instead of an exception; arithmetic is never reordered (see native.accumulate_sum).
+OPTIONS = {"nopython": True, "error_model": "numpy"}
+
+_compiled: dict[str, CFunc] = {}  # by symbol: keeps the machine code alive, and equal kernels are compiled once
+
+
+class _KernelCompiler(_CFuncCompiler):
+    """Tells LLVM that no two pointers of a kernel overlap: the memory plan passes a buffer that is reused once."""
+
+    def _customize_flags(self, flags: Any) -> Any:
+        flags = super()._customize_flags(flags)
+        flags.noalias = True
+        return flags
+
+
+def kernel(symbol: str, *elements: Any, cache: bool = False) -> Callable[[Callable[..., None]], Any]:
+    """Compiles a function (lo, hi, pointer, ...), whose pointers have these element types, and names it `symbol`."""
+
+    def decorate(function: Callable[..., None]) -> Any:
+        if config.DISABLE_JIT:
+            return function
+        arguments = [types.int64, types.int64, *map(types.CPointer, elements)]
+        return native_function(symbol, types.void(*arguments), cache)(function)
+
+    return decorate
+
+
+def native_function(symbol: str, signature: Any, cache: bool) -> Callable[[Callable[..., Any]], Any]:
+    """Compiles a function of C types under a symbol; what comes back can be called from njit code by that symbol."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if config.DISABLE_JIT:
+            return function
+        if symbol not in _compiled:
+            compiled = CFunc(function, normalize_signature(signature), {}, OPTIONS)
+            compiled._compiler = _KernelCompiler(
+                function, compiled._targetdescr, OPTIONS, {}, pipeline_class=compiled._compiler.pipeline_class
+            )
+            if cache:
+                compiled.enable_caching()
+            compiled.compile()
+            llvm.add_symbol(symbol, compiled.address)
+            _compiled[symbol] = compiled
+        return types.ExternalFunction(symbol, signature)
+
+    return decorate
+
+
+def assembly(symbol: str) -> str:
+    """The machine code of a compiled kernel, as text."""
+    return _compiled[symbol]._library.get_asm_str()
+
+
+__all__ = ["assembly", "kernel", "native_function", "np"]

@@ -1,0 +1,75 @@
+"""Prims that become calls of kernels which are not loops made here: matrix products, convolution, pooling.
+
+A transposed matrix is not copied: BLAS reads it in place, told its strides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile import prims
+from minitorch_compile.inductor.ir import StridedView, TensorBox
+from minitorch_compile.inductor.lowering.creation import full
+from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.table import Rule, lowering
+from minitorch_compile.prims import Prim
+from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+
+def matrix(graph: GraphLowering, x: TensorBox) -> StridedView:
+    """A view that BLAS can read: one of the last two strides is 1, the other at least the row's length."""
+    view = graph.view(x)
+    rows, columns = view.sizes[-2:]
+    row_stride, column_stride = view.strides[-2:]
+    readable = (column_stride == 1 and row_stride >= columns) or (row_stride == 1 and column_stride >= rows)
+    return view if readable or not x.dtype.is_floating_point else graph.contiguous_view(x)
+
+
+def product(graph: GraphLowering, prim: Prim, a: TensorBox, b: TensorBox) -> TensorBox:
+    sizes = (*a.sizes[:-1], b.sizes[-1])
+    if a.sizes[-1] == 0 or numel(sizes) == 0:  # a sum of nothing
+        return table_full(graph, sizes, a)
+    (result,) = graph.extern(prim.name, [matrix(graph, a), matrix(graph, b)], [graph.new_buffer(sizes, a.dtype)])
+    return result
+
+
+def table_full(graph: GraphLowering, sizes: tuple[int, ...], like: TensorBox) -> TensorBox:
+    return full(graph, sizes, 0, like.dtype)
+
+
+@lowering(prims.mm)
+def _(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox:
+    return product(graph, prims.mm, a, b)
+
+
+@lowering(prims.bmm)
+def _(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox:
+    return product(graph, prims.bmm, a, b)
+
+
+def extern_rule(prim: Prim, tensors: int) -> Rule:
+    """A prim whose first `tensors` arguments are tensors, read in row-major order; its sizes come from its own rule."""
+
+    def rule(graph: GraphLowering, *arguments: Any) -> TensorBox | tuple[TensorBox, ...]:
+        boxes, parameters = arguments[:tensors], arguments[tensors:]
+        fakes = [empty_fake(box.sizes, None, box.dtype) for box in boxes]
+        shapes = prim.meta(*fakes, *parameters)
+        several = isinstance(shapes, tuple)
+        results: tuple[TensorBase, ...] = shapes if several else (shapes,)
+        outputs = [graph.new_buffer(tuple(fake.sizes), fake.dtype) for fake in results]
+        inputs = [graph.contiguous_view(box) for box in boxes]
+        made = graph.extern(prim.name, inputs, outputs, *parameters)
+        return tuple(made) if several else made[0]
+
+    return rule
+
+
+for _prim in (
+    prims.convolution,
+    prims.convolution_input_grad,
+    prims.convolution_weight_grad,
+    prims.max_pool2d_backward,
+):
+    lowering(_prim)(extern_rule(_prim, 2))
+lowering(prims.max_pool2d)(extern_rule(prims.max_pool2d, 1))

@@ -1,0 +1,61 @@
+"""Elementwise prims: the element of the result is the prim applied to the elements of the arguments."""
+
+from __future__ import annotations
+
+from minitorch_compile import prims
+from minitorch_compile.inductor.dependencies import EXPENSIVE
+from minitorch_compile.inductor.handler import COMPARISONS, Number
+from minitorch_compile.inductor.ir import TensorBox
+from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
+from minitorch_compile.inductor.lowering.table import Rule, lowering
+from minitorch_compile.tensor.dtype import bool_, dtype
+
+ELEMENTWISE = [prim for prim in prims.table.values() if prim.kind == "pointwise"]
+WITH_OWN_RULE = (prims.convert_element_type, prims.pow)
+
+
+def elementwise(name: str, result: dtype, *operands: TensorBox) -> TensorBox:
+    """The box of a prim applied to boxes of the same sizes."""
+    cost = EXPENSIVE_OPERATION if name in EXPENSIVE else 1
+    compute = lambda ops, at: ops.apply(name, *(x.load(ops, at) for x in operands))
+    return TensorBox(operands[0].sizes, result, compute, inputs=operands, operations=cost)
+
+
+def _rule(name: str) -> Rule:
+    def rule(graph: GraphLowering, *operands: TensorBox) -> TensorBox:
+        return elementwise(name, bool_ if name in COMPARISONS else operands[-1].dtype, *operands)
+
+    return rule
+
+
+for _prim in ELEMENTWISE:
+    if _prim not in WITH_OWN_RULE:
+        lowering(_prim)(_rule(_prim.name))
+
+
+@lowering(prims.convert_element_type)
+def _(graph: GraphLowering, x: TensorBox, dtype: dtype) -> TensorBox:
+    if x.dtype is dtype:
+        return TensorBox(x.sizes, dtype, x.load, inputs=[x])
+    return TensorBox(x.sizes, dtype, lambda ops, at: ops.convert(x.load(ops, at), dtype), inputs=[x], operations=1)
+
+
+@lowering(prims.pow)
+def _(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox:
+    """Small constant exponents are multiplications, exactly as the eager kernel computes them."""
+    special = _power(a, b.constant_value) if a.dtype.is_floating_point and b.constant_value is not None else None
+    return special or elementwise("pow", a.dtype, a, b)
+
+
+def _power(a: TensorBox, exponent: Number) -> TensorBox | None:
+    if exponent == 1:
+        return a
+    if exponent == 2:
+        return elementwise("mul", a.dtype, a, a)
+    if exponent == 3:
+        return elementwise("mul", a.dtype, elementwise("mul", a.dtype, a, a), a)
+    if exponent == 0.5:
+        return elementwise("sqrt", a.dtype, a)
+    if exponent == -1:
+        return elementwise("reciprocal", a.dtype, a)
+    return None

@@ -1,0 +1,55 @@
+"""Reductions, and the two that find a place instead of a value."""
+
+from __future__ import annotations
+
+from minitorch_compile import prims
+from minitorch_compile.inductor.handler import Handler
+from minitorch_compile.inductor.ir import Ints, Position, Scan, TensorBox
+from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.table import Rule, lowering
+from minitorch_compile.tensor.dtype import int64
+
+
+def _rule(kind: str) -> Rule:
+    return lambda graph, x, dims: graph.reduction(kind, x, dims)
+
+
+for _prim in (prims.sum, prims.prod, prims.amax, prims.amin):
+    lowering(_prim)(_rule(_prim.name))
+
+
+def first_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> TensorBox:
+    """The least index along `dim` at which the extreme value stands: two reductions, both of which vectorise."""
+    extreme = graph.reduction(kind, x, (dim,))
+    none = x.sizes[dim]
+
+    def candidate(ops: Handler, at: Position) -> object:
+        value = x.load(ops, at)
+        best = extreme.load(ops, [i for d, i in enumerate(at) if d != dim])
+        found = ops.apply("eq", value, best)
+        if x.dtype.is_floating_point:  # if there is a NaN, the extreme is NaN, and the first NaN is meant
+            found = ops.apply("bitwise_or", found, ops.apply("ne", value, value))
+        return ops.apply("where", found, ops.index_value(at[dim], int64), ops.constant(none, int64))
+
+    places = TensorBox(x.sizes, int64, candidate, inputs=[x, extreme], operations=3)
+    return graph.reduction("amin", places, (dim,))
+
+
+@lowering(prims.argmax)
+def _(graph: GraphLowering, x: TensorBox, dim: int) -> TensorBox:
+    return first_place(graph, x, dim, "amax")
+
+
+@lowering(prims.argmin)
+def _(graph: GraphLowering, x: TensorBox, dim: int) -> TensorBox:
+    return first_place(graph, x, dim, "amin")
+
+
+@lowering(prims.cumsum)
+def _(graph: GraphLowering, x: TensorBox, dim: int) -> TensorBox:
+    buffer = graph.new_buffer(x.sizes, x.dtype)
+    graph.add(Scan(buffer, x.sizes, x.load, kind="", dim=dim))
+    return TensorBox.of(buffer)
+
+
+__all__ = ["Ints"]

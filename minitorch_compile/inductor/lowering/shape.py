@@ -1,0 +1,129 @@
+"""Views as index rewrites: the element at a position is the element of x at another position. No memory moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from minitorch_compile import prims
+from minitorch_compile.inductor.handler import Handler, Number
+from minitorch_compile.inductor.index import ZERO, Index, flatten, unflatten
+from minitorch_compile.inductor.ir import Ints, Position, TensorBox
+from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering, insert_zeros
+from minitorch_compile.inductor.lowering.table import lowering
+from minitorch_compile.tensor.dtype import bool_, int64
+from minitorch_compile.tensor.strides import numel
+
+
+def reindexed(x: TensorBox, sizes: Sequence[int], position_in_x: Callable[[Position], Position]) -> TensorBox:
+    """The box whose element at `at` is x's element at `position_in_x(at)`."""
+    box = TensorBox(sizes, x.dtype, lambda ops, at: x.load(ops, position_in_x(at)), inputs=[x])
+    box.constant_value = x.constant_value
+    return box
+
+
+@lowering(prims.broadcast_in_dim)
+def _(graph: GraphLowering, x: TensorBox, sizes: Ints, broadcast_dimensions: Ints) -> TensorBox:
+    # What is computed once for many results is worth storing, unless it is a number or an addition.
+    if x.operations >= EXPENSIVE_OPERATION and numel(sizes) >= 2 * x.numel:
+        graph.realize(x)
+    return reindexed(x, sizes, lambda at: [ZERO if n == 1 else at[d] for n, d in zip(x.sizes, broadcast_dimensions)])
+
+
+@lowering(prims.transpose)
+def _(graph: GraphLowering, x: TensorBox, permutation: Ints) -> TensorBox:
+    inverse = [permutation.index(dim) for dim in range(len(permutation))]
+    return reindexed(x, [x.sizes[dim] for dim in permutation], lambda at: [at[dim] for dim in inverse])
+
+
+@lowering(prims.reshape)
+def _(graph: GraphLowering, x: TensorBox, sizes: Ints) -> TensorBox:
+    return reindexed(x, sizes, lambda at: unflatten(flatten(at, sizes), x.sizes))
+
+
+@lowering(prims.slice)
+def _(graph: GraphLowering, x: TensorBox, start_indices: Ints, limit_indices: Ints, strides: Ints) -> TensorBox:
+    sizes = [-((start - limit) // step) for start, limit, step in zip(start_indices, limit_indices, strides)]
+    return reindexed(x, sizes, lambda at: [i * step + start for i, start, step in zip(at, start_indices, strides)])
+
+
+@lowering(prims.squeeze)
+def _(graph: GraphLowering, x: TensorBox, dims: Ints) -> TensorBox:
+    sizes = [size for dim, size in enumerate(x.sizes) if dim not in dims]
+    return reindexed(x, sizes, lambda at: insert_zeros(at, dims))
+
+
+@lowering(prims.rev)
+def _(graph: GraphLowering, x: TensorBox, dims: Ints) -> TensorBox:
+    return reindexed(x, x.sizes, lambda at: [x.sizes[d] - 1 - i if d in dims else i for d, i in enumerate(at)])
+
+
+# ------------------------------------------------------------------------------------------ several regions
+
+
+def within(ops: Handler, index: Index, low: int, high: int) -> object | None:
+    """The condition low <= index < high, or None if it holds always."""
+    least, greatest = index.bounds()
+    conditions = []
+    if least < low:
+        conditions.append(ops.apply("ge", ops.index_value(index, int64), ops.constant(low, int64)))
+    if greatest >= high:
+        conditions.append(ops.apply("lt", ops.index_value(index, int64), ops.constant(high, int64)))
+    return all_of(ops, conditions)
+
+
+def all_of(ops: Handler, conditions: Sequence[object]) -> object | None:
+    """Conditions joined by and; None stands for one that always holds."""
+    result: object | None = None
+    for condition in conditions:
+        if condition is not None:
+            result = condition if result is None else ops.apply("bitwise_and", result, condition)
+    return result
+
+
+@lowering(prims.pad)
+def _(graph: GraphLowering, x: TensorBox, low: Ints, high: Ints, value: Number) -> TensorBox:
+    sizes = [a + n + b for a, n, b in zip(low, x.sizes, high)]
+
+    def inner(ops: Handler, at: Position) -> object:
+        inside = all_of(ops, [within(ops, i, a, a + n) for i, a, n in zip(at, low, x.sizes)])
+        body = lambda: x.load(ops, [i - a for i, a in zip(at, low)])
+        return body() if inside is None else ops.masked(inside, body, value, x.dtype)
+
+    return TensorBox(sizes, x.dtype, inner, inputs=[x], operations=2)
+
+
+@lowering(prims.cat)
+def _(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int) -> TensorBox:
+    """Each element comes from the one tensor whose stretch of the dimension it lies in."""
+    parts, start = [], 0
+    for x in tensors:
+        if x.sizes[dim]:
+            parts.append((x, start))
+        start += x.sizes[dim]
+    sizes = [start if d == dim else n for d, n in enumerate(tensors[0].sizes)]
+
+    def inner(ops: Handler, at: Position) -> object:
+        result: object | None = None
+        for x, first in reversed(parts):
+            result = _before(ops, x, first, at, result)
+        return result
+
+    def _before(ops: Handler, x: TensorBox, first: int, at: Position, later: object | None) -> object:
+        place = [i - first if d == dim else i for d, i in enumerate(at)]
+        inside = within(ops, at[dim], first, first + x.sizes[dim]) if len(parts) > 1 else None
+        if inside is None:
+            return x.load(ops, place)
+        value = ops.masked(inside, lambda: x.load(ops, place), 0, x.dtype)
+        if later is None:
+            return value
+        return ops.apply(
+            "where",
+            ops.apply("lt", ops.index_value(at[dim], int64), ops.constant(first + x.sizes[dim], int64)),
+            value,
+            later,
+        )
+
+    return TensorBox(sizes, tensors[0].dtype, inner, inputs=tensors, operations=3 * len(tensors))
+
+
+__all__ = ["all_of", "bool_", "reindexed", "within"]

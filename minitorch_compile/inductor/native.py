@@ -1,0 +1,236 @@
+"""LLVM instructions by name: the few things that generated code needs below Numba's Python.
+
+Each function here is declared by what it means in plain Python; Numba compiles a call of it to the one LLVM instruction (or
+intrinsic) named in the decorator. With `NUMBA_DISABLE_JIT=1` the Python meanings are what runs, so a generated file can be
+stepped through in a debugger.
+
+>>> from math import nan
+>>> from numba import njit
+>>> @njit
+... def distance(x, y):
+...     return maximum(x - y, y - x)
+>>> distance(2.0, 5.0), distance(2.0, nan)
+(3.0, nan)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+JIT_IS_OFF = bool(config.DISABLE_JIT)
+
+Emit = Callable[..., ir.Value]
+
+# ------------------------------------------------------------------------------------------------ instructions
+
+
+def instruction(typing: Callable[..., Any], emit: Emit) -> Callable[[Callable[..., Any]], Any]:
+    """Lets Numba compile calls of the decorated function with `emit(builder, *llvm values)`; `typing` gives the result type."""
+
+    def decorate(meaning: Callable[..., Any]) -> Any:
+        if JIT_IS_OFF:
+            return meaning
+        parameters = ", ".join(meaning.__code__.co_varnames[: meaning.__code__.co_argcount])
+        scope: dict[str, Any] = {"build": build}
+        exec(f"def {meaning.__name__}(typing_context, {parameters}):\n    return build(({parameters},))", scope)
+        result = intrinsic(scope[meaning.__name__])
+        result.__doc__ = meaning.__doc__
+        return result
+
+    def build(arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+        result = typing(*arguments)
+        code = lambda context, builder, signature, values: emit(builder, *values)
+        return result(*arguments), code
+
+    return decorate
+
+
+def same_type(*arguments: Any) -> Any:
+    return arguments[0]
+
+
+def last_type(*arguments: Any) -> Any:
+    return arguments[-1]
+
+
+def llvm_intrinsic(name: str) -> Emit:
+    """Calls `llvm.<name>`, overloaded on the type of its first argument."""
+
+    def emit(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
+        suffix = {"float": "f32", "double": "f64"}[str(values[0].type)]
+        signature = ir.FunctionType(values[0].type, [value.type for value in values])
+        function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.{suffix}")
+        return builder.call(function, values)
+
+    return emit
+
+
+@instruction(same_type, llvm_intrinsic("floor"))
+def floor(x):
+    """The largest whole number not above x, as a float."""
+    return np.floor(x)
+
+
+@instruction(same_type, llvm_intrinsic("ceil"))
+def ceil(x):
+    return np.ceil(x)
+
+
+@instruction(same_type, llvm_intrinsic("trunc"))
+def trunc(x):
+    return np.trunc(x)
+
+
+@instruction(same_type, llvm_intrinsic("rint"))
+def round_half_even(x):
+    return np.rint(x)
+
+
+@instruction(same_type, llvm_intrinsic("fabs"))
+def absolute(x):
+    return np.abs(x)
+
+
+@instruction(same_type, llvm_intrinsic("sqrt"))
+def square_root(x):
+    return np.sqrt(x)
+
+
+@instruction(same_type, llvm_intrinsic("copysign"))
+def copy_sign(magnitude, sign):
+    return np.copysign(magnitude, sign)
+
+
+@instruction(same_type, llvm_intrinsic("fma"))
+def fused_multiply_add(x, y, z):
+    """x * y + z, rounded once."""
+    return type(x)(np.longdouble(x) * np.longdouble(y) + np.longdouble(z))
+
+
+@instruction(same_type, llvm_intrinsic("maximum"))
+def maximum(x, y):
+    """The larger one; NaN if either is NaN."""
+    return np.maximum(x, y)
+
+
+@instruction(same_type, llvm_intrinsic("minimum"))
+def minimum(x, y):
+    return np.minimum(x, y)
+
+
+@instruction(last_type, lambda builder, condition, x, y: builder.select(condition, x, y))
+def select(condition, x, y):
+    """x where the condition holds, else y: a choice without a branch. x and y have the same type."""
+    return x if condition else y
+
+
+def _add_any_order(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+    return builder.fadd(x, y, flags=("reassoc", "nsz"))
+
+
+def _multiply_any_order(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+    return builder.fmul(x, y, flags=("reassoc", "nsz"))
+
+
+@instruction(same_type, _add_any_order)
+def accumulate_sum(total, x):
+    """total + x, where the compiler may choose the order of a long sum: that is what lets it use vector registers."""
+    return total + x
+
+
+@instruction(same_type, _multiply_any_order)
+def accumulate_product(total, x):
+    return total * x
+
+
+# ------------------------------------------------------------------------------------------------ inside a float
+
+
+class _Format(NamedTuple):
+    """How a float type is laid out: the integer of its size, the bits of its fraction, the bias of its exponent."""
+
+    integer: ir.Type
+    fraction: int
+    bias: int
+
+    def constant(self, value: int) -> ir.Constant:
+        return ir.Constant(self.integer, value)
+
+
+_FORMATS = {"float": _Format(ir.IntType(32), 23, 127), "double": _Format(ir.IntType(64), 52, 1023)}
+_ROOT_HALF = {"float": 0x3F3504F3, "double": 0x3FE6A09E667F3BCD}  # the bits of sqrt(1/2)
+
+
+def _format_of(value: ir.Value) -> _Format:
+    return _FORMATS[str(value.type)]
+
+
+def _two_to_the(builder: ir.IRBuilder, n: ir.Value) -> ir.Value:
+    # Adding 1.5 * 2**fraction puts a whole number into the low bits of the fraction; shifted up, it is the exponent.
+    form = _format_of(n)
+    shifted = builder.fadd(n, ir.Constant(n.type, 1.5 * 2.0**form.fraction + form.bias))
+    bits = builder.shl(builder.bitcast(shifted, form.integer), form.constant(form.fraction))
+    return builder.bitcast(bits, n.type)
+
+
+@instruction(same_type, _two_to_the)
+def two_to_the(n):
+    """2**n for a whole number n in the range of normal exponents: no conversion to int, no table."""
+    return np.ldexp(type(n)(1), int(n))
+
+
+def _biased_bits(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    """The bits of x, shifted so that the exponent field counts from sqrt(1/2) upwards."""
+    form = _format_of(x)
+    one = form.bias << form.fraction
+    return builder.add(builder.bitcast(x, form.integer), form.constant(one - _ROOT_HALF[str(x.type)]))
+
+
+def _exponent_of(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    form = _format_of(x)
+    exponent = builder.lshr(_biased_bits(builder, x), form.constant(form.fraction))
+    # Or-ing a small integer into the bits of 2**fraction gives the float 2**fraction + integer.
+    carrier = form.constant((form.bias + form.fraction) << form.fraction)
+    number = builder.bitcast(builder.or_(exponent, carrier), x.type)
+    return builder.fsub(number, ir.Constant(x.type, 2.0**form.fraction + form.bias))
+
+
+@instruction(same_type, _exponent_of)
+def exponent_of(x):
+    """The e, as a float, for which x = m * 2**e with m between sqrt(1/2) and sqrt(2). x is positive and normal."""
+    mantissa, exponent = np.frexp(x)
+    return type(x)(exponent - (mantissa < np.sqrt(0.5)))
+
+
+def _mantissa_of(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    form = _format_of(x)
+    fraction = builder.and_(_biased_bits(builder, x), form.constant((1 << form.fraction) - 1))
+    return builder.bitcast(builder.add(fraction, form.constant(_ROOT_HALF[str(x.type)])), x.type)
+
+
+@instruction(same_type, _mantissa_of)
+def mantissa_of(x):
+    """The m for which x = m * 2**exponent_of(x)."""
+    mantissa, _ = np.frexp(x)
+    return mantissa * type(x)(2) if mantissa < np.sqrt(0.5) else mantissa
+
+
+def _polynomial(builder: ir.IRBuilder, x: ir.Value, coefficients: ir.Value) -> ir.Value:
+    *lower, total = [builder.extract_value(coefficients, k) for k in range(coefficients.type.count)]
+    for coefficient in reversed(lower):  # "contract" lets a multiplication and an addition become one instruction
+        product = builder.fmul(total, x, flags=("contract",))
+        total = builder.fadd(product, coefficient, flags=("contract",))
+    return total
+
+
+@instruction(same_type, _polynomial)
+def polynomial(x, coefficients):
+    """c[0] + c[1] x + c[2] x**2 + ..., by Horner's rule; `coefficients` is a tuple of the type of x."""
+    return type(x)(np.polyval(coefficients[::-1], x))

@@ -1,0 +1,142 @@
+"""Memory as generated code sees it: pointers into arrays, and one block of scratch memory a call.
+
+>>> from numba import njit
+>>> @njit
+... def total_of_squares(x):
+...     block = allocate(64)
+...     squares = float64_at(block, 0)
+...     source = pointer(x)
+...     for i in range(4):
+...         squares[i] = source[i] * source[i]
+...     total = squares[0] + squares[1] + squares[2] + squares[3]
+...     release(block)
+...     return total
+>>> total_of_squares(np.arange(4.0))
+14.0
+
+A pointer knows no length and keeps nothing alive: the wrapper that generates these calls owns the memory plan.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from minitorch_compile.tensor.dtype import dtype
+
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
+_BYTE_POINTER = ir.IntType(8).as_pointer()
+
+# The element type behind a pointer. Booleans are bytes: kernels compare them with 0 when they load one.
+ELEMENTS = {
+    "float64": types.float64, "float32": types.float32, "int64": types.int64, "int32": types.int32,
+    "int16": types.int16, "int8": types.int8, "uint8": types.uint8, "bool": types.uint8,
+}  # fmt: skip
+
+
+def element_type(element: dtype) -> Any:
+    """Numba's type for the elements of a buffer. NotImplementedError for a dtype that kernels can't compute in."""
+    if element.name not in ELEMENTS:
+        raise NotImplementedError(
+            f"inductor: generated kernels don't support {element} yet; convert to float32 first, or use backend='aot_eager'"
+        )
+    return ELEMENTS[element.name]
+
+
+if config.DISABLE_JIT:
+
+    def pointer(array: np.ndarray) -> np.ndarray:
+        return array
+
+    def advance(array: np.ndarray, count: int) -> np.ndarray:
+        return array[count:]
+
+    def allocate(nbytes: int) -> np.ndarray:
+        return np.zeros(nbytes, np.uint8)
+
+    def release(block: np.ndarray) -> None:
+        return None
+
+    def _typed(block: np.ndarray, offset: int, element: Any) -> np.ndarray:
+        usable = (len(block) - offset) // element.bitwidth * 8
+        return block[offset : offset + usable].view(str(element))
+
+    def _make_typed(element: Any) -> Any:
+        return lambda block, offset: _typed(block, offset, element)
+
+else:
+
+    @intrinsic
+    def pointer(typing_context, array):
+        """A pointer to the first element of an array."""
+        element = types.uint8 if array.dtype == types.boolean else array.dtype
+
+        def code(context, builder, signature, values):
+            data = make_array(array)(context, builder, values[0]).data
+            return builder.bitcast(data, context.get_value_type(signature.return_type))
+
+        return types.CPointer(element)(array), code
+
+    @intrinsic
+    def advance(typing_context, start, count):
+        """The pointer `count` elements further."""
+        return start(start, count), lambda context, builder, signature, values: builder.gep(values[0], [values[1]])
+
+    @intrinsic
+    def allocate(typing_context, nbytes):
+        """A block of memory, aligned to ALIGNMENT bytes, not initialised."""
+
+        def code(context, builder, signature, values):
+            function = _runtime_function(builder, "NRT_Allocate", _BYTE_POINTER, [ir.IntType(64)])
+            size = builder.add(values[0], ir.Constant(ir.IntType(64), 2 * ALIGNMENT))
+            raw = builder.ptrtoint(builder.call(function, [size]), ir.IntType(64))
+            # Round up past a header that remembers where the block really starts.
+            past = builder.add(raw, ir.Constant(ir.IntType(64), 2 * ALIGNMENT - 1))
+            start = builder.and_(past, ir.Constant(ir.IntType(64), -ALIGNMENT))
+            header = builder.sub(start, ir.Constant(ir.IntType(64), 8))
+            builder.store(raw, builder.inttoptr(header, ir.IntType(64).as_pointer()))
+            return builder.inttoptr(start, _BYTE_POINTER)
+
+        return types.voidptr(types.int64), code
+
+    @intrinsic
+    def release(typing_context, block):
+        """Gives a block of `allocate` back."""
+
+        def code(context, builder, signature, values):
+            start = builder.ptrtoint(values[0], ir.IntType(64))
+            header = builder.sub(start, ir.Constant(ir.IntType(64), 8))
+            raw = builder.load(builder.inttoptr(header, ir.IntType(64).as_pointer()))
+            function = _runtime_function(builder, "NRT_Free", ir.VoidType(), [_BYTE_POINTER])
+            builder.call(function, [builder.inttoptr(raw, _BYTE_POINTER)])
+            return context.get_dummy_value()
+
+        return types.void(block), code
+
+    def _runtime_function(builder: ir.IRBuilder, name: str, result: ir.Type, parameters: list[ir.Type]) -> ir.Function:
+        return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, parameters), name)
+
+    def _make_typed(element: Any) -> Any:
+        @intrinsic
+        def typed(typing_context, block, offset):
+            def code(context, builder, signature, values):
+                return builder.bitcast(
+                    builder.gep(values[0], [values[1]]), context.get_value_type(signature.return_type)
+                )
+
+            return types.CPointer(element)(block, offset), code
+
+        return typed
+
+
+# Pointers of each type, `offset` bytes into a block.
+float64_at, float32_at = _make_typed(types.float64), _make_typed(types.float32)
+int64_at, int32_at, int16_at = _make_typed(types.int64), _make_typed(types.int32), _make_typed(types.int16)
+int8_at, uint8_at = _make_typed(types.int8), _make_typed(types.uint8)
+bool_at = uint8_at

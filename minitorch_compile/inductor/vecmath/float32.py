@@ -1,0 +1,183 @@
+"""The elementary functions in float32, by the methods explained in `float64`.
+
+`pow` and the reduction of angles compute in float64 for a moment: that costs less than carrying two float32 parts.
+
+>>> exp_float32(F(1)), sigmoid_float32(F(0))
+(2.7182817459106445, 0.5)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from minitorch_compile.inductor.native import (
+    absolute,
+    copy_sign,
+    exponent_of,
+    floor,
+    mantissa_of,
+    maximum,
+    minimum,
+    polynomial,
+    round_half_even,
+    select,
+    square_root,
+    two_to_the,
+)
+from minitorch_compile.inductor.vecmath.float64 import (
+    INLINED,
+    exp_float64,
+    finish_pow,
+    log_of_parts,
+    reduce_angle,
+    turn,
+)
+
+F, D = np.float32, np.float64
+INF, NAN = F(math.inf), F(math.nan)
+LOG2_E = F(1.4426950408889634)
+LN2_HIGH, LN2_LOW = F(0.693115234375), F(3.1946184945309415e-05)  # 12 bits, and the rest: n * LN2_HIGH is exact
+SMALLEST_NORMAL = F(2.0**-126)
+SCALE_UP, SCALE_UP_EXPONENT = F(2.0**25), F(25)
+
+
+def float32s(*values: float) -> tuple[np.float32, ...]:
+    return tuple(F(value) for value in values)
+
+
+# (exp(r) - 1 - r) / r**2 on |r| <= ln(2) / 2
+EXP = float32s(0.5, 0.166666657, 0.0416663624, 0.00833338872, 0.00139405939, 0.000198460257)
+# (log(1 + f) - f + f**2 / 2) / f**3 on sqrt(1/2) - 1 <= f <= sqrt(2) - 1
+LOG = float32s(
+    0.333333135, -0.250000089, 0.200020626, -0.166680008, 0.142205253, -0.12406081, 0.118822105, -0.116705634, 0.0675277114
+)  # fmt: skip
+# (sin(r) - r) / r**3 and (cos(r) - 1 + r**2 / 2) / r**4 in z = r**2, on |r| <= pi / 4
+SIN = float32s(-0.166666672, 0.00833332911, -0.000198393347, 2.71830777e-06)
+COS = float32s(0.0416666456, -0.00138873677, 2.4438481e-05)
+# erf(x) / x - 1 in z = x**2, on x <= 1
+ERF_SMALL = float32s(
+    0.128379166, -0.37612626, 0.112835854, -0.0268538129, 0.00518832821, -0.000801019836, 7.85387747e-05
+)
+# log(erfc(x)) on 0.95 <= x <= 4
+ERF_LARGE = float32s(
+    0.000183442025,
+    -1.12955678,
+    -0.633262634,
+    -0.108372457,
+    0.0251789559,
+    -0.00419360679,
+    0.000439105497,
+    -2.14960455e-05,
+)
+
+
+@njit(**INLINED)
+def exp_float32(x):
+    x = select(x > F(89), F(89), select(x < F(-104), F(-104), x))
+    n = round_half_even(x * LOG2_E)
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    power = F(1) + (r + r * r * polynomial(r, EXP))
+    half = floor(n * F(0.5))
+    return power * two_to_the(half) * two_to_the(n - half)
+
+
+@njit(**INLINED)
+def expm1_float32(x):
+    bounded = select(x > F(89), F(89), select(x < F(-20), F(-20), x))
+    n = round_half_even(bounded * LOG2_E)
+    r = (bounded - n * LN2_HIGH) - n * LN2_LOW
+    small = r + r * r * polynomial(r, EXP)
+    half = two_to_the(n - F(1))
+    result = F(2) * (half * small + (half - F(0.5)))
+    return select(x == F(0), x, result)
+
+
+@njit(**INLINED)
+def log_of_parts_float32(e, f):
+    """e ln 2 + log(1 + f), by a polynomial in f: a division costs more than its extra terms."""
+    z = f * f
+    tail = f * z * polynomial(f, LOG) + e * LN2_LOW
+    return e * LN2_HIGH + (f + (tail - F(0.5) * z))
+
+
+@njit(**INLINED)
+def log_float32(x):
+    denormal = x < SMALLEST_NORMAL
+    scaled = x * select(denormal, SCALE_UP, F(1))
+    e = exponent_of(scaled) - select(denormal, SCALE_UP_EXPONENT, F(0))
+    result = log_of_parts_float32(e, mantissa_of(scaled) - F(1))
+    result = select(x > F(0), result, select(x == F(0), -INF, NAN))
+    return select(x == INF, x, result)
+
+
+@njit(**INLINED)
+def log1p_float32(x):
+    u = F(1) + x
+    lost = select(absolute(x) < F(1), x - (u - F(1)), F(1) - (u - x))
+    e = exponent_of(u)
+    f = (mantissa_of(u) - F(1)) + lost * two_to_the(maximum(-e, F(-120)))
+    result = log_of_parts_float32(e, f)
+    result = select(x > F(-1), result, select(x == F(-1), -INF, NAN))
+    return select((x == INF) | (x == F(0)), x, result)
+
+
+@njit(**INLINED)
+def tanh_float32(x):
+    t = expm1_float32(F(-2) * absolute(x))
+    return copy_sign(-t / (t + F(2)), x)
+
+
+@njit(**INLINED)
+def sigmoid_float32(x):
+    e = exp_float32(-absolute(x))
+    return select(x < F(0), e, F(1)) / (F(1) + e)
+
+
+@njit(**INLINED)
+def erf_float32(x):
+    a = absolute(x)
+    small = x + x * polynomial(x * x, ERF_SMALL)
+    b = select(a > F(4), F(4), a)
+    large = copy_sign(F(1) - exp_float32(polynomial(b, ERF_LARGE)), x)
+    return select(a < F(1), small, large)
+
+
+@njit(**INLINED)
+def sine_and_cosine(angle):
+    """sin and cos of an angle of at most pi/4."""
+    r = F(angle)
+    z = r * r
+    return r + r * z * polynomial(z, SIN), F(1) - (F(0.5) * z - z * z * polynomial(z, COS))
+
+
+@njit(**INLINED)
+def sin_float32(x):
+    n, r = reduce_angle(D(x))
+    sine, cosine = sine_and_cosine(r)
+    result = turn(n, sine, cosine)
+    return select(x == F(0), x, minimum(maximum(result, F(-1)), F(1)))
+
+
+@njit(**INLINED)
+def cos_float32(x):
+    n, r = reduce_angle(D(x))
+    sine, cosine = sine_and_cosine(r)
+    return minimum(maximum(turn(n + 1.0, sine, cosine), F(-1)), F(1))
+
+
+@njit(**INLINED)
+def pow_float32(x, y):
+    """In float64, which holds y log x with bits to spare; float32's denormals are normal there."""
+    base, exponent = D(x), D(y)
+    a = absolute(base)
+    inner = select((a == 0.0) | (a == math.inf), 1.0, a)
+    power = exp_float64(exponent * log_of_parts(exponent_of(inner), mantissa_of(inner) - 1.0))
+    return F(finish_pow(base, exponent, a, power))
+
+
+@njit(**INLINED)
+def rsqrt_float32(x):
+    return F(1) / square_root(x)

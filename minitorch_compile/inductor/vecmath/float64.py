@@ -1,0 +1,267 @@
+"""The elementary functions in float64.
+
+The method is the same for all: bring the argument to a small range, evaluate a polynomial there, undo the reduction. The
+coefficients minimise the largest relative error on the range (Remez's algorithm; `tools/fit_polynomials.py` makes them).
+
+>>> abs(log_of_parts(1.0, 0.0) - math.log(2)) < 1e-16
+True
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from minitorch_compile.inductor.native import (
+    absolute,
+    copy_sign,
+    exponent_of,
+    floor,
+    fused_multiply_add,
+    mantissa_of,
+    maximum,
+    minimum,
+    polynomial,
+    round_half_even,
+    select,
+    square_root,
+    two_to_the,
+)
+
+INLINED = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract"}, "cache": True}
+
+INF, NAN = math.inf, math.nan
+LOG2_E, TWO_OVER_PI = 1.4426950408889634, 0.6366197723675814
+LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # 32 bits, and the rest: n * LN2_HIGH is exact
+HALF_PI_1, HALF_PI_2, HALF_PI_3 = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33
+SMALLEST_NORMAL = 2.0**-1022
+SCALE_UP, SCALE_UP_EXPONENT = 2.0**54, 54.0
+
+# (exp(r) - 1 - r) / r**2 on |r| <= ln(2) / 2
+EXP = (
+    0.5, 0.16666666666666677, 0.04166666666666651, 0.008333333333321723, 0.001388888888896175, 0.00019841269885896364,
+    2.4801587173549883e-05, 2.755724443850806e-06, 2.7557401895203606e-07, 2.510895802899579e-08, 2.087553542811142e-09,
+)  # fmt: skip
+# (2 atanh(s) - 2 s) / s**3 in z = s**2, on s <= (sqrt(2) - 1) / (sqrt(2) + 1)
+LOG = (
+    0.6666666666666731, 0.39999999999436947, 0.2857142873815734, 0.22222198958093378, 0.18183546165083472,
+    0.15314479079266232, 0.1479194473028964,
+)  # fmt: skip
+# the same without its first term, for pow
+LOG_TAIL = (
+    0.40000000000005925, 0.2857142856916707, 0.22222222636670289, 0.18181776359158783, 0.15387064175869009,
+    0.1325065278192795, 0.13246932711879106,
+)  # fmt: skip
+# (sin(r) - r) / r**3 and (cos(r) - 1 + r**2 / 2) / r**4 in z = r**2, on |r| <= pi / 4
+SIN = (
+    -0.16666666666666632, 0.008333333333322427, -0.00019841269829816834, 2.7557313694596982e-06,
+    -2.5050758484874266e-08, 1.589681492309086e-10,
+)  # fmt: skip
+COS = (
+    0.0416666666666666, -0.0013888888888874242, 2.4801587289546586e-05, -2.755731436886567e-07, 2.0875725305893165e-09,
+    -1.1359744270450935e-11,
+)  # fmt: skip
+# erf(x) / x - 1 in z = x**2, on x <= 1
+ERF_SMALL = (
+    0.1283791670955126, -0.3761263890318375, 0.11283791670954857, -0.026866170645072907, 0.005223977624780965,
+    -0.0008548326978747702, 0.00012055331037093965, -1.4925593511401867e-05, 1.6460972886829844e-06,
+    -1.6350025936209924e-07, 1.4657884472637242e-08, -1.1365683248456953e-09, 5.945290031037285e-11,
+)  # fmt: skip
+# erfc(x) * exp(x**2) in t = (x - 3) / (x + 3), on 1 <= x <= 6
+ERF_LARGE = (
+    0.17900115118138993, -0.3262335600431704, 0.24560380170764123, -0.1501159365460003, 0.0716658374701868,
+    -0.024392489506423042, 0.004269236225658733, 0.0007083216568205318, -0.0005949520257105, 5.031221823957267e-05,
+    7.173944797049757e-05, -6.359182935564487e-06, -6.553991828079943e-06,
+)  # fmt: skip
+
+
+@njit(**INLINED)
+def exp_float64(x):
+    """e**x: x = n ln 2 + r, and 2**n is set in the exponent, in two halves so that denormal results come out right."""
+    x = select(x > 710.0, 710.0, select(x < -746.0, -746.0, x))
+    n = round_half_even(x * LOG2_E)
+    r = fused_multiply_add(-n, LN2_LOW, fused_multiply_add(-n, LN2_HIGH, x))
+    power = 1.0 + (r + r * r * polynomial(r, EXP))
+    half = floor(n * 0.5)
+    return power * two_to_the(half) * two_to_the(n - half)
+
+
+@njit(**INLINED)
+def expm1_float64(x):
+    """e**x - 1 = 2**n (e**r - 1) + (2**n - 1), where e**r - 1 comes from the polynomial without cancellation."""
+    bounded = select(x > 710.0, 710.0, select(x < -40.0, -40.0, x))
+    n = round_half_even(bounded * LOG2_E)
+    r = fused_multiply_add(-n, LN2_LOW, fused_multiply_add(-n, LN2_HIGH, bounded))
+    small = r + r * r * polynomial(r, EXP)
+    half = two_to_the(n - 1.0)  # 2**n itself overflows at the upper end
+    result = 2.0 * (half * small + (half - 0.5))
+    return select(x == 0.0, x, result)  # keeps the sign of -0.0
+
+
+@njit(**INLINED)
+def log_of_parts(e, f):
+    """e ln 2 + log(1 + f): with s = f / (2 + f), log(1 + f) = 2 atanh s."""
+    s = f / (2.0 + f)
+    z, half_square = s * s, 0.5 * f * f
+    correction = s * (half_square + z * polynomial(z, LOG)) + e * LN2_LOW
+    return e * LN2_HIGH - ((half_square - correction) - f)
+
+
+@njit(**INLINED)
+def log_float64(x):
+    """x = m 2**e with m near 1; a denormal x is scaled up first."""
+    denormal = x < SMALLEST_NORMAL
+    scaled = x * select(denormal, SCALE_UP, 1.0)
+    e = exponent_of(scaled) - select(denormal, SCALE_UP_EXPONENT, 0.0)
+    result = log_of_parts(e, mantissa_of(scaled) - 1.0)
+    result = select(x > 0.0, result, select(x == 0.0, -INF, NAN))
+    return select(x == INF, x, result)
+
+
+@njit(**INLINED)
+def log1p_float64(x):
+    """log(1 + x): what 1 + x loses by rounding is put back into the small part."""
+    u = 1.0 + x
+    lost = select(absolute(x) < 1.0, x - (u - 1.0), 1.0 - (u - x))
+    e = exponent_of(u)
+    f = (mantissa_of(u) - 1.0) + lost * two_to_the(maximum(-e, -1000.0))
+    result = log_of_parts(e, f)
+    result = select(x > -1.0, result, select(x == -1.0, -INF, NAN))
+    return select((x == INF) | (x == 0.0), x, result)
+
+
+@njit(**INLINED)
+def tanh_float64(x):
+    """-t / (t + 2) for t = e**(-2|x|) - 1, which neither overflows nor cancels."""
+    t = expm1_float64(-2.0 * absolute(x))
+    return copy_sign(-t / (t + 2.0), x)
+
+
+@njit(**INLINED)
+def sigmoid_float64(x):
+    """1 / (1 + e**-x), by the exponential that doesn't overflow."""
+    e = exp_float64(-absolute(x))
+    return select(x < 0.0, e, 1.0) / (1.0 + e)
+
+
+@njit(**INLINED)
+def erf_float64(x):
+    """A polynomial up to 1; beyond, 1 - erfc, with erfc = e**(-x**2) times a polynomial."""
+    a = absolute(x)
+    small = x + x * polynomial(x * x, ERF_SMALL)
+    b = select(a > 6.0, 6.0, a)  # from 6 on, erf is 1 to the last bit
+    tail = exp_float64(-b * b) * polynomial((b - 3.0) / (b + 3.0), ERF_LARGE)
+    return select(a < 1.0, small, copy_sign(1.0 - tail, x))
+
+
+@njit(**INLINED)
+def reduce_angle(x):
+    """n and r with x = n pi/2 + r, |r| <= pi/4."""
+    n = round_half_even(x * TWO_OVER_PI)
+    r = fused_multiply_add(-n, HALF_PI_1, x)
+    return n, fused_multiply_add(-n, HALF_PI_3, fused_multiply_add(-n, HALF_PI_2, r))
+
+
+@njit(**INLINED)
+def turn(n, sine, cosine):
+    """sin(n pi/2 + r) from sin(r) and cos(r): the quadrant n mod 4 chooses one of them and its sign."""
+    half = floor(n * 0.5)
+    odd = n - 2.0 * half
+    negative = half - 2.0 * floor(half * 0.5)
+    value = select(odd != 0.0, cosine, sine)
+    return select(negative != 0.0, -value, value)
+
+
+@njit(**INLINED)
+def sin_float64(x):
+    n, r = reduce_angle(x)
+    z = r * r
+    result = turn(n, r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS)))
+    return select(x == 0.0, x, minimum(maximum(result, -1.0), 1.0))
+
+
+@njit(**INLINED)
+def cos_float64(x):
+    n, r = reduce_angle(x)
+    z = r * r
+    result = turn(n + 1.0, r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS)))
+    return minimum(maximum(result, -1.0), 1.0)
+
+
+@njit(**INLINED)
+def rsqrt_float64(x):
+    return 1.0 / square_root(x)
+
+
+# ------------------------------------------------------------------------------------------------ pow
+
+
+@njit(**INLINED)
+def two_sum(a, b):
+    """a + b as a rounded sum and its error, for |a| >= |b|."""
+    total = a + b
+    return total, b - (total - a)
+
+
+@njit(**INLINED)
+def log_in_two_parts(x):
+    """log x to about 2**-66, as a sum of two floats: pow multiplies it by up to 2**10, and the error with it."""
+    denormal = x < SMALLEST_NORMAL
+    scaled = x * select(denormal, SCALE_UP, 1.0)
+    e = exponent_of(scaled) - select(denormal, SCALE_UP_EXPONENT, 0.0)
+    f = mantissa_of(scaled) - 1.0
+    d = 2.0 + f
+    d_low = f - (d - 2.0)
+    s = f / d
+    s_low = (fused_multiply_add(-s, d, f) - s * d_low) / d
+    z = s * s
+    z_low = fused_multiply_add(s, s, -z) + 2.0 * s * s_low
+    # 2/3 s**3 in two parts; the higher terms are small enough for one.
+    cube = s * z
+    cube_low = fused_multiply_add(s, z, -cube) + s * z_low + s_low * z
+    third = 0.6666666666666666 * cube
+    third_low = (
+        fused_multiply_add(0.6666666666666666, cube, -third)
+        + 0.6666666666666666 * cube_low
+        + 3.700743415417188e-17 * cube
+    )
+    tail = cube * z * polynomial(z, LOG_TAIL)
+    high, low = two_sum(2.0 * s, third)
+    low = low + (2.0 * s_low + third_low + tail)
+    total, total_low = two_sum(e * LN2_HIGH, high)
+    unscaled = e == 0.0
+    total, total_low = select(unscaled, high, total), select(unscaled, 0.0, total_low)
+    return two_sum(total, total_low + (low + e * LN2_LOW))
+
+
+@njit(**INLINED)
+def pow_float64(x, y):
+    """|x|**y = e**(y log |x|); then the sign, and the cases that C's pow defines."""
+    a = absolute(x)
+    log_high, log_low = log_in_two_parts(select((a == 0.0) | (a == INF), 1.0, a))
+    product = y * log_high
+    rest = fused_multiply_add(y, log_high, -product) + y * log_low
+    bounded = select(product > 710.0, 710.0, select(product < -746.0, -746.0, product))
+    rest = select(bounded == product, rest, 0.0)
+    n = round_half_even(bounded * LOG2_E)
+    r = fused_multiply_add(-n, LN2_LOW, fused_multiply_add(-n, LN2_HIGH, bounded))
+    r = r + rest
+    half = floor(n * 0.5)
+    power = (1.0 + (r + r * r * polynomial(r, EXP))) * two_to_the(half) * two_to_the(n - half)
+    return finish_pow(x, y, a, power)
+
+
+@njit(**INLINED)
+def finish_pow(x, y, a, power):
+    """What the logarithm can't say: zeros, infinities, negative bases, and that 1**NaN and NaN**0 are 1."""
+    vanishing = (a == 0.0) == (y > 0.0)  # 0**positive and inf**negative
+    power = select((a == 0.0) | (a == INF), select(vanishing, 0.0, INF), power)
+    power = select((absolute(y) == INF) & (a != 1.0), select((a < 1.0) == (y < 0.0), INF, 0.0), power)
+    whole = floor(y) == y
+    odd = whole & (floor(y * 0.5) != y * 0.5)
+    power = select(odd, copy_sign(power, x), power)
+    power = select((x < 0.0) & (x != -INF) & (absolute(y) != INF) & ~whole, NAN, power)
+    power = select((a == 1.0) & (absolute(y) == INF), 1.0, power)
+    power = select((x != x) | (y != y), NAN, power)
+    return select((y == 0.0) | (x == 1.0), 1.0, power)

@@ -1,0 +1,58 @@
+"""Graphs of prims for the tests of floor 5, written as Python functions."""
+
+import operator
+
+import numpy as np
+
+from minitorch_compile import prims
+from minitorch_compile.fx import Graph, GraphModule, Interpreter
+from minitorch_compile.fx.arguments import map_arg
+from minitorch_compile.tensor.tensor_base import TensorBase, fake_like, wrap
+
+
+class PrimRecorder:
+    """`p.add(x, y)` appends a node that calls prims.add, with its shape worked out."""
+
+    def __init__(self):
+        self.graph = Graph()
+
+    def __getattr__(self, name):
+        prim = prims.table[name]
+
+        def record(*args):
+            node = self.graph.call_function(prim, args)
+            node.meta["val"] = prim.meta(*map_arg(args, lambda n: n.meta["val"]))
+            node.meta["stack"] = ("model.py", len(self.graph.nodes), f"{name}(...)")
+            return node
+
+        return record
+
+    def input(self, tensor):
+        node = self.graph.placeholder(f"arg{len(self.graph.nodes)}")
+        node.meta["val"] = fake_like(tensor)
+        return node
+
+    def item(self, node, position):
+        result = self.graph.call_function(operator.getitem, (node, position))
+        result.meta["val"] = node.meta["val"][position]
+        return result
+
+
+def record(function, tensors):
+    """The graph module of function(p, *inputs), where p is a PrimRecorder."""
+    recorder = PrimRecorder()
+    result = function(recorder, *[recorder.input(t) for t in tensors])
+    outputs = result if isinstance(result, tuple) else (result,)
+    node = recorder.graph.output(outputs)
+    node.meta["val"] = tuple(n.meta["val"] for n in outputs)
+    return GraphModule({}, recorder.graph)
+
+
+def tensors_of(arrays):
+    return [a if isinstance(a, TensorBase) else wrap(np.asarray(a)) for a in arrays]
+
+
+def expected(module, tensors):
+    """What the NumPy kernels of the prims give."""
+    with np.errstate(all="ignore"):
+        return [t.array for t in Interpreter(module).run(*tensors)]
