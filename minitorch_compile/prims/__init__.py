@@ -60,3 +60,8 @@ from minitorch_compile.prims.pooling import max_pool2d, max_pool2d_backward
 from minitorch_compile.prims.prim import Prim, table
 from minitorch_compile.prims.reduction import amax, amin, argmax, argmin, cumsum, prod, sum
 from minitorch_compile.prims.shape import broadcast_in_dim, cat, pad, reshape, rev, slice, squeeze, transpose
+
+# isort: split
+# The rules are written in the prims above, so they come last.
+from minitorch_compile.prims.decomposer import decompose, decomposed
+from minitorch_compile.prims.decomposition_table import decomposes, register_decomposition

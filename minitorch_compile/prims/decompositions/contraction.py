@@ -1,0 +1,41 @@
+"""Matrix products.
+
+>>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.tensor import empty_fake, ops
+>>> print(decomposed(ops.addmm, empty_fake((4,)), empty_fake((2, 3)), empty_fake((3, 4))).compact())
+x, mat1, mat2 -> add(mm(mat1, mat2), broadcast_in_dim(x, (2, 4), (1,)))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile import prims
+from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.elementwise import broadcast_to, number_like
+from minitorch_compile.tensor import ops
+
+Tensor = Any
+
+
+@decomposes(ops.mm)
+def _(a: Tensor, b: Tensor) -> Tensor:
+    """The prim."""
+    return prims.mm(a, b)
+
+
+@decomposes(ops.bmm)
+def _(a: Tensor, b: Tensor) -> Tensor:
+    """The prim."""
+    return prims.bmm(a, b)
+
+
+@decomposes(ops.addmm)
+def _(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float) -> Tensor:
+    """alpha * (mat1 @ mat2) + beta * input."""
+    product = _scaled(prims.mm(mat1, mat2), alpha)
+    return prims.add(product, broadcast_to(_scaled(input, beta), product.sizes))
+
+
+def _scaled(x: Tensor, factor: float) -> Tensor:
+    return x if factor == 1 else prims.mul(x, number_like(x, factor))

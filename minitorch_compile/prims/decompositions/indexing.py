@@ -1,0 +1,97 @@
+"""Ops that choose elements by other tensors.
+
+>>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.tensor import empty_fake, int64, ops
+>>> print(decomposed(ops.embedding, empty_fake((5,), dtype=int64), empty_fake((10, 3))).compact())
+x, weight -> index(weight, (x,))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile import prims
+from minitorch_compile.prims.decomposition_table import decomposes, refuses
+from minitorch_compile.prims.elementwise import broadcast_to, converted, number_like, reshaped
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.ops.indexing import index_sizes
+from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
+
+Tensor = Any
+
+
+def _at_least_one_dim(x: Tensor) -> Tensor:
+    return x if x.sizes else reshaped(x, (1,))
+
+
+@decomposes(ops.gather)
+def _(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The prim; a 0-d tensor counts as one of a single element."""
+    at = wrap_dim(dim, len(x.sizes))
+    found = prims.gather(_at_least_one_dim(x), at, _at_least_one_dim(converted(index, int64)))
+    return reshaped(found, index.sizes)
+
+
+@decomposes(ops.scatter_add)
+def _(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """The prim, on the part of src that the index covers."""
+    at = wrap_dim(dim, len(x.sizes))
+    places = _at_least_one_dim(converted(index, int64))
+    added = _at_least_one_dim(src)
+    for d, n in enumerate(places.sizes):
+        added = ops.slice(added, d, 0, n)
+    return reshaped(prims.scatter_add(_at_least_one_dim(x), at, places, added), x.sizes)
+
+
+def _common_indices(indices: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+    """The index tensors as int64 and broadcast to their common sizes."""
+    sizes = broadcast_sizes(*(i.sizes for i in indices if i is not None))
+    return tuple(None if i is None else broadcast_to(converted(i, int64), sizes) for i in indices)
+
+
+@decomposes(ops.index)
+def _(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """The prim."""
+    return prims.index(x, _common_indices(indices))
+
+
+@decomposes(ops.index_put)
+def _(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool) -> Tensor:
+    """The prim, with a value for each chosen element."""
+    places = _common_indices(indices)
+    target = index_sizes(x.sizes, [None if i is None else i.sizes for i in places])
+    return prims.index_put(x, places, broadcast_to(values, target), accumulate)
+
+
+@decomposes(ops.embedding)
+def _(input: Tensor, weight: Tensor) -> Tensor:
+    """Rows of the table."""
+    return prims.index(weight, (converted(input, int64),))
+
+
+@decomposes(ops.tril)
+def _(x: Tensor, diagonal: int) -> Tensor:
+    """x where column - row <= diagonal, else 0."""
+    return prims.where(prims.le(*_diagonals(x, diagonal)), x, number_like(x, 0))
+
+
+@decomposes(ops.triu)
+def _(x: Tensor, diagonal: int) -> Tensor:
+    """x where column - row >= diagonal, else 0."""
+    return prims.where(prims.ge(*_diagonals(x, diagonal)), x, number_like(x, 0))
+
+
+def _diagonals(x: Tensor, diagonal: int) -> tuple[Tensor, Tensor]:
+    """Which diagonal each element of a matrix is on, and the one asked for."""
+    sizes, ndim = tuple(x.sizes), len(x.sizes)
+    rows = prims.broadcast_in_dim(prims.iota(sizes[-2], 0, 1, int64), sizes, (ndim - 2,))
+    columns = prims.broadcast_in_dim(prims.iota(sizes[-1], 0, 1, int64), sizes, (ndim - 1,))
+    return prims.sub(columns, rows), prims.full(sizes, diagonal, int64)
+
+
+refuses(
+    ops.nonzero,
+    because="the size of its result depends on the data; torch.where(mask, x, 0) keeps the size",
+)

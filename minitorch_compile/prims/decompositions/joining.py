@@ -1,0 +1,23 @@
+"""Ops that put several tensors together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from minitorch_compile import prims
+from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.elementwise import converted
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import promote_types
+from minitorch_compile.tensor.strides import wrap_dim
+
+Tensor = Any
+
+
+@decomposes(ops.cat)
+def _(tensors: Sequence[Tensor], dim: int) -> Tensor:
+    """Each in the common dtype, one after another."""
+    element = reduce(promote_types, [x.dtype for x in tensors])
+    return prims.cat([converted(x, element) for x in tensors], wrap_dim(dim, len(tensors[0].sizes)))

@@ -1,0 +1,117 @@
+"""Ops that look at the same elements in another way. Between prims there are no strides: a view is a plain function.
+
+>>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.tensor import empty_fake, ops
+>>> print(decomposed(ops.select, empty_fake((2, 3)), 1, -1).compact())
+x -> squeeze(slice(x, (0, 2), (2, 3), (1, 1)), (1,))
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile import prims
+from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.elementwise import broadcast_to, reshaped
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.strides import infer_sizes, is_contiguous, numel, wrap_dim
+
+Tensor = Any
+Ints = tuple[int, ...]
+
+
+@decomposes(ops.view)
+def _(x: Tensor, size: Ints) -> Tensor:
+    """The same elements in row-major order."""
+    return reshaped(x, infer_sizes(tuple(size), numel(x.sizes)))
+
+
+@decomposes(ops.permute)
+def _(x: Tensor, dims: Ints) -> Tensor:
+    """The dimensions in another order."""
+    order = tuple(wrap_dim(d, len(x.sizes)) for d in dims)
+    return x if order == tuple(range(len(order))) else prims.transpose(x, order)
+
+
+@decomposes(ops.transpose)
+def _(x: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions change places."""
+    order = list(range(len(x.sizes)))
+    if order:
+        a, b = wrap_dim(dim0, len(order)), wrap_dim(dim1, len(order))
+        order[a], order[b] = order[b], order[a]
+    return ops.permute(x, tuple(order))
+
+
+@decomposes(ops.t)
+def _(x: Tensor) -> Tensor:
+    """The transpose of a matrix."""
+    return ops.permute(x, tuple(range(len(x.sizes)))[::-1])
+
+
+@decomposes(ops.expand)
+def _(x: Tensor, size: Ints) -> Tensor:
+    """Repeated along new dimensions and those of size 1."""
+    lead = len(size) - len(x.sizes)
+    return broadcast_to(x, [x.sizes[d - lead] if n == -1 else n for d, n in enumerate(size)])
+
+
+@decomposes(ops.unsqueeze)
+def _(x: Tensor, dim: int) -> Tensor:
+    """A new dimension of size 1."""
+    at = wrap_dim(dim, len(x.sizes) + 1)
+    return reshaped(x, (*x.sizes[:at], 1, *x.sizes[at:]))
+
+
+@decomposes(ops.squeeze)
+def _(x: Tensor, dim: int | Sequence[int] | None) -> Tensor:
+    """Without dimensions of size 1."""
+    ndim = len(x.sizes)
+    named = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
+    dims = tuple(sorted(d for d in named if ndim and x.sizes[d] == 1))
+    return prims.squeeze(x, dims) if dims else x
+
+
+@decomposes(ops.select)
+def _(x: Tensor, dim: int, index: int) -> Tensor:
+    """One index of a dimension: a slice of length 1, without its dimension."""
+    at = wrap_dim(dim, len(x.sizes))
+    first = index % x.sizes[at]
+    return prims.squeeze(ops.slice(x, at, first, first + 1), (at,))
+
+
+@decomposes(ops.slice)
+def _(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+    """A range of one dimension, clipped as Python's slices are."""
+    at = wrap_dim(dim, len(x.sizes))
+    first, last, _ = builtins.slice(start, end).indices(x.sizes[at])
+    low, high, steps = [0] * len(x.sizes), list(x.sizes), [1] * len(x.sizes)
+    low[at], high[at], steps[at] = first, max(first, last), step
+    whole = first == 0 and last >= x.sizes[at] and step == 1
+    return x if whole else prims.slice(x, tuple(low), tuple(high), tuple(steps))
+
+
+@decomposes(ops.detach)
+def _(x: Tensor) -> Tensor:
+    """The same: a graph of prims is not differentiated any more."""
+    return x
+
+
+@decomposes(ops.as_strided)
+def _(x: Tensor, size: Ints, stride: Ints, storage_offset: int | None) -> Tensor:
+    """A gather by computed addresses, if x lies in row-major order so that addresses are known."""
+    first = 0 if storage_offset is None else storage_offset - x.offset
+    last = first + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if not is_contiguous(x.sizes, x.strides) or first < 0 or (numel(size) and last >= numel(x.sizes)):
+        raise NotImplementedError(
+            f"decompose: as_strided of a tensor of sizes {list(x.sizes)} and strides {x.strides} reaches memory that is"
+            " not its own row-major elements; write it with slice, permute and expand, or apply it to x.contiguous()"
+        )
+    address = prims.full(tuple(size), first, int64)
+    for dim, (n, step) in enumerate(zip(size, stride, strict=True)):
+        along = prims.iota(n, 0, step, int64)
+        address = prims.add(address, prims.broadcast_in_dim(along, tuple(size), (dim,)))
+    return prims.index(reshaped(x, (numel(x.sizes),)), (address,))
