@@ -1,21 +1,21 @@
 # %% [markdown]
 # # 01 Exercises: tensors, strides, views
 #
-# Six exercises, about an hour. Each is a sentence, a signature, an example and a check. Write your answer in place of the
-# `raise` line or the `...`, run the cell, run the check below it. A check runs your function in a process of its own, so an endless loop costs
-# you ten seconds and not the notebook. If you are stuck, `hint("01.1")` gives the first of three hints, and calling it again the next;
-# hints cost nothing.
+# Six exercises, about an hour. Each is a sentence, a signature, an example and a check. Write your answer in place of
+# the `raise` line or the `...`, run the cell, run the check below it. A check runs your function in a process of its
+# own, so an endless loop costs you ten seconds and not the notebook. If you are stuck, `hint("01.1")` gives the first
+# of three hints, and calling it again the next; hints cost nothing.
 
 # %%
 import minitorch_compile as torch
-from minitorch_compile.course import check, hint, progress, splice
+from minitorch_compile.course import check, hint, own_parts, progress, splice
 from minitorch_compile.course.storage_drawing import draw_storage
 
 # %% [markdown]
 # ## 01.1 Where an element lies
 #
-# Give the storage position of the element with this index, in a view with these strides that begins at `offset`. For instance
-# `position((1, 2), (3, 1))` is 5, and with `offset=10` it is 15.
+# Give the storage position of the element with this index, in a view with these strides that begins at `offset`. For
+# instance `position((1, 2), (3, 1))` is 5, and with `offset=10` it is 15.
 
 
 # %%
@@ -61,8 +61,9 @@ def position(index, strides, offset=0):
 # %% [markdown]
 # ## 01.2 Strides of a new tensor
 #
-# A new tensor is row-major: its last dimension has stride 1, and each other dimension steps over everything to its right.
-# `contiguous_strides((2, 3, 4))` is `(12, 4, 1)`. A size of 0 counts as 1, and a 0-d tensor has no strides: `()`.
+# A new tensor is row-major: its last dimension has stride 1, and each other dimension steps over everything to its
+# right. `contiguous_strides((2, 3, 4))` is `(12, 4, 1)`. A size of 0 counts as 1, and a 0-d tensor has no strides:
+# `()`.
 
 
 # %%
@@ -81,8 +82,8 @@ def contiguous_strides(sizes: tuple[int, ...]) -> tuple[int, ...]:
 check("01.2")
 
 # %% [markdown]
-# This one can go into the package itself. Inside the `with` block every tensor that minitorch_compile makes is laid out by your function;
-# afterwards the package has its own back.
+# This one can go into the package itself. Inside the `with` block every tensor that minitorch_compile makes is laid out
+# by your function; afterwards the package has its own back.
 
 # %%
 with splice("tensor.contiguous_strides", contiguous_strides):
@@ -133,8 +134,8 @@ def contiguous_strides(sizes):
 # %% [markdown]
 # ## 01.3 View or copy: predict
 #
-# Before you run anything: let `x = torch.arange(12).reshape(3, 4)`. For each expression write the strides of the result if it is a view
-# of x's storage, as a tuple such as `(4, 1)`, or `"copy"` if the numbers had to be moved.
+# Before you run anything: let `x = torch.arange(12).reshape(3, 4)`. For each expression write the strides of the result
+# if it is a view of x's storage, as a tuple such as `(4, 1)`, or `"copy"` if the numbers had to be moved.
 
 # %% tags=["stub"]
 prediction = {
@@ -179,7 +180,8 @@ prediction = prediction | {"x[1:].reshape(8)": "copy"}
 prediction = prediction | {"x.t().reshape(12)": (1,), "x[:, 1:].reshape(9)": (1,)}
 
 # %% [markdown]
-# Now look. `draw_storage` shows the cells a view reads; change the expression and see whether the picture agrees with you.
+# Now look. `draw_storage` shows the cells a view reads; change the expression and see whether the picture agrees with
+# you.
 
 # %%
 x = torch.arange(12).reshape(3, 4)
@@ -189,8 +191,8 @@ draw_storage(x[:, ::2])
 # ## 01.4 Find the bug: is_contiguous
 #
 # This function says whether the elements of a view lie in row-major order without gaps. It was reported that for a
-# column turned on its side, sizes `(4, 1)` and strides `(1, 4)`, it says False, while PyTorch says True; and that it is wrong about
-# some tensors without elements. Find out why, and repair it. What it gets right must stay right.
+# column turned on its side, sizes `(4, 1)` and strides `(1, 4)`, it says False, while PyTorch says True; and that it is
+# wrong about some tensors without elements. Find out why, and repair it. What it gets right must stay right.
 
 
 # %% tags=["stub"]
@@ -279,9 +281,10 @@ def is_contiguous(sizes, strides):
 # %% [markdown]
 # ## 01.5 Reshape without copying
 #
-# `x.view(target)` must read the same cells in the same order under new sizes. Give the strides that do this, or `None` if no strides can. The sizes hold
-# equally many elements. `view_strides((2, 3), (3, 1), (6,))` is `(1,)`; for the transpose, `view_strides((3, 2), (1, 3), (6,))` is `None`;
-# and `view_strides((3, 4), (1, 3), (3, 2, 2))` is `(1, 6, 3)`, because dimension 1 can still be split. If a size is 0, any strides do.
+# `x.view(target)` must read the same cells in the same order under new sizes. Give the strides that do this, or `None`
+# if no strides can. The sizes hold equally many elements. `view_strides((2, 3), (3, 1), (6,))` is `(1,)`; for the
+# transpose, `view_strides((3, 2), (1, 3), (6,))` is `None`; and `view_strides((3, 4), (1, 3), (3, 2, 2))` is `(1, 6,
+# 3)`, because dimension 1 can still be split. If a size is 0, any strides do.
 
 
 # %%
@@ -376,9 +379,9 @@ def view_strides(sizes, strides, target):
 # %% [markdown]
 # ## 01.6 Windows for free
 #
-# A convolution, a moving average and a batch of training sequences all want overlapping windows of one line of numbers. `windows(x, 3)` of a 1-d
-# tensor with 5 elements has sizes `(3, 3)`: row i is `x[i : i + 3]`. Give it without copying a byte: `x.as_strided(sizes, strides)` makes a view of
-# x's storage, from x's first element on. Par is 0 bytes.
+# A convolution, a moving average and a batch of training sequences all want overlapping windows of one line of numbers.
+# `windows(x, 3)` of a 1-d tensor with 5 elements has sizes `(3, 3)`: row i is `x[i : i + 3]`. Give it without copying a
+# byte: `x.as_strided(sizes, strides)` makes a view of x's storage, from x's first element on. Par is 0 bytes.
 
 
 # %%
@@ -421,3 +424,12 @@ def windows(x, size):
 
 # %%
 progress("01")
+
+# %% [markdown]
+# `own_parts` is the switch for everything: inside its block the package runs on all of your answers, of all lessons,
+# that pass their checks and have a place in it.
+
+# %%
+with own_parts() as places:
+    print("running on your own:", *places)
+    print(torch.arange(6).reshape(2, 3).t().reshape(3, 2, 1))

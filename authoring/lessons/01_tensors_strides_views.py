@@ -199,6 +199,16 @@ show(expand(slice_(matrix, 0, 1, 2), 0, 3))
 # %% [markdown]
 # Three rows, four cells; each cell is striped in the colours of the three rows that read it.
 #
+# You may also skip all these operations and write the sizes and strides by hand. PyTorch calls that door
+# `x.as_strided(sizes, strides)`. It checks that you stay inside the storage and otherwise believes you, which makes it
+# the sharpest knife in the drawer: overlapping windows, diagonals, and nonsense are all one call away. Here is a
+# diagonal, in a stride that no named operation above would give: one row and one column at a time is 4 + 1 = 5.
+
+# %%
+show(View(cells, sizes=(3,), strides=(5,)))
+
+# %% [markdown]
+#
 # ## One line, many readers
 #
 # A view costs nothing because it shares. What is shared can be seen from everywhere when it changes:
@@ -206,14 +216,12 @@ show(expand(slice_(matrix, 0, 1, 2), 0, 3))
 # %%
 middle = slice_(matrix, 0, 1, 2)
 middle[0, 2] = 600
-print(
-    "middle[0, 2] =",
-    middle[0, 2],
-    "  matrix[1, 2] =",
-    matrix[1, 2],
-    "  turned[2, 1] =",
-    turned[2, 1],
-)
+for name, x, index in [
+    ("middle", middle, (0, 2)),
+    ("matrix", matrix, (1, 2)),
+    ("turned", turned, (2, 1)),
+]:
+    print(f"{name}{list(index)} is now {x[index]}")
 middle[0, 2] = 6
 
 # %% [markdown]
@@ -294,6 +302,25 @@ for name, x in [
     print(f"{name:<15} sizes {x.sizes}  strides {x.strides}  melts: {melts(x, 0)}")
 
 # %% [markdown]
+# One more thing about strides, since it has fooled everyone who ever wrote `is_contiguous`. What is the stride of a
+# dimension of size 1? It has a single index, 0, and 0 times anything is 0. The stride is never used, so it can be any
+# number at all, and all of them are equally right. Stand the column on its side and you see it:
+
+# %%
+column = slice_(matrix, 1, 2, 3)
+print("sizes", column.sizes, " strides", column.strides, " cells", cells_read(column))
+
+lying = transpose(new([2, 6, 10, 14], (1, 4)), 0, 1)
+print("sizes", lying.sizes, " strides", lying.strides, " cells", cells_read(lying))
+print("in order, without gaps:", is_contiguous(column), is_contiguous(lying))
+
+# %% [markdown]
+# The second one has strides (1, 4), which no new tensor of sizes (4, 1) would ever get. Yet it reads the cells 0, 1, 2,
+# 3, one after the other, and so it is contiguous. By the same argument a tensor with a size of 0 is contiguous whatever
+# its strides: it has no element that could be out of place. A rule that compares strides with the ones it expects gets
+# both wrong, and then copies where nothing needs to be copied, or compiles the same program twice for two tensors that
+# lie the same way.
+#
 # ## The order of the walk has a price
 #
 # Sharing is free, but reading isn't always. A processor never fetches one number. It fetches the 64 bytes around it,

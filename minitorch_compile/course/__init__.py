@@ -5,7 +5,8 @@ Everything runs on this machine, without a network or an account.
 
 from .check import check
 from .hints import hint
+from .own_parts import own_parts
 from .progress import progress
 from .splice import original, splice, splice_all
 
-__all__ = ["check", "hint", "original", "progress", "splice", "splice_all"]
+__all__ = ["check", "hint", "original", "own_parts", "progress", "splice", "splice_all"]

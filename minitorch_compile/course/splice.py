@@ -20,11 +20,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
 from .splice_points import SplicePoint, splice_point
 
+PACKAGE = __package__.rpartition(".")[0]
 _one_thread = threading.RLock()
 
 
@@ -69,12 +71,12 @@ def _exchanged(point: SplicePoint, learners: Callable[..., Any]) -> Iterator[Non
     saved = function.__code__, function.__defaults__, function.__kwdefaults__
     function.__code__, function.__defaults__ = _call_learners.__code__, None
     function.__kwdefaults__ = {"_learners": learners}
-    _forget_results(point)
+    _forget_results()
     try:
         yield
     finally:
         function.__code__, function.__defaults__, function.__kwdefaults__ = saved
-        _forget_results(point)
+        _forget_results()
 
 
 def _call_learners(*args: Any, _learners: Callable[..., Any], **kwargs: Any) -> Any:
@@ -82,13 +84,13 @@ def _call_learners(*args: Any, _learners: Callable[..., Any], **kwargs: Any) -> 
     return _learners(*args, **kwargs)
 
 
-def _forget_results(point: SplicePoint) -> None:
-    """Nothing computed by one version may be used with the other: empty the function's cache and the compiled code."""
-    cache_clear = getattr(point.resolve(), "cache_clear", None)
-    if cache_clear is not None:
-        cache_clear()
-    compiler = sys.modules.get(f"{__package__.rpartition('.')[0]}.compiler")
-    if compiler is not None:
+def _forget_results() -> None:
+    """Nothing computed by one version may be used with the other: empty the package's caches, and its compiled code."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{PACKAGE}.") and not name.startswith(__package__):
+            for cached in [value for value in vars(module).values() if isinstance(value, type(lru_cache(len)))]:
+                cached.cache_clear()
+    if (compiler := sys.modules.get(f"{PACKAGE}.compiler")) is not None:
         compiler.reset()
 
 

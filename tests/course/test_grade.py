@@ -1,0 +1,160 @@
+"""Whole notebooks: no work scores nothing, the solutions score everything, one broken cell costs its exercise only."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.course import own_parts
+from minitorch_compile.course.__main__ import main
+from minitorch_compile.course.course_folder import course_folder
+from minitorch_compile.course.grade import grade_folder, percent, table
+from minitorch_compile.course.hints import hint, read_hints
+from minitorch_compile.course.progress import grades_of, progress
+
+from .notebooks import ROOT
+
+LESSON = "01_tensors_strides_views.ipynb"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course folder with an empty work/, as a fresh clone has it."""
+    for folder in ("exercises", "notebooks", "work"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def save(folder, *cells: str) -> None:
+    data = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}}
+    (folder / "work" / LESSON).write_text(json.dumps(data))
+
+
+def points(folder) -> list[int]:
+    return [result.points for grade in grade_folder(folder) for result in grade.results if grade.lesson.number == "01"]
+
+
+def test_exercises_without_any_work_score_nothing():
+    assert all(grade.points == 0 < grade.total for grade in grade_folder(ROOT / "exercises"))
+
+
+def test_the_solutions_score_everything():
+    grades = grade_folder(ROOT / "solutions")
+    assert all(grade.points == grade.total for grade in grades)
+    assert table(grades).splitlines()[-1].endswith("100%")
+
+
+def test_a_fresh_clone_scores_nothing(course, capsys):
+    assert main(["grade"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[-1] == "0%"
+
+
+def test_a_folder_that_is_not_there_is_an_error(course, capsys):
+    assert main(["grade", "nowhere"]) == 2
+    assert "nowhere is not a folder" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_a_notebook_is_an_error_in_words(course):
+    (course / "work" / LESSON).write_text("not json")
+    with pytest.raises(ValueError, match=f"{LESSON} is not a notebook"):
+        grade_folder(course / "work")
+
+
+def test_a_broken_cell_and_an_endless_one_cost_nothing_elsewhere(course):
+    right = "def position(index, strides, offset=0):\n    return offset + sum(i * s for i, s in zip(index, strides))"
+    save(course, "1 / 0", "while True: pass", "def (", right, 'check("01.1")')
+    assert points(course / "work") == [3, 0, 0, 0, 0, 0]
+
+
+def test_details_and_csv(course, capsys):
+    save(course, "position = None")
+    assert main(["grade", "--details", "--csv", "points.csv"]) == 0
+    assert "01.2 strides of a new tensor    0 of 4 points" in capsys.readouterr().out
+    rows = list(csv.reader((course / "points.csv").open()))
+    assert rows[0] == ["exercise", "title", "points", "of", "percent"] and rows[1][:1] == ["01.1"]
+
+
+def test_only_full_points_are_a_hundred_percent():
+    assert (percent(999, 1000), percent(1000, 1000), percent(0, 5)) == (99, 100, 0)
+
+
+def test_progress_is_recomputed_and_its_file_is_only_a_cache(course):
+    save(
+        course,
+        "def position(index, strides, offset=0):\n    return offset + sum(i * s for i, s in zip(index, strides))",
+    )
+    first = [str(result) for grade in grades_of(course / "work", "01") for result in grade.results]
+    cache = course / "work" / ".progress.json"
+    assert cache.exists()
+    again = [str(result) for grade in grades_of(course / "work", "01") for result in grade.results]
+    cache.unlink()
+    fresh = [str(result) for grade in grades_of(course / "work", "01") for result in grade.results]
+    assert first == again == fresh
+
+
+def test_progress_notices_a_changed_answer(course):
+    save(course, "def position(index, strides, offset=0):\n    return 0")
+    assert grades_of(course / "work", "01")[0].results[0].points == 0
+    save(
+        course,
+        "def position(index, strides, offset=0):\n    return offset + sum(i * s for i, s in zip(index, strides))",
+    )
+    assert grades_of(course / "work", "01")[0].results[0].points == 3
+
+
+def test_progress_says_what_is_done_and_which_hints_were_read(course, capsys):
+    hint("01.1")
+    progress("01")
+    text = capsys.readouterr().out
+    assert "to do  01.1 where an element lies" in text and "1 of 3 hints read" in text
+
+
+def test_progress_of_an_unknown_lesson_lists_the_lessons(course):
+    with pytest.raises(LookupError, match="no exercises for lesson '77'. There are: 01"):
+        progress("77")
+
+
+def test_hints_come_one_after_the_other_and_are_remembered(course, capsys):
+    for level in (1, 2, 3, 3):
+        hint("01.2")
+        assert f"hint {level} of 3" in capsys.readouterr().out
+    assert read_hints() == {"01.2": 3}
+    hint("01.2", 1)
+    assert "hint 1 of 3" in capsys.readouterr().out
+    assert read_hints() == {"01.2": 3}
+
+
+def test_a_hint_of_an_unknown_exercise_or_level_is_an_error_in_words(course):
+    with pytest.raises(LookupError, match=r"no exercise '01.9'. There are: 01.1, 01.2"):
+        hint("01.9")
+    with pytest.raises(ValueError, match="level must be 1, 2 or 3, got 4"):
+        hint("01.1", 4)
+
+
+def test_outside_the_course_hints_work_and_progress_says_where_it_looked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    hint("01.1", 2)
+    assert "hint 2 of 3" in capsys.readouterr().out
+    with pytest.raises(FileNotFoundError, match="not inside the course"):
+        progress()
+
+
+def test_the_course_folder_is_found_from_inside(course):
+    assert course_folder(course / "work") == course.resolve()
+
+
+def test_the_whole_stack_runs_on_the_learners_own_passing_parts(course):
+    (course / "work" / LESSON).write_text((ROOT / "solutions" / LESSON).read_text())
+    with own_parts() as places:
+        assert {"tensor.contiguous_strides", "tensor.is_contiguous", "tensor.view_strides"} <= set(places)
+        assert torch.arange(6).reshape(2, 3).t().reshape(6).tolist() == [0, 3, 1, 4, 2, 5]
+
+
+def test_a_part_that_does_not_pass_stays_out(course):
+    save(course, "def contiguous_strides(sizes):\n    return sizes")
+    with own_parts() as places:
+        assert places == [] and torch.zeros(2, 3).stride() == (3, 1)
