@@ -7,6 +7,7 @@ The names here are PyTorch's: a program written for PyTorch runs after its impor
 tensor(3.)
 """
 
+from minitorch_compile import autograd, nn
 from minitorch_compile.tensor import (
     Generator,
     Op,
@@ -181,6 +182,7 @@ __all__ = [
     "as_strided",
     "as_tensor",
     "atan2",
+    "autograd",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -260,6 +262,7 @@ __all__ = [
     "narrow",
     "ne",
     "neg",
+    "nn",
     "no_grad",
     "ones",
     "ones_like",

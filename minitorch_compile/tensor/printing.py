@@ -48,7 +48,7 @@ def _suffix(x: TensorBase) -> str:
 
 def _autograd_suffix(x: TensorBase) -> str:
     if x.grad_fn is not None:
-        return f", grad_fn=<{getattr(x.grad_fn, 'name', type(x.grad_fn).__name__)}>"
+        return f", grad_fn={x.grad_fn!r}"
     return ", requires_grad=True" if x.requires_grad else ""
 
 

@@ -1,0 +1,215 @@
+"""The tree of modules: what an assignment registers, and the walks over everything registered.
+
+>>> from minitorch_compile import nn
+>>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+>>> [name for name, _ in net.named_parameters()], [name for name, _ in net.named_modules()]
+(['0.weight', '0.bias'], ['', '0', '1'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from minitorch_compile.nn.parameter import Buffer, Parameter
+from minitorch_compile.tensor import Tensor
+
+NOT_INITIALISED = "cannot assign {what} before Module.__init__() call"
+
+
+class ModuleTree:
+    """Parameters, buffers and child modules by name, with PyTorch's rules for assigning to them."""
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "training", True)
+        object.__setattr__(self, "_parameters", {})
+        object.__setattr__(self, "_buffers", {})
+        object.__setattr__(self, "_non_persistent_buffers_set", set())
+        object.__setattr__(self, "_modules", {})
+
+    # -------------------------------------------------------------------------------------------- registration
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Adds a parameter; None reserves the name. TypeError for another type, KeyError for a name that won't do."""
+        self._check_name(name, "parameter", self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' as a"
+                " function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Adds a tensor that is not trained; it is part of state_dict if `persistent`."""
+        self._check_name(name, "buffer", self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None required)")
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_module(self, name: str, module: Any) -> None:
+        """Adds a child module; None reserves the name."""
+        self.add_module(name, module)
+
+    def add_module(self, name: str, module: Any) -> None:
+        """Adds a child module; None reserves the name."""
+        if not isinstance(module, ModuleTree) and module is not None:
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._check_name(name, "module", self._modules)
+        self._modules[name] = module
+
+    def _check_name(self, name: str, what: str, registered: dict[str, Any]) -> None:
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(NOT_INITIALISED.format(what=what))
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in registered:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # -------------------------------------------------------------------------------------------- attributes
+
+    def __getattr__(self, name: str) -> Any:
+        for kind in ("_parameters", "_buffers", "_modules"):
+            registered = self.__dict__.get(kind)
+            if registered is not None and name in registered:
+                return registered[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self._forget(name, "parameters", "_parameters")
+            self.register_parameter(name, value)
+        elif isinstance(value, ModuleTree):
+            self._forget(name, "module", "_modules")
+            self._modules[name] = value
+        elif isinstance(value, Buffer):
+            self._forget(name, "buffer", "_buffers")
+            self.register_buffer(name, value, value.persistent)
+        elif not self._assign_registered(name, value):
+            object.__setattr__(self, name, value)
+
+    def _assign_registered(self, name: str, value: Any) -> bool:
+        """Assigns to a name that is registered already; only None, or a tensor for a buffer, may take its place."""
+        for kind, expected in (
+            ("_parameters", "parameter '{}' (torch.nn.Parameter or None expected)"),
+            ("_modules", "child module '{}' (torch.nn.Module or None expected)"),
+            ("_buffers", "buffer '{}' (torch.nn.Buffer, torch.Tensor or None expected)"),
+        ):
+            registered = self.__dict__.get(kind)
+            if registered is not None and name in registered:
+                if value is not None and not (kind == "_buffers" and isinstance(value, Tensor)):
+                    raise TypeError(f"cannot assign '{type(value).__name__}' as {expected.format(name)}")
+                registered[name] = value
+                return True
+        return False
+
+    def _forget(self, name: str, what: str, keep: str) -> None:
+        """Takes `name` out of every place but the one it is about to be registered in."""
+        if keep not in self.__dict__:
+            raise AttributeError(NOT_INITIALISED.format(what=what))
+        self.__dict__.pop(name, None)
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if kind != keep:
+                self.__dict__[kind].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__[kind]:
+                del self.__dict__[kind][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = [*super().__dir__(), *self._parameters, *self._buffers, *self._modules]
+        return sorted({name for name in names if not name[0].isdigit()})
+
+    # -------------------------------------------------------------------------------------------- walks
+
+    def named_modules(self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """This module and all below it, each with its dotted name; a module that appears twice comes once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def _named_members(self, members: Callable[[Any], Any], prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, value in members(module):
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield (f"{path}.{name}" if path else name), value
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """The parameters of this module and those below, each with its dotted name."""
+        return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """The buffers of this module and those below, each with its dotted name."""
+        return self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """The child modules with their names."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters of this module and those below."""
+        return (value for _, value in self.named_parameters(recurse=recurse))
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers of this module and those below."""
+        return (value for _, value in self.named_buffers(recurse=recurse))
+
+    def modules(self) -> Iterator[Any]:
+        """This module and all below it."""
+        return (module for _, module in self.named_modules())
+
+    def children(self) -> Iterator[Any]:
+        """The child modules."""
+        return (module for _, module in self.named_children())
+
+    def get_submodule(self, target: str) -> Any:
+        """The module of a dotted name. AttributeError if there is none."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            module = module._modules.get(name)
+            if module is None:
+                raise AttributeError(f"{type(self).__name__} has no submodule `{target}`: there is no `{name}`")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of a dotted name. AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        param = self.get_submodule(path)._parameters.get(name)
+        if param is None:
+            raise AttributeError(f"{type(self).__name__} has no parameter `{target}`")
+        return param

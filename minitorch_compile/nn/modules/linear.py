@@ -1,0 +1,55 @@
+"""Linear layers.
+
+>>> from minitorch_compile import nn, ones
+>>> nn.Linear(3, 2)(ones(4, 3)).shape
+torch.Size([4, 2])
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minitorch_compile.nn import functional as F
+from minitorch_compile.nn import init
+from minitorch_compile.nn.module import Module
+from minitorch_compile.nn.parameter import Parameter
+from minitorch_compile.tensor import Tensor, empty
+
+
+class Identity(Module):
+    """Gives back its input; takes any arguments, so that it can stand for another layer."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Linear(Module):
+    """input @ weight.T + bias."""
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(empty(out_features, in_features, dtype=dtype))
+        if bias:
+            self.bias = Parameter(empty(out_features, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform in +-1/sqrt(in_features), weight and bias."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

@@ -1,0 +1,54 @@
+"""Parameter: a tensor that a module registers when it is assigned; Buffer: one that is kept but not trained.
+
+>>> from minitorch_compile.tensor import ones
+>>> Parameter(ones(2))
+Parameter containing:
+tensor([1., 1.], requires_grad=True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.tensor import Tensor, empty
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+def _share(cls: type, data: Any) -> Any:
+    """An instance of `cls` over the storage of `data`, outside any recorded graph."""
+    if data is None:
+        data = empty(0)
+    if not isinstance(data, TensorBase):
+        raise TypeError(f"{cls.__name__}: argument 'data' must be Tensor, not {type(data).__name__}")
+    result = TensorBase.__new__(cls)
+    result.storage, result.offset, result.sizes, result.strides = data.storage, data.offset, data.sizes, data.strides
+    result.dtype, result.device, result._array = data.dtype, data.device, data._array
+    return result
+
+
+class Parameter(Tensor):
+    """A tensor to be trained. It shares the storage of `data`."""
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        return _share(cls, data).requires_grad_(requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            copy = type(self)(self.detach().clone(), self.requires_grad)
+            copy.grad = None if self.grad is None else self.grad.clone()
+            memo[id(self)] = copy
+        return memo[id(self)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} containing:\n{super().__repr__()}"
+
+
+class Buffer(Tensor):
+    """A tensor that belongs to a module's state but isn't trained. It shares the storage of `data`."""
+
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        result = _share(cls, data)
+        result.persistent = persistent
+        return result
