@@ -30,8 +30,8 @@ def is_grad_enabled() -> bool:
 
 
 class _GradMode:
-    """A context manager, and a decorator, that sets the switch and puts the old value back. May be entered"
-    " repeatedly."""
+    """A context manager, and a decorator, that sets the switch and puts the old value back. May be entered
+    repeatedly."""
 
     mode: bool
 

@@ -128,8 +128,8 @@ def _to_arrays(value: Any, op: Op, position: int) -> Any:
 
 
 class FactoryOp(Op):
-    """Makes a tensor out of no tensor. The kernel returns an array; the rule gives (sizes, dtype) from the same"
-    " parameters."""
+    """Makes a tensor out of no tensor. The kernel returns an array; the rule gives (sizes, dtype) from the same
+    parameters."""
 
     kind = "creation"
 
@@ -169,8 +169,8 @@ class CompositeOp(Op):
 
 
 class InplaceOp(Op):
-    """`x.add_(y)`: stores the result of the functional op in its first argument, and counts the storage's version"
-    " up."""
+    """`x.add_(y)`: stores the result of the functional op in its first argument, and counts the storage's version
+    up."""
 
     kind = "inplace"
 

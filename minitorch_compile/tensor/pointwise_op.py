@@ -38,8 +38,8 @@ DEFAULT, INT_TO_FLOAT, ALWAYS_BOOL, BOOL_TO_LONG = "default", "int-to-float", "a
 
 
 class PointwiseOp(Op):
-    """Element by element: arguments broadcast, dtypes promote, the result is dense in the arguments' order of"
-    " dimensions."""
+    """Element by element: arguments broadcast, dtypes promote, the result is dense in the arguments' order of
+    dimensions."""
 
     kind = "pointwise"
 

@@ -189,8 +189,8 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """2-d convolution. `padding` may be "valid" (none) or "same" (output as large as the input, for stride 1 and"
-    " odd kernels)."""
+    """2-d convolution. `padding` may be "valid" (none) or "same" (output as large as the input, for stride 1 and
+    odd kernels)."""
     strides, dilations = pair(stride, "conv2d: stride"), pair(dilation, "conv2d: dilation")
     if padding == "same":
         if strides != (1, 1) or any(d * (k - 1) % 2 for d, k in zip(dilations, weight.sizes[2:], strict=True)):

@@ -106,8 +106,8 @@ def ones(*size: Any, dtype: dtype | None = None, device: object = None, requires
 
 @composite()
 def empty(*size: Any, dtype: dtype | None = None, device: object = None, requires_grad: bool = False) -> Any:
-    """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays"
-    " repeatable."""
+    """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
+    repeatable."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 

@@ -101,8 +101,8 @@ def _scatter_add_rule(input: TensorBase, dim: int, index: TensorBase, src: Tenso
 
 @kernel_op("indexing", torch=False)
 def index(input: Array, indices: Sequence[Array | None]) -> Array:
-    """input[indices], where None stands for a whole dimension. Index tensors broadcast together (NumPy's advanced"
-    " indexing)."""
+    """input[indices], where None stands for a whole dimension. Index tensors broadcast together (NumPy's advanced
+    indexing)."""
     return np.ascontiguousarray(input[_index_key(input, indices)]).reshape(
         index_sizes(input.shape, [None if i is None else i.shape for i in indices])
     )
@@ -119,8 +119,8 @@ def _index_key(input: Array, indices: Sequence[Array | None]) -> tuple[Any, ...]
 
 
 def index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) -> tuple[int, ...]:
-    """The sizes of input[indices]: the index dimensions stand where the first index stood if all are adjacent,"
-    " else in front."""
+    """The sizes of input[indices]: the index dimensions stand where the first index stood if all are adjacent,
+    else in front."""
     used = [dim for dim, shape in enumerate(shapes) if shape is not None]
     common = broadcast_sizes(*(shape for shape in shapes if shape is not None))
     rest = [n for dim, n in enumerate(sizes) if dim >= len(shapes) or shapes[dim] is None]

@@ -76,8 +76,8 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities like"
-    " input."""
+    """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities like
+    input."""
     dim = 1 if len(input.sizes) > 1 else 0
     log_probabilities = log_softmax(input, dim)
     if target.dtype.category >= FLOATING:

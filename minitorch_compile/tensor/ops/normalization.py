@@ -30,8 +30,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 def native_layer_norm(
     input: Array, normalized_shape: tuple[int, ...], weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    """(out, mean, rstd): each row, the last len(normalized_shape) dimensions, shifted to mean 0 and scaled to"
-    " variance 1."""
+    """(out, mean, rstd): each row, the last len(normalized_shape) dimensions, shifted to mean 0 and scaled to
+    variance 1."""
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     mean = input.mean(axes, keepdims=True, dtype=input.dtype)
     centred = input - mean

@@ -24,8 +24,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 def max_pool2d_with_indices(
     input: Array, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
 ) -> tuple[Array, Array]:
-    """The maximum of each window, and where it is as y * width + x in the unpadded image; the first of equals, NaN"
-    " wins."""
+    """The maximum of each window, and where it is as y * width + x in the unpadded image; the first of equals, NaN
+    wins."""
     out = _out(input.shape, kernel_size, stride, padding, dilation, ceil_mode)
     lowest = -np.inf if input.dtype.kind == "f" else np.iinfo(input.dtype).min
     reach = [(o - 1) * s + d * (k - 1) + 1 for o, s, d, k in zip(out, stride, dilation, kernel_size, strict=True)]

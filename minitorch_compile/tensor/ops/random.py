@@ -157,8 +157,8 @@ def randperm(n: int) -> Any:
 
 @composite(functional=True)
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Any:
-    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only when"
-    " training."""
+    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only when
+    training."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:

@@ -93,8 +93,8 @@ def t(input: TensorBase) -> Layout:
 
 @view(torch=False, gather_dims=True)
 def expand(input: TensorBase, size: Ints) -> Layout:
-    """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't"
-    " fit."""
+    """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't
+    fit."""
     lead = len(size) - len(input.sizes)
     if lead < 0:
         raise RuntimeError(
@@ -147,8 +147,8 @@ def select(input: TensorBase, dim: int, index: int) -> Layout:
 
 @view(torch=False, methods=False)
 def slice(input: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Layout:
-    """Every step-th index of a dimension from start up to end, clipped as Python's slices are. ValueError unless"
-    " step > 0."""
+    """Every step-th index of a dimension from start up to end, clipped as Python's slices are. ValueError unless
+    step > 0."""
     at = wrap_dim(dim, len(input.sizes))
     if step <= 0:
         raise ValueError(f"slice: step must be greater than zero, got {step}; use flip to reverse a dimension")
@@ -207,8 +207,8 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
 
 @composite(methods=True)
 def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
-    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes. A tuple of"
-    " views."""
+    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes. A tuple of
+    views."""
     n = tensor.sizes[wrap_dim(dim, len(tensor.sizes))]
     if isinstance(split_size_or_sections, int):
         if split_size_or_sections <= 0:
