@@ -8,19 +8,40 @@
 from minitorch_compile.nn import functional, init
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Tanh
+from minitorch_compile.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from minitorch_compile.nn.modules.container import ModuleDict, ModuleList, Sequential
+from minitorch_compile.nn.modules.conv import Conv2d
+from minitorch_compile.nn.modules.dropout import Dropout
+from minitorch_compile.nn.modules.flatten import Flatten, Unflatten
 from minitorch_compile.nn.modules.linear import Identity, Linear
+from minitorch_compile.nn.modules.loss import CrossEntropyLoss, MSELoss, NLLLoss
+from minitorch_compile.nn.modules.normalization import LayerNorm
+from minitorch_compile.nn.modules.pooling import AdaptiveAvgPool2d, MaxPool2d
+from minitorch_compile.nn.modules.sparse import Embedding
 from minitorch_compile.nn.parameter import Buffer, Parameter
 
 __all__ = [
     "GELU",
+    "AdaptiveAvgPool2d",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
     "Buffer",
+    "Conv2d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
+    "Flatten",
     "Identity",
+    "LayerNorm",
     "Linear",
     "LogSoftmax",
+    "MSELoss",
+    "MaxPool2d",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "NLLLoss",
     "Parameter",
     "ReLU",
     "Sequential",
@@ -28,6 +49,7 @@ __all__ = [
     "Sigmoid",
     "Softmax",
     "Tanh",
+    "Unflatten",
     "functional",
     "init",
 ]

@@ -7,6 +7,7 @@ tensor([0., 2.])
 
 from minitorch_compile.tensor.ops import (
     adaptive_avg_pool2d,
+    batch_norm,
     conv2d,
     cross_entropy,
     dropout,
@@ -28,6 +29,7 @@ from minitorch_compile.tensor.ops import (
 
 __all__ = [
     "adaptive_avg_pool2d",
+    "batch_norm",
     "conv2d",
     "cross_entropy",
     "dropout",

@@ -53,7 +53,10 @@ def _(grad: Tensor, out: Unused, x: Unused, indices: Tensor, values: Layout, acc
 
 
 @derivative(ops.embedding)
-def _(grad: Tensor, out: Unused, input: Tensor, weight: Layout) -> Gradients:
+def _(grad: Tensor, out: Unused, input: Tensor, weight: Layout, padding_idx: int | None) -> Gradients:
+    if padding_idx is not None:
+        padding = padding_idx % weight.sizes[0]
+        grad = ops.where(ops.unsqueeze(input == padding, -1), 0.0, grad)
     return None, ops.index_put(_zeros(weight), [input], grad, True)
 
 

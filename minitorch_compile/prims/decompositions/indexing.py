@@ -66,7 +66,7 @@ def _(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: b
 
 
 @decomposes(ops.embedding)
-def _(input: Tensor, weight: Tensor) -> Tensor:
+def _(input: Tensor, weight: Tensor, padding_idx: int | None) -> Tensor:
     """Rows of the table."""
     return prims.index(weight, (converted(input, int64),))
 

@@ -47,7 +47,12 @@ from minitorch_compile.tensor.ops.indexing import (
 )
 from minitorch_compile.tensor.ops.joining import cat, stack
 from minitorch_compile.tensor.ops.loss import cross_entropy, mse_loss, nll_loss
-from minitorch_compile.tensor.ops.normalization import layer_norm, native_layer_norm, scaled_dot_product_attention
+from minitorch_compile.tensor.ops.normalization import (
+    batch_norm,
+    layer_norm,
+    native_layer_norm,
+    scaled_dot_product_attention,
+)
 from minitorch_compile.tensor.ops.pointwise import (
     abs,
     add,
@@ -180,6 +185,7 @@ __all__ = [
     "argmin",
     "as_strided",
     "atan2",
+    "batch_norm",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",

@@ -177,8 +177,11 @@ def _index_put_rule(
 
 
 @kernel_op("indexing", functional=True, torch=False)
-def embedding(input: Array, weight: Array) -> Array:
-    """weight[input]: a row of `weight` for each integer. IndexError for one that is out of range."""
+def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Array:
+    """weight[input]: a row of `weight` for each integer. IndexError for one that is out of range.
+
+    The row `padding_idx` of the table gets no gradient.
+    """
     if input.size and (input.min() < 0 or input.max() >= weight.shape[0]):
         raise IndexError(
             f"embedding: index out of range in self: {input.min()} to {input.max()} in a table of {weight.shape[0]}"
@@ -188,13 +191,16 @@ def embedding(input: Array, weight: Array) -> Array:
 
 
 @embedding.shape_rule
-def _embedding_rule(input: TensorBase, weight: TensorBase) -> TensorBase:
+def _embedding_rule(input: TensorBase, weight: TensorBase, padding_idx: int | None = None) -> TensorBase:
     if input.dtype.category >= FLOATING or input.dtype is bool_:
         raise RuntimeError(
             f"embedding: Expected tensor for argument 'input' to have dtype Long or Int; but got {input.dtype} instead"
         )
     if len(weight.sizes) != 2:
         raise RuntimeError(f"embedding: 'weight' must be 2-D, got sizes {list(weight.sizes)}")
+    rows = weight.sizes[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(f"embedding: padding_idx must be within the {rows} rows of the table, got {padding_idx}")
     return empty_fake((*input.sizes, weight.sizes[1]), None, weight.dtype)
 
 

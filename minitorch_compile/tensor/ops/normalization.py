@@ -15,14 +15,16 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.indexing import tril
-from minitorch_compile.tensor.ops.pointwise import where
+from minitorch_compile.tensor.ops.pointwise import rsqrt, square, where
 from minitorch_compile.tensor.ops.random import dropout
-from minitorch_compile.tensor.ops.reduction import softmax
+from minitorch_compile.tensor.ops.reduction import mean, softmax
 from minitorch_compile.tensor.ops.view import transpose
+from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -78,6 +80,53 @@ def layer_norm(
 ) -> Any:
     """Layer normalisation (Ba, Kiros and Hinton 2016)."""
     return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
+
+
+@composite(functional=True)
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1 (Ioffe and Szegedy 2015).
+
+    In training by the statistics of the batch, towards which the running ones are moved, in place; else by the running ones.
+    """
+    channel = (1, -1, *[1] * (len(input.sizes) - 2))
+    if training:
+        mean_, var_ = _batch_statistics(input)
+        _move_running(running_mean, mean_, 1.0, momentum)
+        count = numel(input.sizes) // max(input.sizes[1], 1)
+        _move_running(running_var, var_, count / max(count - 1, 1), momentum)
+    elif running_mean is None or running_var is None:
+        raise RuntimeError("batch_norm: expected running_mean and running_var to be defined when training=False")
+    else:
+        mean_, var_ = running_mean.view(channel), running_var.view(channel)
+    scale = rsqrt(var_ + eps)
+    if weight is not None:
+        scale = scale * weight.view(channel)
+    out = (input - mean_) * scale
+    return out if bias is None else out + bias.view(channel)
+
+
+def _batch_statistics(input: Tensor) -> tuple[Any, Any]:
+    """The mean and the biased variance of each channel, with size-1 dimensions for the others."""
+    dims = [d for d in range(len(input.sizes)) if d != 1]
+    if numel(input.sizes[d] for d in dims) <= 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.sizes}")
+    centre = mean(input, dims, True)
+    return centre, mean(square(input - centre), dims, True)
+
+
+def _move_running(running: Any, batch: Any, factor: float, momentum: float) -> None:
+    if running is not None:
+        with no_grad():
+            running.copy_(running * (1 - momentum) + batch.detach().view(-1) * (momentum * factor))
 
 
 @composite(torch=False, functional=True)

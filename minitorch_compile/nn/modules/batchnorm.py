@@ -1,0 +1,114 @@
+"""Batch normalisation.
+
+>>> from minitorch_compile import nn, tensor
+>>> layer = nn.BatchNorm1d(1)
+>>> layer(tensor([[1.0], [3.0]])).detach(), layer.running_mean, layer.num_batches_tracked
+(tensor([[-1.0000],
+        [ 1.0000]]), tensor([0.2000]), tensor(1))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.nn import functional as F
+from minitorch_compile.nn import init
+from minitorch_compile.nn.module import Module
+from minitorch_compile.nn.parameter import Parameter
+from minitorch_compile.tensor import Tensor, empty, int64, ones, tensor, zeros
+
+
+class _BatchNorm(Module):
+    """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1.
+
+    In training over the batch, which also moves the running statistics by `momentum` (None: their plain average); in
+    evaluation by the running statistics.
+    """
+
+    dims: tuple[int, ...] = ()  # how many dimensions an input may have
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self.register_parameter("weight", Parameter(empty(num_features, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(empty(num_features, dtype=dtype)) if affine else None)
+        self.register_buffer("running_mean", zeros(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("running_var", ones(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Mean 0, variance 1, no batches seen."""
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+            init.zeros_(self.num_batches_tracked)
+
+    def reset_parameters(self) -> None:
+        """Weight 1, bias 0, and the running statistics reset."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        use_batch = self.training or self.running_mean is None
+        tracks = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if tracks else None,
+            self.running_var if tracks else None,
+            self.weight,
+            self.bias,
+            use_batch,
+            momentum,
+            self.eps,
+        )
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in self.dims:
+            expected = " or ".join(f"{n}D" for n in self.dims)
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine},"
+            f" track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of (N, C) or (N, C, L)."""
+
+    dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of images (N, C, H, W)."""
+
+    dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of volumes (N, C, D, H, W)."""
+
+    dims = (5,)
