@@ -14,8 +14,9 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import Rule, decomposes
-from minitorch_compile.tensor.dtype import bool_, dtype
-from minitorch_compile.tensor.pointwise_op import PointwiseOp, WherePointwiseOp
+from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype
+from minitorch_compile.tensor.op import Scalar
+from minitorch_compile.tensor.pointwise_op import PointwiseOp, WherePointwiseOp, number_as
 from minitorch_compile.tensor.strides import broadcast_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -52,7 +53,7 @@ def operands(op: PointwiseOp, bound: Sequence[Any]) -> list[Any]:
 
 def _operand(value: Any, sizes: tuple[int, ...], element: dtype) -> Tensor:
     if not isinstance(value, TensorBase):
-        return prims.full(sizes, value.item() if hasattr(value, "item") else value, element)
+        return constant(sizes, value, element)
     return broadcast_to(converted(value, element), sizes)
 
 
@@ -74,9 +75,15 @@ def broadcast_to(x: Tensor, sizes: Sequence[int]) -> Tensor:
     return prims.broadcast_in_dim(x, tuple(sizes), tuple(range(lead, len(sizes))))
 
 
-def number_like(x: Tensor, value: bool | int | float) -> Tensor:
+def constant(sizes: Sequence[int], value: Scalar, element: dtype) -> Tensor:
+    """One value everywhere, given as the Python number that an element of the dtype is."""
+    number = float(value) if element.category == FLOATING else number_as(value, element.numpy).item()
+    return prims.full(tuple(sizes), number, element)
+
+
+def number_like(x: Tensor, value: Scalar) -> Tensor:
     """A tensor like x with one value everywhere."""
-    return prims.full(tuple(x.sizes), value, x.dtype)
+    return constant(x.sizes, value, x.dtype)
 
 
 def reshaped(x: Tensor, sizes: Sequence[int]) -> Tensor:

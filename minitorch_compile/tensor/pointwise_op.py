@@ -78,7 +78,10 @@ class PointwiseOp(Op):
             arrays[position] = array
         if first is None or (first.category < FLOATING and self.promotion != DEFAULT):
             return super().run(args, kwargs)
-        return wrap(np.asarray(quietly(self.kernel, *arrays)))
+        try:
+            return wrap(np.asarray(quietly(self.kernel, *arrays)))
+        except OverflowError:  # a Python number outside the range of a small integer dtype, which eager wraps around
+            return super().run(args, kwargs)
 
     def eager(self, *bound: Any) -> TensorBase:
         arrays = list(bound)
@@ -92,7 +95,7 @@ class PointwiseOp(Op):
                     layouts.append(i)
                 arrays[i] = array if array.dtype == target else self._convert(array, target)
             elif value is not None:
-                arrays[i] = target.type(value)
+                arrays[i] = number_as(value, target)
         result = np.asarray(quietly(self.kernel, *arrays))
         return wrap(result) if not layouts else self._in_layout_of(bound, result)
 
@@ -129,6 +132,18 @@ class WherePointwiseOp(PointwiseOp):
 
     def _convert(self, array: Array, target: np.dtype) -> Array:
         return array if array.dtype == np.bool_ else array.astype(target)
+
+
+def number_as(value: Any, target: np.dtype) -> np.generic:
+    """A Python number as an element of that dtype. Integers outside its range wrap around, as in PyTorch.
+
+    >>> number_as(-2, np.dtype(np.uint8))
+    np.uint8(254)
+    """
+    try:
+        return target.type(value)
+    except OverflowError:
+        return np.asarray(value).astype(target)[()]
 
 
 def common_dtype(operands: Sequence[Any], name: str) -> dtype:

@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
-from minitorch_compile.prims.elementwise import broadcast_to, copied, number_like
+from minitorch_compile.prims.elementwise import broadcast_to, constant, copied, number_like
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import as_dtype, bool_, dtype, int64
 
@@ -23,7 +23,7 @@ Tensor = Any
 def _(size: tuple[int, ...], fill_value: float, dtype: dtype | None) -> Tensor:
     """The prim."""
     like = ops.full.meta(size, fill_value, dtype)
-    return prims.full(tuple(like.sizes), fill_value, like.dtype)
+    return constant(like.sizes, fill_value, like.dtype)
 
 
 @decomposes(ops.arange)

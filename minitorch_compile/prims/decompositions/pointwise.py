@@ -3,7 +3,7 @@
 >>> from minitorch_compile.prims.decomposer import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.sigmoid, empty_fake((2,))).compact())
-x -> reciprocal(add(full((2,), 1, torch.float32), exp(neg(x))))
+x -> reciprocal(add(full((2,), 1.0, torch.float32), exp(neg(x))))
 """
 
 from __future__ import annotations
@@ -68,20 +68,24 @@ def _(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _floor_divide_integers(a: Tensor, b: Tensor) -> Tensor:
-    zero, rest = number_like(a, 0), prims.fmod(a, b)
-    signs_differ = prims.ne(prims.lt(rest, zero), prims.lt(b, zero))
-    rounds_down = prims.bitwise_and(prims.ne(rest, zero), signs_differ)
-    return prims.sub(prims.div(a, b), prims.convert_element_type(rounds_down, a.dtype))
+    return prims.sub(prims.div(a, b), prims.convert_element_type(_rounds_up(prims.fmod(a, b), b), a.dtype))
 
 
 def _floor_divide_floats(a: Tensor, b: Tensor) -> Tensor:
-    """What Python does: take the remainder off first, so that the division is exact up to rounding."""
-    zero, rest = number_like(a, 0.0), prims.remainder(a, b)
-    quotient = prims.div(prims.sub(a, rest), b)
-    nearest = prims.round(quotient)
+    """The remainder is taken off first, so that the quotient is an integer up to rounding (as Python's // does)."""
+    zero, rest = number_like(a, 0.0), prims.fmod(a, b)
+    toward_zero = prims.div(prims.sub(a, rest), b)
+    quotient = prims.sub(toward_zero, prims.convert_element_type(_rounds_up(rest, b), a.dtype))
     signed_zero = prims.mul(prims.div(a, b), zero)
-    exact = prims.where(prims.eq(quotient, zero), signed_zero, nearest)
-    return prims.where(prims.eq(b, zero), prims.div(a, b), exact)
+    whole = prims.where(prims.eq(quotient, zero), signed_zero, prims.round(quotient))
+    return prims.where(prims.eq(b, zero), prims.div(a, b), whole)
+
+
+def _rounds_up(rest: Tensor, divisor: Tensor) -> Tensor:
+    """Where rounding a quotient toward zero, which leaves `rest`, rounds it up: it is negative and not whole."""
+    zero = number_like(rest, 0)
+    signs_differ = prims.ne(prims.lt(rest, zero), prims.lt(divisor, zero))
+    return prims.bitwise_and(prims.ne(rest, zero), signs_differ)
 
 
 SMALL_POWERS = (-1, 0, 1, 2, 3, 4)  # as products these are faster than pow, and as exact
@@ -89,8 +93,10 @@ SMALL_POWERS = (-1, 0, 1, 2, 3, 4)  # as products these are faster than pow, and
 
 @decomposes(ops.pow)
 def _(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """input ** exponent; small integer exponents become products."""
+    """input ** exponent; small integer exponents become products, and 1/2 the square root."""
     base, power = operands(ops.pow, (input, exponent))
+    if type(exponent) is float and exponent == 0.5:
+        return prims.sqrt(base)
     if (
         type(exponent) in (int, float)
         and exponent in SMALL_POWERS
@@ -138,7 +144,7 @@ _rounding(ops.trunc, prims.trunc)
 _rounding(ops.round, prims.round)
 
 
-@elementwise(ops.clone)
+@decomposes(ops.clone)
 def _(x: Tensor) -> Tensor:
     """A new tensor."""
     return copied(x)

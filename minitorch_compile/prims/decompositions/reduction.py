@@ -3,7 +3,7 @@
 >>> from minitorch_compile.prims.decomposer import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.mean, empty_fake((2, 3)), 1).compact())
-x -> div(sum(x, (1,)), full((2,), 3, torch.float32))
+x -> div(sum(x, (1,)), full((2,), 3.0, torch.float32))
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import special
 
@@ -53,33 +55,39 @@ def div(input: Array, other: Array | Scalar) -> Array:
 @pointwise()
 def floor_divide(input: Array, other: Array | Scalar) -> Array:
     """The quotient rounded down."""
-    _no_zero_divisor("floor_divide", other)
+    _check_division("floor_divide", input, other)
     return np.floor_divide(input, other)
 
 
 @pointwise()
 def remainder(input: Array, other: Array | Scalar) -> Array:
     """What floor_divide leaves: has the sign of the divisor, like Python's %."""
-    _no_zero_divisor("remainder", other)
+    _check_division("remainder", input, other)
     return np.remainder(input, other)
 
 
 @pointwise()
 def fmod(input: Array, other: Array | Scalar) -> Array:
     """What truncating division leaves: has the sign of the dividend, like C's %."""
-    _no_zero_divisor("fmod", other)
+    _check_division("fmod", input, other)
     return np.fmod(input, other)
 
 
-def _no_zero_divisor(name: str, divisor: Array | Scalar) -> None:
-    if np.asarray(divisor).dtype.kind in "iub" and not np.all(divisor):
+def _check_division(name: str, dividend: Array | Scalar, divisor: Array | Scalar) -> None:
+    kind = np.result_type(dividend, divisor).kind
+    if kind == "b":
+        raise RuntimeError(f'{name}: "{name}" is implemented for numbers, got bool tensors; call .int() first')
+    if kind in "iu" and not np.all(divisor):
         raise RuntimeError(f"{name}: ZeroDivisionError: an integer was divided by zero")
 
 
 @pointwise()
 def pow(input: Array | Scalar, exponent: Array | Scalar) -> Array:
-    """input to the power of exponent. RuntimeError for integers to a negative power."""
-    if np.asarray(exponent).dtype.kind == "i" and np.any(np.asarray(exponent) < 0):
+    """input to the power of exponent. RuntimeError for integers to a negative power, and for bools."""
+    kind = np.result_type(input, exponent).kind
+    if kind == "b":
+        raise RuntimeError('pow: "pow" is implemented for numbers, got bool tensors; call .int() first')
+    if kind == "i" and np.any(np.asarray(exponent) < 0):
         raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
     return np.power(input, exponent)
 
@@ -224,13 +232,18 @@ def tanh(input: Array) -> Array:
 @pointwise(INT_TO_FLOAT, functional=True)
 def sigmoid(input: Array) -> Array:
     """1 / (1 + exp(-x))."""
-    return special.expit(input)
+    return _special(special.expit, input)
 
 
 @pointwise(INT_TO_FLOAT)
 def erf(input: Array) -> Array:
     """The error function."""
-    return special.erf(input)
+    return _special(special.erf, input)
+
+
+def _special(function: Callable[[Array], Array], input: Array) -> Array:
+    """A function of SciPy's, in the dtype of its argument: SciPy itself computes float16 in float32 or float64."""
+    return function(input).astype(input.dtype, copy=False)
 
 
 @pointwise(INT_TO_FLOAT)
@@ -251,17 +264,24 @@ def relu(input: Array) -> Array:
 @pointwise(torch=False, methods=False, functional=True)
 def gelu(input: Array, approximate: str = "none") -> Array:
     """0.5 x (1 + erf(x / sqrt 2)); approximate="tanh" is the cubic-tanh form of Hendrycks & Gimpel (2016)."""
+    _floats_only("gelu", input)
     if approximate == "tanh":
         return 0.5 * input * (1 + np.tanh(SQRT_2_OVER_PI * (input + 0.044715 * input * input * input)))
     if approximate != "none":
         raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
-    return 0.5 * input * (1 + special.erf(input * SQRT_HALF))
+    return 0.5 * input * (1 + _special(special.erf, input * SQRT_HALF))
 
 
 @pointwise(torch=False, methods=False, functional=True)
 def silu(input: Array) -> Array:
     """x * sigmoid(x)."""
-    return input * special.expit(input)
+    _floats_only("silu", input)
+    return input * _special(special.expit, input)
+
+
+def _floats_only(name: str, input: Array) -> None:
+    if input.dtype.kind != "f":
+        raise RuntimeError(f'{name}: "{name}" is implemented for floating-point tensors, got {input.dtype}')
 
 
 # ------------------------------------------------------------------------------------------------- comparison and logic
