@@ -7,7 +7,7 @@ The names here are PyTorch's: a program written for PyTorch runs after its impor
 tensor(3.)
 """
 
-from minitorch_compile import autograd, nn
+from minitorch_compile import autograd, nn, optim
 from minitorch_compile.tensor import (
     Generator,
     Op,
@@ -266,6 +266,7 @@ __all__ = [
     "no_grad",
     "ones",
     "ones_like",
+    "optim",
     "permute",
     "pow",
     "prod",

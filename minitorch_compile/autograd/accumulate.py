@@ -42,7 +42,9 @@ def _without_history(grad: Any) -> Any:
 
 def _owned(grad: Any, x: Any, shared: set[Any]) -> Any:
     """The gradient in storage that nobody else uses, and in the memory layout of `x`."""
-    other_layout = grad.strides != x.strides and not (is_contiguous(x.sizes, x.strides) and is_contiguous(grad.sizes, grad.strides))
+    other_layout = grad.strides != x.strides and not (
+        is_contiguous(x.sizes, x.strides) and is_contiguous(grad.sizes, grad.strides)
+    )
     if other_layout and is_dense(x.sizes, x.strides):
         return ops.copy(x.detach(), grad)
     if grad.storage in shared:

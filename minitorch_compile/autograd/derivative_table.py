@@ -47,7 +47,9 @@ class Derivative:
         self.formula = formula
         _, out, *parameters = inspect.signature(formula).parameters.values()
         if len(parameters) != len(op.parameters):
-            raise TypeError(f"derivative({op}): the formula must take grad, out, {', '.join(op.parameters)}; it takes {len(parameters)} parameters")
+            raise TypeError(
+                f"derivative({op}): the formula must take grad, out, {', '.join(op.parameters)}; it takes {len(parameters)} parameters"
+            )
         self.keeps_out = _kept_outputs(str(out.annotation))
         self.keeps = tuple(_KEEPS.get(_annotation(p), VALUE) for p in parameters)
 
@@ -105,4 +107,17 @@ def sum_to(grad: Any, like: Any) -> Any:
     return grad if grad.dtype is like.dtype else ops.to_copy(grad, like.dtype)
 
 
-__all__ = ["DERIVATIVES", "LAYOUT", "NOTHING", "NOT_DIFFERENTIABLE", "VALUE", "Derivative", "Gradients", "Layout", "Unused", "derivative", "not_differentiable", "sum_to"]
+__all__ = [
+    "DERIVATIVES",
+    "LAYOUT",
+    "NOTHING",
+    "NOT_DIFFERENTIABLE",
+    "VALUE",
+    "Derivative",
+    "Gradients",
+    "Layout",
+    "Unused",
+    "derivative",
+    "not_differentiable",
+    "sum_to",
+]

@@ -34,7 +34,11 @@ class BackwardPass:
     """
 
     def __init__(
-        self, retain_graph: bool | None, create_graph: bool, needed: set[Node] | None = None, captures: Iterable[Edge] | None = None
+        self,
+        retain_graph: bool | None,
+        create_graph: bool,
+        needed: set[Node] | None = None,
+        captures: Iterable[Edge] | None = None,
     ) -> None:
         self.retain_graph = create_graph if retain_graph is None else retain_graph
         self.create_graph = create_graph
@@ -75,7 +79,9 @@ class BackwardPass:
             if self.accumulates:
                 accumulate(node, grads[0], self.create_graph, self.shared)
             return
-        wanted = [target is not None and (self.needed is None or target in self.needed) for target, _ in node.next_functions]
+        wanted = [
+            target is not None and (self.needed is None or target in self.needed) for target, _ in node.next_functions
+        ]
         if not any(wanted):
             return
         for edge, grad, want in zip(node.next_functions, node.apply(grads, wanted), wanted, strict=True):
@@ -92,7 +98,11 @@ class BackwardPass:
 
 
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
     """Adds to `.grad` of every leaf (or only of the leaves in `inputs`) the sum of the gradients of `tensors`.
 
@@ -161,16 +171,26 @@ def _roots(outputs: Sequence[Any]) -> list[Edge]:
 
 def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
     """One gradient for each output, checked; 1 where none was given."""
-    given = [None] * len(outputs) if gradients is None else [gradients] if isinstance(gradients, TensorBase) else list(gradients)
+    given = (
+        [None] * len(outputs)
+        if gradients is None
+        else [gradients]
+        if isinstance(gradients, TensorBase)
+        else list(gradients)
+    )
     if len(given) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
     for i, (x, g) in enumerate(zip(outputs, given, strict=True)):
         if g is None and x.requires_grad:
             if numel(x.sizes) != 1:
-                raise RuntimeError(f"grad can be implicitly created only for scalar outputs; output {i} has sizes {list(x.sizes)}: pass its gradient")
+                raise RuntimeError(
+                    f"grad can be implicitly created only for scalar outputs; output {i} has sizes {list(x.sizes)}: pass its gradient"
+                )
             given[i] = ops.ones_like(x)
         elif g is not None and tuple(g.sizes) != tuple(x.sizes):
-            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of {x.sizes}.")
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of {x.sizes}."
+            )
     return given
 
 

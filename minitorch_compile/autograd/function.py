@@ -50,7 +50,9 @@ class FunctionContext:
         """Keeps tensors (or Nones) for backward; they are checked there for in-place changes."""
         for x in tensors:
             if x is not None and not isinstance(x, TensorBase):
-                raise TypeError(f"save_for_backward can only save variables, but got {type(x).__name__}; set it as an attribute of ctx")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but got {type(x).__name__}; set it as an attribute of ctx"
+                )
         self._saved = tensors
         self._versions = tuple(0 if x is None else x.storage.version for x in tensors)
 
@@ -99,7 +101,10 @@ class FunctionNode(Node):
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         if self.ctx._materialize:
-            grads = [_zeros(layout) if g is None and layout is not None else g for g, layout in zip(grads, self.outputs, strict=True)]
+            grads = [
+                _zeros(layout) if g is None and layout is not None else g
+                for g, layout in zip(grads, self.outputs, strict=True)
+            ]
         result = self.function.backward(self.ctx, *grads)
         gradients = result if isinstance(result, (tuple, list)) else (result,)
         return self._checked(list(gradients))
@@ -109,14 +114,20 @@ class FunctionNode(Node):
         if len(gradients) > count and all(g is None for g in gradients[count:]):
             gradients = gradients[:count]
         if len(gradients) != count:
-            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {count}, got {len(gradients)})")
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {count}, got {len(gradients)})"
+            )
         for i, (g, layout) in enumerate(zip(gradients, self.arguments, strict=True)):
             if g is None or layout is None or self.next_functions[i] is NO_EDGE:
                 continue
             if not isinstance(g, TensorBase):
-                raise TypeError(f"function {self.name()}: expected Variable or None for gradient {i}, got {type(g).__name__}")
+                raise TypeError(
+                    f"function {self.name()}: expected Variable or None for gradient {i}, got {type(g).__name__}"
+                )
             if g.sizes != layout.sizes:
-                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {i} - got {list(g.sizes)} but expected shape compatible with {list(layout.sizes)}")
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got {list(g.sizes)} but expected shape compatible with {list(layout.sizes)}"
+                )
         return gradients
 
     def release(self) -> None:
@@ -142,7 +153,9 @@ class Function:
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """The gradients of the arguments, given those of the outputs."""
-        raise NotImplementedError("You must implement the backward function for your custom autograd.Function to use it with backward mode AD.")
+        raise NotImplementedError(
+            "You must implement the backward function for your custom autograd.Function to use it with backward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args: Any) -> Any:

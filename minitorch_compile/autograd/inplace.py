@@ -29,7 +29,9 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], make_
     _check_target(op, target)
     derivative = DERIVATIVES.get(op.functional)
     if derivative is None:
-        raise NotImplementedError(f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()")
+        raise NotImplementedError(
+            f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()"
+        )
     state.enabled = False
     try:
         if derivative.keeps[0] is VALUE:

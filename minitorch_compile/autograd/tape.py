@@ -183,7 +183,9 @@ class RecordingTape:
             return out
         derivative = DERIVATIVES.get(op)
         if derivative is None:
-            return _attach(out, MissingDerivative(op, tuple(gradient_edge(a) for a in args if isinstance(a, TensorBase))))
+            return _attach(
+                out, MissingDerivative(op, tuple(gradient_edge(a) for a in args if isinstance(a, TensorBase)))
+            )
         node = OpNode(op, derivative, list(op.bind(args, kwargs)))
         _attach(out, node)
         node.keep_output(out)

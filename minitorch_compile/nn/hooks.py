@@ -47,7 +47,9 @@ class Hooks(dict[int, tuple[Callable[..., Any], bool]]):
         self.update(rest)
         return handle
 
-    def before(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def before(
+        self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, as the hooks leave them."""
         for hook, with_kwargs in list(self.values()):
             result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
@@ -55,7 +57,9 @@ class Hooks(dict[int, tuple[Callable[..., Any], bool]]):
                 continue
             if with_kwargs:
                 if not (isinstance(result, tuple) and len(result) == 2):
-                    raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+                    raise RuntimeError(
+                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {result}."
+                    )
                 args, kwargs = result
             else:
                 args = result if isinstance(result, tuple) else (result,)

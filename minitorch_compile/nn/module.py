@@ -52,7 +52,9 @@ class Module(ModuleState):
         args, kwargs = self._forward_pre_hooks.before(self, args, kwargs)
         return self._forward_hooks.after(self, args, kwargs, self.forward(*args, **kwargs))
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
         """`hook(module, args)` runs before forward; what it returns, if not None, becomes the arguments."""
         return self._forward_pre_hooks.add(hook, prepend, with_kwargs)
 
@@ -61,7 +63,9 @@ class Module(ModuleState):
     ) -> RemovableHandle:
         """`hook(module, args, output)` runs after forward; what it returns, if not None, becomes the output."""
         if always_call:
-            raise NotImplementedError("register_forward_hook: always_call is not supported; use try/finally around the call")
+            raise NotImplementedError(
+                "register_forward_hook: always_call is not supported; use try/finally around the call"
+            )
         return self._forward_hooks.add(hook, prepend, with_kwargs)
 
     # -------------------------------------------------------------------------------------------- switches

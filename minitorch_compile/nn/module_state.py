@@ -56,7 +56,9 @@ class ModuleState(ModuleTree):
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         return destination
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
         """Copies values in by name. RuntimeError that lists every missing, unexpected or misshapen one.
 
         Not `strict`: only sizes have to agree. `assign`: takes the tensors themselves instead of copying their values.
@@ -68,14 +70,18 @@ class ModuleState(ModuleTree):
         errors: list[str] = []
         for path, module in self.named_modules(remove_duplicate=False):
             prefix = f"{path}." if path else ""
-            module._load_from_state_dict(state_dict, prefix, {"assign_to_params_buffers": assign}, strict, missing, unexpected, errors)
+            module._load_from_state_dict(
+                state_dict, prefix, {"assign_to_params_buffers": assign}, strict, missing, unexpected, errors
+            )
         if strict:
             if unexpected:
                 errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
             if missing:
                 errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if errors:
-            raise RuntimeError("Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors)))
+            raise RuntimeError(
+                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
+            )
         return IncompatibleKeys(missing, unexpected)
 
     def _load_from_state_dict(
@@ -113,9 +119,7 @@ def _mismatch(key: str, tensor: Tensor, value: Any) -> str | None:
     if not isinstance(value, Tensor):
         return f'While copying the parameter named "{key}", expected torch.Tensor from checkpoint but received {type(value)}'
     if value.shape != tensor.shape:
-        return (
-            f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in current model is {tensor.shape}."
-        )
+        return f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in current model is {tensor.shape}."
     return None
 
 

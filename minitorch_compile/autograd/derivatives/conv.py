@@ -17,7 +17,17 @@ Pair = tuple[int, int]
 
 
 @derivative(ops.convolution)
-def _(grad: Tensor, out: Unused, x: Tensor, weight: Tensor, bias: Layout, stride: Pair, padding: Pair, dilation: Pair, groups: int) -> Gradients:
+def _(
+    grad: Tensor,
+    out: Unused,
+    x: Tensor,
+    weight: Tensor,
+    bias: Layout,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Gradients:
     return (
         lambda: ops.convolution_input_grad(grad, weight, tuple(x.sizes), stride, padding, dilation, groups),
         lambda: ops.convolution_weight_grad(grad, x, tuple(weight.sizes), stride, padding, dilation, groups),
@@ -27,7 +37,15 @@ def _(grad: Tensor, out: Unused, x: Tensor, weight: Tensor, bias: Layout, stride
 
 @derivative(ops.convolution_input_grad)
 def _(
-    grad: Tensor, out: Unused, upper: Tensor, weight: Tensor, input_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+    grad: Tensor,
+    out: Unused,
+    upper: Tensor,
+    weight: Tensor,
+    input_sizes: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
 ) -> Gradients:
     return (
         lambda: ops.convolution(grad, weight, None, stride, padding, dilation, groups),
@@ -37,7 +55,15 @@ def _(
 
 @derivative(ops.convolution_weight_grad)
 def _(
-    grad: Tensor, out: Unused, upper: Tensor, x: Tensor, weight_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+    grad: Tensor,
+    out: Unused,
+    upper: Tensor,
+    x: Tensor,
+    weight_sizes: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
 ) -> Gradients:
     return (
         lambda: ops.convolution(x, grad, None, stride, padding, dilation, groups),

@@ -19,7 +19,13 @@ Grads = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 @derivative(ops.native_layer_norm)
 def _(
-    grad: Grads, out: tuple[Unused, Tensor, Tensor], x: Tensor, normalized_shape: tuple[int, ...], weight: Tensor, bias: Layout, eps: float
+    grad: Grads,
+    out: tuple[Unused, Tensor, Tensor],
+    x: Tensor,
+    normalized_shape: tuple[int, ...],
+    weight: Tensor,
+    bias: Layout,
+    eps: float,
 ) -> Gradients:
     upper, (_, mean, rstd) = grad[0], out
     dims = tuple(range(len(x.sizes) - len(normalized_shape), len(x.sizes)))

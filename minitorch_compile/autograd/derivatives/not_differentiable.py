@@ -15,6 +15,8 @@ not_differentiable(
     because="the result is bool",
 )  # fmt: skip
 not_differentiable(ops.argmax, ops.argmin, ops.nonzero, because="the result is int64: positions")
-not_differentiable(ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor, ops.bitwise_not, because="floats have no such operation")
+not_differentiable(
+    ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor, ops.bitwise_not, because="floats have no such operation"
+)
 not_differentiable(ops.floor_divide, because="a staircase in both arguments; PyTorch doesn't differentiate it either")
 not_differentiable(ops.detach, because="it is there to stop gradients")

@@ -54,7 +54,9 @@ def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
 
 @derivative(ops.pow)
 def _(grad: Tensor, out: Tensor, x: Tensor, exponent: Tensor) -> Gradients:
-    return lambda: sum_to(_power_by_base(grad, x, exponent), x), lambda: sum_to(_power_by_exponent(grad, out, x, exponent), exponent)
+    return lambda: sum_to(_power_by_base(grad, x, exponent), x), lambda: sum_to(
+        _power_by_exponent(grad, out, x, exponent), exponent
+    )
 
 
 def _power_by_base(grad: Tensor, x: Tensor, exponent: Any) -> Any:
@@ -67,7 +69,11 @@ def _power_by_base(grad: Tensor, x: Tensor, exponent: Any) -> Any:
 def _power_by_exponent(grad: Tensor, out: Tensor, x: Any, exponent: Tensor) -> Any:
     """grad * x^n log(x), and 0 at x = 0 for n >= 0, where the power stays 0."""
     if not isinstance(x, Tensor):
-        return grad * out * math.log(x) if x > 0 else ops.where(exponent >= 0, 0.0, grad * out * math.nan if x < 0 else grad * out * -math.inf)
+        return (
+            grad * out * math.log(x)
+            if x > 0
+            else ops.where(exponent >= 0, 0.0, grad * out * math.nan if x < 0 else grad * out * -math.inf)
+        )
     flat = ops.logical_and(x == 0, exponent >= 0)
     return ops.where(flat, 0.0, grad * (out * ops.log(ops.where(flat, 1.0, x))))
 
@@ -89,7 +95,9 @@ def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
 
 @derivative(ops.minimum)
 def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
-    return lambda: sum_to(_to_the_winner(grad, y, x, first=False), x), lambda: sum_to(_to_the_winner(grad, x, y, first=False), y)
+    return lambda: sum_to(_to_the_winner(grad, y, x, first=False), x), lambda: sum_to(
+        _to_the_winner(grad, x, y, first=False), y
+    )
 
 
 def _to_the_winner(grad: Tensor, larger: Any, smaller: Any, first: bool = True) -> Any:
@@ -110,7 +118,11 @@ def _(grad: Tensor, out: Unused, x: Tensor, low: Tensor, high: Tensor) -> Gradie
         return sum_to(ops.where(at_low, grad, 0.0), low)
 
     def by_high() -> Any:
-        at_high = x > high if low is None else ops.logical_or(x > high, ops.gt(low, high) if isinstance(low, Tensor) else ops.lt(high, low))
+        at_high = (
+            x > high
+            if low is None
+            else ops.logical_or(x > high, ops.gt(low, high) if isinstance(low, Tensor) else ops.lt(high, low))
+        )
         return sum_to(ops.where(at_high, grad, 0.0), high)
 
     return by_input, by_low, by_high

@@ -37,7 +37,9 @@ class Conv2d(Module):
     ) -> None:
         super().__init__()
         if padding_mode != "zeros":
-            raise NotImplementedError(f"Conv2d: padding_mode={padding_mode!r} is not supported; pad the input before the layer")
+            raise NotImplementedError(
+                f"Conv2d: padding_mode={padding_mode!r} is not supported; pad the input before the layer"
+            )
         _check_groups(groups, in_channels, out_channels)
         self.in_channels = in_channels
         self.out_channels = out_channels
@@ -81,4 +83,6 @@ def _check_groups(groups: int, in_channels: int, out_channels: int) -> None:
     if in_channels % groups:
         raise ValueError(f"in_channels must be divisible by groups, got in_channels={in_channels} and groups={groups}")
     if out_channels % groups:
-        raise ValueError(f"out_channels must be divisible by groups, got out_channels={out_channels} and groups={groups}")
+        raise ValueError(
+            f"out_channels must be divisible by groups, got out_channels={out_channels} and groups={groups}"
+        )

@@ -43,7 +43,11 @@ class CrossEntropyLoss(_Loss):
     """The negative log-likelihood of classes, given scores."""
 
     def __init__(
-        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+        self,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
     ) -> None:
         super().__init__(reduction)
         self.register_buffer("weight", weight)

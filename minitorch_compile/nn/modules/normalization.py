@@ -33,8 +33,12 @@ class LayerNorm(Module):
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self.register_parameter("weight", Parameter(empty(self.normalized_shape, dtype=dtype)) if elementwise_affine else None)
-        self.register_parameter("bias", Parameter(empty(self.normalized_shape, dtype=dtype)) if elementwise_affine and bias else None)
+        self.register_parameter(
+            "weight", Parameter(empty(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
+        )
+        self.register_parameter(
+            "bias", Parameter(empty(self.normalized_shape, dtype=dtype)) if elementwise_affine and bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
