@@ -74,7 +74,7 @@ def test_no_exception_is_swallowed_unseen() -> None:
 
 
 def test_no_file_knows_the_machine_it_was_written_on() -> None:
-    here = [f"{ROOT}/", f"{Path.home()}/"]
+    here = [f"{ROOT}/", f"{Path.home()}/."]
     texts = [
         file
         for file in ROOT.rglob("*")
