@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test lint bench grade progress browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test lint bench fuzz grade progress browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -34,6 +34,9 @@ lint: setup  ## only the quick checks: ruff, mypy, the floors
 
 bench: setup  ## measure: call overhead, eager against compiled
 	@$(PY) -m benchmarks
+
+fuzz: setup  ## generated programs on a backend against eager; FUZZ="--backend loops --count 200"
+	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 	@$(PY) tools/build_course.py

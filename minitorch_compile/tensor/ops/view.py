@@ -199,7 +199,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, (*input.sizes[:first], numel(input.sizes[first : last + 1]), *input.sizes[last + 1 :]))
 
 
-@composite()
+@composite(methods=True)
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` indices of a dimension from `start` on."""
     return slice(input, dim, start, start + length)
