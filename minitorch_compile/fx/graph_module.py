@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
 
 class GraphModule:
-    """A callable made from `graph`; `attributes` holds what its get_attr and call_module nodes refer to."""
+    """A callable made from `graph`; `attributes` holds what its get_attr and call_module nodes refer to.
+
+    Like any Python function it keeps its variables until it returns; an `Interpreter` forgets values after their last use.
+    """
 
     def __init__(self, attributes: Mapping[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
         self.attributes = dict(attributes)
