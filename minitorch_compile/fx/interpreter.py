@@ -46,6 +46,7 @@ class Interpreter:
         """The value that the graph returns for these arguments. Nodes in `initial_env` keep the value given there."""
         self.env = dict(initial_env or {})
         self.args_iter = iter(args)
+        self._check_count(args)
         for node in self.graph.nodes:
             if node in self.env:
                 continue
@@ -55,6 +56,11 @@ class Interpreter:
             for used_up in self._last_uses.get(node, ()):
                 del self.env[used_up]
         return None
+
+    def _check_count(self, args: tuple[Any, ...]) -> None:
+        wanted = [node for node in self.graph.find_nodes(op="placeholder") if node not in self.env]
+        if len(args) > len(wanted):
+            raise TypeError(f"run() takes {len(wanted)} arguments but {len(args)} were given.")
 
     def _run_with_note(self, node: Node) -> Any:
         try:

@@ -208,6 +208,14 @@ def test_a_missing_argument_is_a_type_error():
         Interpreter(module).run(1)
 
 
+def test_an_argument_too_many_is_a_type_error():
+    module = symbolic_trace(lambda x: x + 1)
+    with pytest.raises(TypeError):
+        module(1, 2)
+    with pytest.raises(TypeError, match="takes 1 arguments but 2 were given"):
+        Interpreter(module).run(1, 2)
+
+
 def test_attributes_and_modules():
     graph = Graph()
     x, w = graph.placeholder("x"), graph.get_attr("layers.0.weight")
