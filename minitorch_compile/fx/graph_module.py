@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class GraphModule:
     """A callable made from `graph`; `attributes` holds what its get_attr and call_module nodes refer to.
 
-    Like any Python function it keeps its variables until it returns; an `Interpreter` forgets a value after its last use.
+    Like any Python function it keeps its variables until it returns; an `Interpreter` drops a value after its last use.
     """
 
     def __init__(self, attributes: Mapping[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
