@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.autograd.node import NO_EDGE, AccumulateGrad, Edge
+
+_renew_view: list[Callable[[Any], None]] = []
 
 
 def gradient_edge(x: Any) -> Edge:
@@ -16,6 +19,8 @@ def gradient_edge(x: Any) -> Edge:
     >>> gradient_edge(x), gradient_edge(x.exp()), gradient_edge(ones(2))
     ((<AccumulateGrad>, 0), (<ExpBackward0>, 0), (None, 0))
     """
+    if x.base is not None and x.base.rewritten != x.base_rewritten:
+        _renew_view[0](x)
     if x.grad_fn is not None:
         return x.grad_fn, x.output_index
     if not x.requires_grad:
@@ -23,3 +28,9 @@ def gradient_edge(x: Any) -> Edge:
     if x.accumulator is None:
         x.accumulator = AccumulateGrad(weakref.ref(x))
     return x.accumulator, 0
+
+
+def on_outdated_view(renew: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Registers what brings a view in step with its base, after an in-place operation gave the base a new history."""
+    _renew_view[:] = [renew]
+    return renew

@@ -146,9 +146,10 @@ def grad(
     if materialize_grads:
         return tuple(ops.zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
     if not allow_unused and any(g is None for g in gradients):
+        unused = [g is None for g in gradients].index(True)
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
-            f"behavior. (inputs[{gradients.index(None)}])"
+            f"The differentiated Tensor at index {unused} appears to not have been used in the graph. "
+            "Set allow_unused=True if this is the desired behavior."
         )
     return tuple(gradients)
 

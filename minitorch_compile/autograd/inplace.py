@@ -1,28 +1,40 @@
 """In-place operations: the tensor stays, its history changes.
 
-After `y.mul_(2)` the tensor `y` is the result of a multiplication whose input was the old `y`. So its `grad_fn` is replaced
-(*rebased*) by a node with an edge to the old one. The old value is gone; if the formula needs it, a copy is kept.
+After `y.mul_(2)` the tensor `y` is the result of a multiplication whose input was the old `y`. So its `grad_fn` is
+replaced (*rebased*) by a node with an edge to the old one. The old value is gone; if the formula needs it, a copy is kept.
 
->>> from minitorch_compile.tensor import ones
+>>> from minitorch_compile.tensor import ones, zeros
 >>> x = ones(2, requires_grad=True)
 >>> y = x.exp()
 >>> _ = y.mul_(2)
 >>> y.grad_fn, y.grad_fn.next_functions[0]
 (<MulBackward0>, (<ExpBackward0>, 0))
+
+Writing into a view changes the base: `CopySlices` is the node of "the base, with this window overwritten". The other views
+of that base are then out of step with it; each gets a new history, as a window of the new base, when it is next used.
+
+>>> z = zeros(3)
+>>> z[1:] = x
+>>> z.grad_fn
+<CopySlices>
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, VALUE
+from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
+from minitorch_compile.autograd.memory_order import flatten, places, unflatten
+from minitorch_compile.autograd.node import Grad, Layout, Node
+from minitorch_compile.autograd.op_node import OpNode
 from minitorch_compile.tensor import Op, ops
 from minitorch_compile.tensor.dispatch import below_tape
 from minitorch_compile.tensor.grad_mode import state
 
 
-def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], make_node: Callable[..., Any]) -> Any:
+def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Runs `op` on its first argument and gives that tensor a new history. RuntimeError for leaves that require grad."""
     parameters = list(op.bind(args, kwargs))
     target = parameters[0]
@@ -36,25 +48,71 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], make_
     try:
         if derivative.keeps[0] is VALUE:
             parameters[0] = _old_value(target)
-        node = make_node(op.functional, derivative, parameters)
+        node = OpNode(op.functional, derivative, parameters)
         below_tape(op, args, kwargs)
     finally:
         state.enabled = True
-    target.requires_grad, target.grad_fn, target.output_index = True, node, 0
     node.keep_output(target)
+    if target.base is None:
+        _rebase(target, node)
+    else:
+        _rebase(target.base, CopySlices(target.base, target, node))
+        renew(target)
     return target
 
 
 def _check_target(op: Op, target: Any) -> None:
-    if target.requires_grad and target.grad_fn is None:
+    owner = target if target.base is None else target.base
+    if owner.requires_grad and owner.grad_fn is None:
+        what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
         raise RuntimeError(
-            f"{op.name}: a leaf Variable that requires grad is being used in an in-place operation. "
-            "Use torch.no_grad() around it, as optimizers do, or the operation without the underscore."
+            f"{op.name}: {what} that requires grad is being used in an in-place operation. "
+            "Put it under torch.no_grad(), as optimizers do, or use the operation without the underscore."
         )
 
 
 def _old_value(target: Any) -> Any:
     """A copy of what is about to be overwritten, with the old history."""
     copy = below_tape(ops.clone, (target,), {})
-    copy.requires_grad, copy.grad_fn, copy.output_index = target.requires_grad, target.grad_fn, target.output_index
+    copy.grad_fn, copy.output_index = gradient_edge(target)
+    copy.requires_grad = copy.grad_fn is not None
     return copy
+
+
+def _rebase(x: Any, node: Node) -> None:
+    x.requires_grad, x.grad_fn, x.output_index = True, node, 0
+    x.rewritten += 1
+
+
+@on_outdated_view
+def renew(view: Any) -> None:
+    """Gives a view the history of a window of its base as the base is now."""
+    window = (tuple(view.sizes), view.strides, view.offset)
+    view.base_rewritten = view.base.rewritten
+    node = OpNode(ops.as_strided, DERIVATIVES[ops.as_strided], [view.base, *window])
+    node.keep_output(view)
+    view.requires_grad, view.grad_fn, view.output_index = True, node, 0
+
+
+class CopySlices(Node):
+    """The base of a view, after `inner` changed the window that the view shows."""
+
+    __slots__ = ("base", "inner", "window")
+
+    def __init__(self, base: Any, view: Any, inner: OpNode) -> None:
+        super().__init__((gradient_edge(base), *inner.next_functions[1:]))
+        self.base = Layout(base)
+        self.window = (tuple(view.sizes), view.strides, view.offset - base.offset)
+        self.inner = inner
+
+    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+        flat, window = flatten(grads[0], self.base), places(*self.window)
+        by_old, *others = self.inner.apply([ops.index(flat, [window])], [True, *wanted[1:]])
+        if not wanted[0]:
+            return [None, *others]
+        if by_old is None:
+            by_old = ops.full((), 0, flat.dtype)
+        return [unflatten(ops.index_put(flat, [window], by_old, False), self.base), *others]
+
+    def release(self) -> None:
+        self.inner.release()

@@ -42,16 +42,18 @@ FREED = (
 class Layout:
     """What a tensor looks like, without its value: all that many derivative formulas need of it."""
 
-    __slots__ = ("device", "dtype", "sizes", "strides")
+    __slots__ = ("device", "dtype", "offset", "sizes", "strides")
 
     sizes: Size
     strides: tuple[int, ...]
+    offset: int
     dtype: dtype
     device: device
 
     def __init__(self, x: TensorBase) -> None:
         self.sizes = x.sizes
         self.strides = x.strides
+        self.offset = x.offset
         self.dtype = x.dtype
         self.device = x.device
 

@@ -8,163 +8,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.autograd.derivative_table import DERIVATIVES, LAYOUT, NOT_DIFFERENTIABLE, VALUE, Derivative
+from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
-from minitorch_compile.autograd.node import FREED, NO_EDGE, Edge, Grad, Layout, Node, modified_inplace
+from minitorch_compile.autograd.node import Node
+from minitorch_compile.autograd.op_node import MissingDerivative, OpNode
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.dispatch import below_tape, register_tape, stacks
+from minitorch_compile.tensor.dispatch import below_tape, register_tape
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-
-class OpNode(Node):
-    """The node of an op with a row in the table of derivatives.
-
-    `parameters` are those of the call; where the formula needs no value, a Layout stands for the tensor. `versions` are the
-    storage versions of the tensors that are kept, in the order in which `_kept` finds them.
-    """
-
-    __slots__ = ("_output_count", "derivative", "op", "outputs", "parameters", "versions")
-
-    def __init__(self, op: Op, derivative: Derivative, parameters: list[Any]) -> None:
-        self.op = op
-        self.derivative = derivative
-        edges: list[Edge] = []
-        versions: list[int] = []
-        for position in op.tensor_parameters:
-            value, keep = parameters[position], derivative.keeps[position] is VALUE
-            if isinstance(value, TensorBase):
-                edges.append(gradient_edge(value))
-                if keep:
-                    versions.append(value.storage.version)
-                else:
-                    parameters[position] = Layout(value)
-            elif isinstance(value, (list, tuple)):
-                edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
-                parameters[position] = tuple(self._keep(item, keep, versions) for item in value)
-            else:
-                edges.append(NO_EDGE)
-        super().__init__(tuple(edges))
-        self.parameters: list[Any] | None = parameters
-        self.versions = versions
-
-    def _keep(self, value: Any, keep: bool, versions: list[int]) -> Any:
-        if not isinstance(value, TensorBase):
-            return value
-        if not keep:
-            return Layout(value)
-        versions.append(value.storage.version)
-        return value
-
-    def keep_output(self, out: Any) -> None:
-        """Keeps of the result what the formula asks for."""
-        if type(out) is tuple:
-            self._output_count = len(out)
-            keeps = self.derivative.keeps_out
-            self.outputs = tuple(self._output(o, keep) for o, keep in zip(out, keeps, strict=True))
-        else:
-            self._output_count = 1
-            self.outputs = self._output(out, self.derivative.keeps_out)
-
-    def _output(self, out: Any, keep: str) -> Any:
-        if keep is VALUE:
-            self.versions.append(out.storage.version)
-            # The result owns its node, so a node that owned its result would keep both alive until the garbage collector
-            # finds the cycle: it gets a twin. A tracer, though, knows values by identity.
-            return out if stacks.modes else twin(out)
-        return Layout(out) if keep is LAYOUT else None
-
-    @property
-    def output_count(self) -> int:
-        return self._output_count
-
-    def name(self) -> str:
-        return self.derivative.name
-
-    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
-        if self.parameters is None:
-            raise RuntimeError(FREED)
-        out = self._saved_outputs()
-        self._check_versions(out)
-        grad = grads[0] if self._output_count == 1 else tuple(grads)
-        result = self.derivative.formula(grad, out, *self.parameters)
-        entries = result if type(result) is tuple else (result,)
-        return self._gradients(entries, wanted)
-
-    def _gradients(self, entries: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Grad]:
-        """The entries of the tensor parameters, one for each edge, evaluated where wanted."""
-        assert self.parameters is not None
-        gradients: list[Grad] = []
-        for position in self.op.tensor_parameters:
-            entry = entries[position] if position < len(entries) else None
-            value = self.parameters[position]
-            if type(value) is tuple:
-                needed = wanted[len(gradients) : len(gradients) + len(value)]
-                parts = (entry() if callable(entry) else entry) if any(needed) else None
-                gradients += parts if parts is not None else [None] * len(value)
-            elif wanted[len(gradients)]:
-                gradients.append(entry() if callable(entry) else entry)
-            else:
-                gradients.append(None)
-        return gradients
-
-    def _saved_outputs(self) -> Any:
-        """The kept outputs, as results of this node if what is done with them now is to be recorded."""
-        if not state.enabled or self.outputs is None or stacks.modes:
-            return self.outputs
-        if type(self.outputs) is tuple:
-            return tuple(self._as_result(o, i) for i, o in enumerate(self.outputs))
-        return self._as_result(self.outputs, 0)
-
-    def _as_result(self, out: Any, index: int) -> Any:
-        if not isinstance(out, TensorBase) or out.dtype.category < FLOATING:
-            return out
-        result = twin(out)
-        result.requires_grad, result.grad_fn, result.output_index = True, self, index
-        return result
-
-    def _check_versions(self, out: Any) -> None:
-        versions = iter(self.versions)
-        assert self.parameters is not None
-        for position in self.op.tensor_parameters:
-            value = self.parameters[position]
-            for x in value if type(value) is tuple else (value,):
-                if isinstance(x, TensorBase) and x.storage.version != (saved := next(versions)):
-                    raise modified_inplace(x, f"an input of {self.name()}", saved)
-        for index, x in enumerate(out if type(out) is tuple else (out,)):
-            if isinstance(x, TensorBase) and x.storage.version != (saved := next(versions)):
-                raise modified_inplace(x, f"output {index} of {self.name()}", saved)
-
-    def release(self) -> None:
-        if self.versions:
-            self.parameters = self.outputs = None
-
-
-class MissingDerivative(Node):
-    """The node of an op that has no row in the table: the forward pass may run, going back raises."""
-
-    __slots__ = ("op",)
-
-    def __init__(self, op: Op, edges: tuple[Edge, ...]) -> None:
-        super().__init__(edges)
-        self.op = op
-
-    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
-        raise NotImplementedError(
-            f"derivative for '{self.op.name}' is not implemented; add one with @derivative({self.op}), or write an autograd.Function"
-        )
-
-
-def twin(x: Any) -> Any:
-    """Another tensor over the same storage that knows nothing of the graph."""
-    result = x.as_view(x.sizes, x.strides, x.offset)
-    result.base, result._array = None, x._array
-    return result
 
 
 class RecordingTape:
@@ -173,7 +28,7 @@ class RecordingTape:
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The op's result, with a node behind it."""
         if op.kind == "inplace":
-            return record_inplace(op, args, kwargs, OpNode)
+            return record_inplace(op, args, kwargs)
         state.enabled = False  # the modes below may call ops on the very same tensors
         try:
             out = below_tape(op, args, kwargs)

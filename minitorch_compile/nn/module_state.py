@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from minitorch_compile.nn.module_tree import ModuleTree
-from minitorch_compile.tensor import Tensor, no_grad
 from minitorch_compile.nn.parameter import Parameter
+from minitorch_compile.tensor import Tensor, no_grad
 
 
 class IncompatibleKeys(NamedTuple):

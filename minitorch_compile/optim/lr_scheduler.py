@@ -80,7 +80,7 @@ class StepLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """Half a cosine from the initial rate down to `eta_min`, in `T_max` epochs (Loshchilov and Hutter 2017)."""
 
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:  # noqa: N803
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)

@@ -62,9 +62,12 @@ def reduction(dtype_rule: Callable[[dtype], dtype], *, empty: bool = True) -> Ca
     )
 
 
-def view(*, torch: bool = True, methods: bool = True, gather_dims: bool = False) -> Callable[[Kernel], ViewOp]:
+def view(
+    *, torch: bool = True, methods: bool = True, gather_dims: bool = False, differentiable: bool = True
+) -> Callable[[Kernel], ViewOp]:
     """An op that shares its input's storage; the decorated function returns (sizes, strides, offset)."""
-    return lambda rule: register(ViewOp(rule, namespaces=where_visible(torch, methods, False), gather_dims=gather_dims))
+    row = {"namespaces": where_visible(torch, methods, False), "gather_dims": gather_dims}
+    return lambda rule: register(ViewOp(rule, differentiable=differentiable, **row))
 
 
 def kernel_op(

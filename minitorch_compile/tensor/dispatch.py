@@ -29,11 +29,12 @@ Source: the dispatcher of PyTorch (its keys are our storeys) and the interpreter
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from minitorch_compile.tensor.grad_mode import state as grad_state
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.tensor.op import Op
@@ -98,14 +99,18 @@ def _process_below(stack: list[Interpreter], op: Op, args: tuple[Any, ...], kwar
         stack.append(top)
 
 
-def any_requires_grad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a tensor among the arguments, also inside a list or tuple, takes part in differentiation."""
+def any_requires_grad(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor among the arguments, also inside a list or tuple, takes part in differentiation.
+
+    So does a view whose base was given a history by an in-place operation after the view was made.
+    """
     for arg in args:
-        if getattr(arg, "requires_grad", False):
+        if isinstance(arg, TensorBase):
+            if arg.requires_grad or (arg.base is not None and arg.base.rewritten != arg.base_rewritten):
+                return True
+        elif type(arg) in (list, tuple) and any_requires_grad(arg, {}):
             return True
-        if type(arg) in (list, tuple) and any(getattr(item, "requires_grad", False) for item in arg):
-            return True
-    return bool(kwargs) and any_requires_grad(tuple(kwargs.values()), {})
+    return bool(kwargs) and any_requires_grad(kwargs.values(), {})
 
 
 @contextmanager

@@ -69,9 +69,16 @@ class ViewOp(Op):
 
     kind = "view"
 
+    def __init__(self, rule: Callable[..., Any], *, differentiable: bool = True, **row: Any) -> None:
+        super().__init__(rule, **row)
+        self.differentiable = differentiable  # whether writing into the view changes the history of its base
+
     def eager(self, *bound: Any) -> TensorBase:
         input = self.tensor_argument(bound, 0)
-        return input.as_view(*self.kernel(*bound))
+        view = input.as_view(*self.kernel(*bound))
+        if not self.differentiable:
+            view.base = None
+        return view
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         return self.eager(*bound)

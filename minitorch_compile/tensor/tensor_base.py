@@ -49,6 +49,8 @@ class TensorBase:
     output_index: int = 0  # which output of grad_fn this tensor is
     accumulator: Any = None  # of a leaf: the end of the edges that lead to it
     base: TensorBase | None = None
+    rewritten: int = 0  # how often in-place operations gave this tensor a new history
+    base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
     _array: np.ndarray | None = None
 
     storage: Storage
@@ -92,7 +94,9 @@ class TensorBase:
     def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
         """Another tensor over the same storage."""
         view = _new(self.storage, offset, Size(sizes), tuple(strides), self.dtype, self.device)
-        view.base = self if self.base is None else self.base
+        view.base = base = self if self.base is None else self.base
+        if base.rewritten:
+            view.base_rewritten = base.rewritten
         return view
 
 

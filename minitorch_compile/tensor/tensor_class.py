@@ -256,11 +256,13 @@ class Tensor(TensorBase):
         self.requires_grad = requires_grad
         return self
 
-    def backward(self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False) -> None:
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
         """Adds to `.grad` of every leaf the gradient of this tensor, which must be 0-d unless `gradient` is given."""
         from minitorch_compile.autograd import backward  # the one look upstairs: PyTorch's method for the floor above
 
-        backward(self, gradient, retain_graph, create_graph)
+        backward(self, gradient, retain_graph, create_graph, inputs)
 
     # --------------------------------------------------------------------------------------------- transposes and casts
 

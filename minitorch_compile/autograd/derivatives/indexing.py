@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to

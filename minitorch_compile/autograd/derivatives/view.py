@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
+from minitorch_compile.autograd.memory_order import check_inside, places, unflatten
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.strides import wrap_dim
+from minitorch_compile.tensor.strides import numel, wrap_dim
 
 Ints = tuple[int, ...]
 
@@ -23,6 +24,14 @@ Ints = tuple[int, ...]
 @derivative(ops.view)
 def _(grad: Tensor, out: Unused, x: Layout, size: Ints) -> Gradients:
     return ops.reshape(grad, tuple(x.sizes))
+
+
+@derivative(ops.as_strided)
+def _(grad: Tensor, out: Unused, x: Layout, size: Ints, stride: Ints, storage_offset: int | None) -> Gradients:
+    first = 0 if storage_offset is None else storage_offset - x.offset
+    check_inside(size, stride, first, x)
+    flat = ops.full((numel(x.sizes),), 0, grad.dtype)
+    return unflatten(ops.index_put(flat, [places(size, stride, first)], grad, True), x)
 
 
 @derivative(ops.permute)

@@ -160,7 +160,7 @@ def slice(input: TensorBase, dim: int = 0, start: int | None = None, end: int | 
     return sizes, strides, offset
 
 
-@view()
+@view(differentiable=False)
 def detach(input: TensorBase) -> Layout:
     """The same tensor outside the recorded graph: gradients don't flow through."""
     return input.sizes, input.strides, input.offset
