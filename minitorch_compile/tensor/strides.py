@@ -154,6 +154,8 @@ def view_strides(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
 
 def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the elements fill a stretch of storage exactly once, in some order of the dimensions."""
+    if 0 in sizes:
+        return True
     step = 1
     for stride, size in sorted((s, n) for n, s in zip(sizes, strides, strict=True) if n != 1):
         if stride != step:
