@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.autograd import engine
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
@@ -45,6 +46,10 @@ class RecordingTape:
         _attach(out, node)
         node.keep_output(out)
         return out
+
+    def backward(self, tensor: TensorBase, gradient: Any, retain_graph: bool | None, create_graph: bool) -> None:
+        """Tensor.backward."""
+        engine.backward(tensor, gradient, retain_graph, create_graph)
 
 
 def _attach(out: Any, node: Node) -> Any:

@@ -47,9 +47,14 @@ class Interpreter(Protocol):
 
 
 class Tape(Protocol):
-    """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`."""
+    """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`.
+
+    `backward` is behind Tensor.backward, so that this floor need not import the one above.
+    """
 
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
+
+    def backward(self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool) -> None: ...
 
 
 class _Stacks(threading.local):
@@ -68,6 +73,13 @@ AnyInterpreter = TypeVar("AnyInterpreter", bound=Interpreter)
 def register_tape(tape: Tape) -> None:
     """Installs the tape, once, when the autograd floor is imported."""
     _tape[:] = [tape]
+
+
+def registered_tape() -> Tape:
+    """The tape. RuntimeError before the autograd floor was imported, which `import minitorch_compile` does."""
+    if not _tape:
+        raise RuntimeError("backward: the autograd floor is not loaded; import minitorch_compile first")
+    return _tape[0]
 
 
 def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     bool_,
