@@ -19,4 +19,5 @@ not_differentiable(
     ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor, ops.bitwise_not, because="floats have no such operation"
 )
 not_differentiable(ops.floor_divide, because="a staircase in both arguments; PyTorch doesn't differentiate it either")
+not_differentiable(ops.philox_uniform, ops.philox_normal, ops.philox_randint, because="random numbers of an integer seed")
 not_differentiable(ops.detach, because="it is there to stop gradients")

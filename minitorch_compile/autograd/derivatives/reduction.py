@@ -45,13 +45,38 @@ def _(grad: Tensor, out: Unused, x: Layout, dim: Dims, keepdim: bool, dtype: dty
 
 @derivative(ops.prod)
 def _(grad: Tensor, out: Unused, x: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None) -> Gradients:
-    """Each element's factor is the product of the others: found without dividing by a zero element."""
-    zero = x == 0
-    zeros = ops.sum(zero, dim, True)
-    nonzero = ops.where(zero, 1.0, x)
-    product = ops.prod(nonzero, dim, True)
-    others = ops.where(zero, ops.where(zeros == 1, product, 0.0), ops.where(zeros == 0, product / nonzero, 0.0))
-    return sum_to(keep_dims(grad, x, dim, keepdim) * others, x)
+    return sum_to(keep_dims(grad, x, dim, keepdim) * _product_of_others(x, wrap_dims(dim, len(x.sizes))), x)
+
+
+def _product_of_others(x: Tensor, dims: Sequence[int]) -> Any:
+    """For each element the product of those that are multiplied with it: of all before it times all after it.
+
+    Dividing the whole product by the element would be shorter, and wrong where the element is 0.
+    """
+    order = [d for d in range(len(x.sizes)) if d not in dims] + list(dims)
+    moved = ops.permute(x, tuple(order))
+    rows = ops.reshape(moved, (*moved.sizes[: len(order) - len(dims)], numel(x.sizes[d] for d in dims)))
+    before, after = (_shifted(_running_product(rows, forward), 1, forward) for forward in (True, False))
+    others = ops.reshape(before * after, tuple(moved.sizes))
+    return ops.permute(others, tuple(order.index(d) for d in range(len(order))))
+
+
+def _running_product(rows: Tensor, forward: bool) -> Any:
+    """At each place the product of it and all before (or after) it, by doubling: log2(n) multiplications of rows."""
+    reach = 1
+    while reach < rows.sizes[-1]:
+        rows = rows * _shifted(rows, reach, forward)
+        reach *= 2
+    return rows
+
+
+def _shifted(rows: Tensor, by: int, forward: bool) -> Any:
+    """The rows moved by some places, with ones coming in."""
+    n = rows.sizes[-1]
+    ones = ops.full((*rows.sizes[:-1], min(by, n)), 1, rows.dtype)
+    if forward:
+        return ops.cat([ones, ops.slice(rows, -1, 0, n - min(by, n))], -1)
+    return ops.cat([ops.slice(rows, -1, min(by, n), n), ones], -1)
 
 
 def _shared_by_equals(grad: Tensor, out: Tensor, x: Tensor, dim: Dims, keepdim: bool) -> Gradients:
