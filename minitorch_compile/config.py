@@ -32,6 +32,10 @@ generated_source_folder: Annotated[
     "Also write generated Python to files in this folder, for debuggers that need a file; None: memory only.",
 ] = None
 
+recompile_limit: Annotated[
+    int, "A function compiled for this many kinds of input runs as plain Python for further ones."
+] = 8
+
 
 class Option:
     """What is known about one option: its name, type (or choices), default and one line of explanation."""

@@ -1,0 +1,253 @@
+"""How an instruction at which the graph breaks is done for real: as a statement of the generated code.
+
+For each instruction that can break, an emitter takes the operands off the traced stack, writes the statement on their values,
+and gives the text of the result, which the resume function finds on its stack.
+
+    self.loss.item()        ->    value_0 = out_0.item()
+                                  return resume_at_31(x, value_0)
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.instructions import NULL, Instruction, Program
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
+from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+Emitter = Callable[["BreakPoint", Instruction], None]
+EMITTERS: dict[str, Emitter] = {}
+
+# What these do depends on the frame that calls them, which would be the generated one.
+FRAME_FUNCTIONS = (
+    builtins.locals, builtins.globals, builtins.vars, builtins.dir, builtins.eval, builtins.exec, builtins.super,
+    sys._getframe, sys.exc_info, sys.exception, warnings.warn,
+)  # fmt: skip
+
+
+class BreakPoint:
+    """The frame at the breaking instruction, and the code being written. `nested`: the break lies inside an inlined call."""
+
+    def __init__(self, frame: SymbolicInterpreter, codegen: Codegen, nested: bool) -> None:
+        self.frame = frame
+        self.codegen = codegen
+        self.nested = nested
+        self.stack = list(frame.stack)  # a copy: the frame itself stays as it is
+        self.statements: list[str] = []
+
+    # --- the traced stack --------------------------------------------------------------------------------------------------
+
+    def pop(self) -> Any:
+        return self.stack.pop()
+
+    def popn(self, count: int) -> list[Any]:
+        split = len(self.stack) - count
+        values = self.stack[split:]
+        del self.stack[split:]
+        return values
+
+    def text(self, value: Value) -> str:
+        """The operand as an expression."""
+        return self.codegen.value(value)
+
+    # --- writing -----------------------------------------------------------------------------------------------------------
+
+    def result(self, expression: str) -> None:
+        """The instruction pushes what the expression gives."""
+        variable = self.codegen.output.names.fresh("value")
+        self.statements.append(f"{variable} = {expression}")
+        self.stack.append(PlainText(variable))
+
+    def statement(self, text: str) -> None:
+        self.statements.append(text)
+
+
+class PlainText(Value):
+    """A value that the generated code has in a variable already."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def emits(*opnames: str) -> Callable[[Emitter], Emitter]:
+    """Registers how a break at these instructions is written."""
+
+    def register(emitter: Emitter) -> Emitter:
+        EMITTERS.update(dict.fromkeys(opnames, emitter))
+        return emitter
+
+    return register
+
+
+@emits("CALL")
+def _call(point: BreakPoint, inst: Instruction) -> None:
+    count, names = inst.argval
+    values = point.popn(count)
+    function, first = _callable_pair(point)
+    split = count - len(names)
+    parts = [point.text(value) for value in [*first, *values[:split]]]
+    parts += [f"{name}={point.text(value)}" for name, value in zip(names, values[split:])]
+    point.result(f"{_function_text(point, function)}({', '.join(parts)})")
+
+
+@emits("CALL_FUNCTION_EX")
+def _call_unpacked(point: BreakPoint, inst: Instruction) -> None:
+    kwargs = point.pop() if inst.argval else NULL
+    args = point.pop()
+    function, _ = _callable_pair(point)
+    parts = [f"*{point.text(args)}"] + ([] if kwargs is NULL else [f"**{point.text(kwargs)}"])
+    point.result(f"{_function_text(point, function)}({', '.join(parts)})")
+
+
+def _callable_pair(point: BreakPoint) -> tuple[Value, list[Value]]:
+    first, second = point.popn(2)
+    if first is NULL:
+        return second, []
+    return first, [] if second is NULL else [second]
+
+
+def _function_text(point: BreakPoint, function: Value) -> str:
+    """The callable; if the break was met inside its Python code, it is compiled on its own."""
+    tracked = function.realize()
+    if any(tracked.real_value() is known for known in FRAME_FUNCTIONS):
+        raise Unsupported("unsupported-call", f"{tracked.describe()} looks at the frame that calls it.")
+    text = point.text(function)
+    has_code = isinstance(tracked, (FunctionVariable, MethodVariable, UserObjectVariable, PartialVariable))
+    return f"compiled({text})" if point.nested and has_code else text
+
+
+@emits("LOAD_ATTR")
+def _load_attr(point: BreakPoint, inst: Instruction) -> None:
+    point.result(f"{_attribute_owner(point, point.pop())}.{inst.argval}")
+
+
+@emits("STORE_ATTR")
+def _store_attr(point: BreakPoint, inst: Instruction) -> None:
+    value, obj = point.popn(2)
+    point.statement(f"{_attribute_owner(point, obj)}.{inst.argval} = {point.text(value)}")
+
+
+@emits("DELETE_ATTR")
+def _delete_attr(point: BreakPoint, inst: Instruction) -> None:
+    point.statement(f"del {_attribute_owner(point, point.pop())}.{inst.argval}")
+
+
+def _attribute_owner(point: BreakPoint, obj: Value) -> str:
+    text = point.text(obj)
+    return text if text.isidentifier() else f"({text})"
+
+
+@emits("BINARY_SUBSCR")
+def _getitem(point: BreakPoint, inst: Instruction) -> None:
+    obj, key = point.popn(2)
+    point.result(f"{point.text(obj)}[{point.text(key)}]")
+
+
+@emits("STORE_SUBSCR")
+def _setitem(point: BreakPoint, inst: Instruction) -> None:
+    value, obj, key = point.popn(3)
+    point.statement(f"{point.text(obj)}[{point.text(key)}] = {point.text(value)}")
+
+
+@emits("DELETE_SUBSCR")
+def _delitem(point: BreakPoint, inst: Instruction) -> None:
+    obj, key = point.popn(2)
+    point.statement(f"del {point.text(obj)}[{point.text(key)}]")
+
+
+@emits("UNARY_OP")
+def _unary(point: BreakPoint, inst: Instruction) -> None:
+    point.result(f"{inst.argval} {point.text(point.pop())}")
+
+
+@emits("BINARY_OP")
+def _binary(point: BreakPoint, inst: Instruction) -> None:
+    a, b = point.popn(2)
+    left, right = point.text(a), point.text(b)
+    if not inst.argval.endswith("="):
+        point.result(f"{left} {inst.argval} {right}")
+        return
+    point.result(left)  # a += b needs a variable on its left
+    variable = point.stack[-1].text
+    point.statement(f"{variable} {inst.argval} {right}")
+
+
+@emits("COMPARE_OP")
+def _compare(point: BreakPoint, inst: Instruction) -> None:
+    a, b = point.popn(2)
+    point.result(f"{point.text(a)} {inst.argval} {point.text(b)}")
+
+
+@emits("CONTAINS_OP")
+def _contains(point: BreakPoint, inst: Instruction) -> None:
+    item, container = point.popn(2)
+    point.result(f"{point.text(item)} {'not in' if inst.argval else 'in'} {point.text(container)}")
+
+
+@emits("IS_OP")
+def _is(point: BreakPoint, inst: Instruction) -> None:
+    a, b = point.popn(2)
+    point.result(f"{point.text(a)} {'is not' if inst.argval else 'is'} {point.text(b)}")
+
+
+@emits("GET_ITER")
+def _get_iter(point: BreakPoint, inst: Instruction) -> None:
+    point.result(f"iter({point.text(point.pop())})")
+
+
+@emits("FORMAT_VALUE")
+def _format(point: BreakPoint, inst: Instruction) -> None:
+    spec = point.pop() if inst.argval else NULL
+    value = point.text(point.pop())
+    point.result(f"format({value})" if spec is NULL else f"format({value}, {point.text(spec)})")
+
+
+@emits("CONVERT_VALUE")
+def _convert(point: BreakPoint, inst: Instruction) -> None:
+    point.result(f"{inst.argval}({point.text(point.pop())})")
+
+
+@emits("IMPORT_NAME")
+def _import(point: BreakPoint, inst: Instruction) -> None:
+    level, fromlist = point.popn(2)
+    scope = point.text(point.frame.scope)
+    point.result(f"__import__({inst.argval!r}, {scope}, None, {point.text(fromlist)}, {point.text(level)})")
+
+
+# --- where a frame can be split ----------------------------------------------------------------------------------------------
+
+
+def why_not_here(program: Program, index: int) -> str:
+    """Why the frame can't be split at this instruction; empty if it can."""
+    inst = program.instructions[index]
+    if in_loop(program, index):
+        return "the line is inside a loop"
+    if program.handler_of(index) is not None:
+        return "the line is inside a with, try or comprehension"
+    if inst.opname not in EMITTERS and inst.opname not in ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE"):
+        return f"the instruction {inst.opname} can't be done by the generated code"
+    return ""
+
+
+def in_loop(program: Program, index: int) -> bool:
+    """Whether control can come back to the instruction after it was left."""
+    for position, inst in enumerate(program.instructions):
+        if inst.target is not None and inst.target <= index <= position:
+            return True
+    return False
+
+
+def live_iterator(frame: SymbolicInterpreter) -> bool:
+    """Whether a loop is under way: its iterator is on the stack."""
+    return any(value is not NULL and isinstance(value, IteratorVariable) for value in frame.stack)

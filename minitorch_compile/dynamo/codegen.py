@@ -1,0 +1,127 @@
+"""Writing the Python function that runs instead of the traced one.
+
+The function first checks the guards and reads what it needs from outside, then calls the graph, then makes the values that live
+on and does the side effects again. `Codegen` collects the last part: it turns trackers into expressions, each object once, so
+that what was one object in the program is one object again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import SourceLine, Unsupported
+from minitorch_compile.dynamo.guard_code import SourceReader
+from minitorch_compile.dynamo.side_effects import Effect
+from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import look_up
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.output_graph import OutputGraph
+
+
+class Codegen:
+    """The body of the generated function, behind the call of the graph. `graph_outputs` is what it needs from the graph."""
+
+    def __init__(self, output: OutputGraph) -> None:
+        self.output = output
+        self.reader = SourceReader(output.names)
+        self.body: list[str] = []
+        self.graph_outputs: dict[str, TensorVariable] = {}
+        self._made: dict[int, str] = {}  # id of a tracker -> the variable that holds its value
+        self._building: set[int] = set()
+        self._last_place: str = ""
+
+    # --- writing -----------------------------------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        self.body.append(text)
+
+    def comment(self, place: SourceLine | None) -> None:
+        """Names the user's line that the next statements do, if it changed."""
+        text = "" if place is None else f"# {place.place}  {place.text.strip()}"
+        if text and text != self._last_place:
+            self.line(text)
+        self._last_place = text
+
+    def assign(self, prefix: str, text: str, tracker: VariableTracker) -> str:
+        """Assigns to a new variable that stands for the tracker from now on."""
+        variable = self.output.names.fresh(prefix)
+        self._made[id(tracker)] = variable
+        self.line(f"{variable} = {text}")
+        return variable
+
+    # --- values ------------------------------------------------------------------------------------------------------------
+
+    def constant(self, value: Any, hint: str) -> str:
+        """The name under which the generated code holds an object."""
+        return self.output.names.install(value, hint)
+
+    def read(self, source: Source) -> str:
+        """A value from outside, read before anything is changed."""
+        return self.reader.variable(source)
+
+    def value(self, value: Value) -> str:
+        """An expression for the value: a variable or a literal."""
+        if isinstance(value, LazyVariable):
+            if not value.is_realized:
+                return self.read(value.source)
+            value = value.realize()
+        assert isinstance(value, VariableTracker)
+        known = self._made.get(id(value))
+        if known is not None:
+            return known
+        if isinstance(value, ConstantVariable):
+            return value.reconstruct(self)
+        if value.source is not None:
+            return self.read(value.source)
+        return self._make(value)
+
+    def _make(self, tracker: VariableTracker) -> str:
+        """Makes a value of the traced program again."""
+        if id(tracker) in self._building:
+            raise Unsupported("unrebuildable-value", f"{tracker.describe()} that contains itself.")
+        self._building.add(id(tracker))
+        text = tracker.reconstruct(self)
+        self._building.discard(id(tracker))
+        if id(tracker) in self._made:
+            return self._made[id(tracker)]
+        return self.assign(tracker.python_type().__name__.lower().strip("_"), text, tracker)
+
+    def graph_output(self, tensor: TensorVariable) -> str:
+        """A tensor that the graph computes."""
+        variable = self.output.names.fresh("out")
+        self.graph_outputs[variable] = tensor
+        self._made[id(tensor)] = variable
+        return variable
+
+    # --- stores ------------------------------------------------------------------------------------------------------------
+
+    def store_attribute(self, target: VariableTracker, text: str, name: str, value: str) -> None:
+        """target.name = value, past a `__setattr__` in Python, which was traced already."""
+        if isinstance(target, UserObjectVariable):
+            setter = look_up(target.cls, "__setattr__")
+            if setter is not None and setter.owner is not object:
+                self.line(f"{self.constant(object, 'object')}.__setattr__({text}, {name!r}, {value})")
+                return
+        self.line(f"{text}.{name} = {value}" if name.isidentifier() else f"setattr({text}, {name!r}, {value})")
+
+    def delete_attribute(self, target: VariableTracker, text: str, name: str) -> None:
+        if isinstance(target, UserObjectVariable):
+            self.line(f"{self.constant(object, 'object')}.__delattr__({text}, {name!r})")
+        else:
+            self.line(f"delattr({text}, {name!r})")
+
+    def fill_attributes(self, tracker: VariableTracker, variable: str) -> None:
+        """What the program stored on an object that it made."""
+        for name, value in self.output.side_effects.attributes(tracker).items():
+            self.store_attribute(tracker, variable, name, self.value(value))
+
+    def effect(self, effect: Effect) -> None:
+        """Does a change again."""
+        self.comment(effect.place)
+        effect.emit(self)

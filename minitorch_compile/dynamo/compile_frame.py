@@ -1,0 +1,342 @@
+"""Compiling one frame: trace it, hand the graph to the backend, write the function that runs instead.
+
+Tracing may meet something that it can't follow. Then it starts again from the beginning, knowing now where to stop (PyTorch's
+speculation log), and the generated function does the breaking instruction for real and calls a resume function for the rest.
+Where a frame can't be split, the plain function runs instead, under the same guards.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile import logs
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, live_iterator, why_not_here
+from minitorch_compile.dynamo.codegen import Codegen
+from minitorch_compile.dynamo.decode import decode
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, ObservedException, Unsupported
+from minitorch_compile.dynamo.frame_code import function_text, graph_comments, parameter_names
+from minitorch_compile.dynamo.guard_code import write_checks
+from minitorch_compile.dynamo.guards import READ_ERRORS, GuardSet
+from minitorch_compile.dynamo.instructions import NULL
+from minitorch_compile.dynamo.liveness import live_slots
+from minitorch_compile.dynamo.output_graph import OutputGraph, restoring_grad_mode, switch_grad_mode
+from minitorch_compile.dynamo.resume import CannotResume, make_resume_code
+from minitorch_compile.dynamo.source import AttrSource, CellSource, LocalSource
+from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.numbers import ExpressionSource
+from minitorch_compile.dynamo.variables.scope import CellVariable
+from minitorch_compile.fx import GraphModule
+from minitorch_compile.generated_source import function_from_source
+from minitorch_compile.tensor import fake_like, grad_mode
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.cache import Region
+
+MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS", "__doc__": "What a generated function returns if its guards fail."})()
+
+
+@dataclass
+class Entry:
+    """One compiled version of a frame. `bind(function, plain)` gives the callable for one function object."""
+
+    bind: Callable[[FunctionType, Callable[..., Any]], Callable[..., Any]]
+    guards: GuardSet
+    source: str
+    names: dict[str, Any]
+    graph_module: GraphModule | None = None
+    graph_break: GraphBreak | None = None
+    seconds: float = 0.0
+    is_plain: bool = False
+    hits: int = field(default=0, compare=False)
+
+
+class RunPlainly(Exception):
+    """The frame ended with an exception of the program: it is run as it is, which raises the real one."""
+
+
+class _StartAgain(Exception):
+    """The trace met something it can't follow; the log says where to stop next time."""
+
+
+class _RunFrameAsItIs(Exception):
+    """The frame can't be split where it breaks."""
+
+    def __init__(self, reason: Unsupported, why: str) -> None:
+        self.reason = reason
+        self.why = why
+
+
+def compile_frame(function: FunctionType, arguments: tuple[Any, ...], region: Region) -> Entry:
+    """Traces a call of `function` with these arguments, in the order of its slots, and gives the compiled version."""
+    started = time.perf_counter()
+    breaks: dict[int, Unsupported] = {}  # step of the trace -> what it met there
+    while True:
+        mode_before = grad_mode.state.enabled
+        frame = FrameCompiler(function, arguments, region, breaks)
+        try:
+            entry = frame.compile()
+        except _StartAgain:
+            continue
+        finally:
+            grad_mode.state.enabled = mode_before
+        entry.seconds = time.perf_counter() - started
+        return entry
+
+
+class FrameCompiler:
+    """One attempt at a frame."""
+
+    def __init__(self, function: FunctionType, arguments: tuple[Any, ...], region: Region, breaks: dict[int, Unsupported]) -> None:
+        self.function = function
+        self.code = function.__code__
+        self.region = region
+        self.breaks = breaks
+        self.program = decode(self.code)
+        self.parameters = parameter_names(self.code)
+        self.output = OutputGraph(function.__globals__, tuple(self.parameters.values()))
+        self.frame = SymbolicInterpreter(self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__))
+        self.name = re.sub(r"\W", "_", self.code.co_name).strip("_") or "frame"
+
+    def _slots(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """Arguments, looked into when needed, and the cells of the closure."""
+        slots: dict[str, Any] = {
+            name: self.output.wrap(value, LocalSource(text)) for (name, text), value in zip(self.parameters.items(), arguments)
+        }
+        for name, cell in zip(self.code.co_freevars, self.function.__closure__ or ()):
+            slots[name] = self.output.wrap_cell(cell, CellSource(name))
+        return slots
+
+    # --- tracing -----------------------------------------------------------------------------------------------------------
+
+    def compile(self) -> Entry:
+        """The entry; `_StartAgain` after meeting a new break, `RunPlainly` if the program raises."""
+        self.output.frames.append(self.frame)
+        try:
+            broken_at = self._trace()
+            return self._entry_for_break(broken_at) if broken_at is not None else self._entry_for_return()
+        except ObservedException as error:
+            raise RunPlainly(error.value.describe()) from error
+        except _RunFrameAsItIs as skipped:
+            return self._entry_for_plain(skipped)
+        finally:
+            self.output.frames.clear()
+
+    def _trace(self) -> Unsupported | None:
+        """Steps to the end of the frame, or to the known break."""
+        step = 0
+        while self.frame.outcome is None:
+            known = self.breaks.get(step)
+            if known is not None:
+                return known
+            self._log_step()
+            try:
+                self.frame.step()
+            except Unsupported as error:
+                self._note_break(step, error)
+            step += 1
+        return None
+
+    def _note_break(self, step: int, error: Unsupported) -> None:
+        if self.region.fullgraph:
+            raise error
+        index = self.frame.current
+        why = why_not_here(self.program, index) or ("a loop is under way" if live_iterator(self.frame) else "")
+        if why:
+            raise _RunFrameAsItIs(error, why) from error
+        self.breaks[step] = error
+        raise _StartAgain from error
+
+    def _log_step(self) -> None:
+        if TRACE_BYTECODE.is_on:
+            inst = self.program.instructions[self.frame.index]
+            TRACE_BYTECODE(f"{inst}  {self.frame.stack}")
+
+    # --- the three ways a frame ends ---------------------------------------------------------------------------------------
+
+    def _entry_for_return(self) -> Entry:
+        assert self.frame.outcome is not None
+        value = self.frame.outcome.value
+
+        def write(codegen: Codegen) -> None:
+            text = codegen.value(value)
+            self._write_effects(codegen)
+            codegen.line(f"return {text}")
+
+        return self._finish(write, None)
+
+    def _entry_for_break(self, reason: Unsupported) -> Entry:
+        index = self.frame.index
+        inst = self.program.instructions[index]
+        if inst.opname in EMITTERS:
+            shown = GraphBreak.of(reason, "The function continues in a second graph, split here.")
+            return self._finish(lambda codegen: self._write_break(codegen, index, reason), shown)
+        shown = GraphBreak.of(reason, "The function continues in one of two graphs, split here.")
+        return self._finish(lambda codegen: self._write_jump(codegen, index), shown)
+
+    def _entry_for_plain(self, skipped: _RunFrameAsItIs) -> Entry:
+        shown = GraphBreak.of(skipped.reason, f"The whole function runs as plain Python, because {skipped.why}.")
+        codegen = Codegen(self.output)
+        write_checks(self.output.guards, codegen.reader)
+        body = [f"return plain({', '.join(self.parameters.values())})"]
+        return self._entry(codegen, body, None, shown, is_plain=True)
+
+    def _write_effects(self, codegen: Codegen) -> None:
+        for effect in self.output.side_effects:
+            codegen.effect(effect)
+
+    def _write_break(self, codegen: Codegen, index: int, reason: Unsupported) -> None:
+        point = BreakPoint(self.frame, codegen, nested=len(reason.stack) > 1)
+        EMITTERS[self.program.instructions[index].opname](point, self.program.instructions[index])
+        call = self._resume_call(codegen, point.stack, index + 1)
+        self._write_effects(codegen)
+        codegen.comment(reason.stack[0])
+        for statement in point.statements:
+            codegen.line(statement)
+        codegen.line(f"return {call}")
+
+    def _write_jump(self, codegen: Codegen, index: int) -> None:
+        """A jump on a value that only the running program knows: one resume function for each way."""
+        inst = self.program.instructions[index]
+        assert inst.target is not None
+        *stack, condition = self.frame.stack
+        text = codegen.value(condition)
+        jump = self._resume_call(codegen, stack, inst.target)
+        fall_through = self._resume_call(codegen, stack, index + 1)
+        self._write_effects(codegen)
+        codegen.comment(self.breaks[min(self.breaks)].stack[0])
+        when_true, when_false = (jump, fall_through) if inst.opname == "POP_JUMP_IF_TRUE" else (fall_through, jump)
+        for line in (f"if {text}:", f"    return {when_true}", f"return {when_false}"):
+            codegen.line(line)
+
+    def _resume_call(self, codegen: Codegen, stack: list[Any], index: int) -> str:
+        """The call of the resume function that goes on at `index` with this stack."""
+        live = live_slots(self.program, index)
+        cells = {name: v for name, v in self.frame.locals.items() if isinstance(v, CellVariable) and name in live}
+        slots = {name: v for name, v in self.frame.locals.items() if name in live and name not in cells}
+        nulls = {position for position, value in enumerate(stack) if value is NULL}
+        try:
+            resume = make_resume_code(self.program, index, stack_size=len(stack), nulls=nulls, slots=slots, cells=cells)
+        except CannotResume as error:
+            reason = self.breaks[max(self.breaks)]
+            raise _RunFrameAsItIs(reason, str(error)) from error
+        values = {**slots, **{f"__stack{position}": value for position, value in enumerate(stack)}}
+        arguments = ", ".join(self._text(codegen, values[name]) for name in resume.argument_names)
+        target = codegen.constant(self.region.resume_function(resume, self.function.__globals__), resume.code.co_name)
+        if not resume.free_names:
+            return f"{target}({arguments})"
+        closure = ", ".join(codegen.value(self.frame.locals[name]) for name in resume.free_names)
+        return f"{target}({closure})({arguments})"
+
+    @staticmethod
+    def _text(codegen: Codegen, value: Value) -> str:
+        return value.text if isinstance(value, PlainText) else codegen.value(value)
+
+    # --- putting the pieces together -----------------------------------------------------------------------------------------
+
+    def _finish(self, write: Callable[[Codegen], None], shown: GraphBreak | None) -> Entry:
+        try:
+            self._guard_aliasing()
+            codegen = self._written(write)
+        except Unsupported as error:
+            if not error.stack:
+                error.stack = (self.frame.source_line(),)
+            if self.region.fullgraph:
+                raise
+            raise _RunFrameAsItIs(error, "what it leaves behind can't be made by generated code") from error
+        if grad_mode.state.enabled != self.output.grad_mode_before:
+            switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
+            codegen.body.insert(0, f"{switch}({grad_mode.state.enabled})")
+        call, module = self._graph_call(codegen)
+        return self._entry(codegen, [*call, *codegen.body], module, shown)
+
+    def _written(self, write: Callable[[Codegen], None]) -> Codegen:
+        """The body. If writing it looked into more values, there are new guards, which must come before the reads."""
+        while True:
+            codegen = Codegen(self.output)
+            count = len(self.output.guards)
+            write_checks(self.output.guards, codegen.reader)
+            write(codegen)
+            if len(self.output.guards) == count:
+                return codegen
+
+    def _graph_call(self, codegen: Codegen) -> tuple[list[str], GraphModule | None]:
+        """The call of the compiled graph, with the user's lines that it does."""
+        inputs = self.output.finish_graph(list(codegen.graph_outputs.values()))
+        if not self.output.call_count:
+            return [], None
+        module = GraphModule({}, self.output.graph, class_name=f"Graph_of_{self.name}")
+        lines = [node.meta["stack"] for node in self.output.graph.nodes if "stack" in node.meta]
+        mode_now, grad_mode.state.enabled = grad_mode.state.enabled, self.output.grad_mode_before
+        try:
+            compiled = self._compile_graph(module, self._example_inputs(inputs))
+        finally:
+            grad_mode.state.enabled = mode_now
+        graph = codegen.constant(compiled, "graph")
+        call = f"{graph}({', '.join(codegen.read(variable.source) for variable in inputs if variable.source is not None)})"
+        if codegen.graph_outputs:
+            call = f"({', '.join(codegen.graph_outputs)},) = {call}"
+        return [*graph_comments(lines), call], module
+
+    @staticmethod
+    def _example_inputs(inputs: list[Any]) -> list[Any]:
+        """Fakes as the graph finds them: the ones used in tracing may have been changed by it."""
+        storages: dict[int, Any] = {}
+        examples = []
+        for variable in inputs:
+            example = fake_like(variable.real)
+            example.storage = storages.setdefault(id(variable.real.storage), example.storage)
+            examples.append(example)
+        return examples
+
+    def _compile_graph(self, module: GraphModule, examples: list[Any]) -> Callable[..., Any]:
+        self.region.graph_captured(module)
+        try:
+            compiled = self.region.backend(module, examples)
+        except Exception as error:
+            name = getattr(self.region.backend, "__name__", repr(self.region.backend))
+            raise BackendCompilerFailed(f"backend {name!r} raised {type(error).__name__}: {error}") from error
+        if not callable(compiled):
+            raise TypeError(f"compile: the backend must return a callable, but returned {type(compiled).__name__}.")
+        switches = bool(self.output.graph.find_nodes(op="call_function", target=switch_grad_mode))
+        return restoring_grad_mode(compiled) if switches else compiled
+
+    def _guard_aliasing(self) -> None:
+        """What is written to must be as separate from the other inputs as it was while tracing."""
+        written = self.output.written_inputs
+        if written:
+            for variable in written:
+                if any(other.real.storage is variable.real.storage for other in self.output.inputs if other is not variable):
+                    raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another one is written in place.")
+            self._guard_separate([AttrSource(v.source, "storage") for v in self.output.inputs if v.source is not None])
+        for changed in self.output.side_effects.changed:
+            alike = self.output.tracked_like(changed)
+            self._guard_separate([v.source for v in alike if v.source is not None])
+
+    def _guard_separate(self, sources: list[Any]) -> None:
+        """One guard that all these objects are different ones."""
+        if len(sources) > 1:
+            ids = ", ".join(f"id({source.name()})" for source in sources)
+            self.output.guards.add(guards.Guard(ExpressionSource(f"len({{{ids}}})"), "NO_ALIAS", f"{{0}} == {len(sources)}", "no two alike"))
+
+    def _entry(self, codegen: Codegen, body: list[str], module: GraphModule | None, shown: GraphBreak | None, is_plain: bool = False) -> Entry:
+        names = self.output.names.values
+        names.update(MISS=MISS, READ_ERRORS=READ_ERRORS, compiled=self.region.compiled)
+        line = self.frame.program.code.co_firstlineno
+        title = f"What runs instead of `{self.code.co_qualname}` ({_basename(self.code.co_filename)}:{line}) when the guards hold."
+        source = function_text(self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body)
+        bind = function_from_source(source, f"make_{self.name}", names)
+        return Entry(bind, self.output.guards, source, names, module, shown, is_plain=is_plain)
+
+
+def _basename(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+TRACE_BYTECODE = logs.artifact("trace_bytecode")

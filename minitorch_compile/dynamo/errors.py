@@ -1,0 +1,141 @@
+"""What the tracer raises, and how a graph break is told to the person who wrote the line.
+
+>>> line = SourceLine("/home/me/train.py", 31, "loss_fn", '    if loss.item() > 10: print("diverging")', 7, 18)
+>>> broken = Unsupported("data-dependent-value", ".item() needs the tensor's data, which does not exist while tracing.")
+>>> broken.stack = (line,)
+>>> print(GraphBreak.of(broken, "The function continues in two graphs, split here."))
+Graph break in `loss_fn`, train.py:31
+    31 |     if loss.item() > 10: print("diverging")
+                ^^^^^^^^^^^
+  data-dependent value: .item() needs the tensor's data, which does not exist while tracing.
+  The function continues in two graphs, split here.  Hint: keep the value in a tensor (torch.where, masking), or move the line outside the compiled function.  [MTC-B07]
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.break_reasons import REASONS, BreakReason
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.variables.base import VariableTracker
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A place in the user's program: file, line, function, the text, and the columns of the expression in it."""
+
+    filename: str
+    lineno: int
+    function: str
+    text: str
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def place(self) -> str:
+        return f"{os.path.basename(self.filename)}:{self.lineno}"
+
+    def marked(self) -> str:
+        """The line with its number, and carets below the expression."""
+        label = f"{self.lineno:6} | "
+        shown = label + self.text.rstrip()
+        if self.start is None or self.end is None or self.end <= self.start:
+            return shown
+        return f"{shown}\n{' ' * (len(label) + self.start)}{'^' * (self.end - self.start)}"
+
+
+class Unsupported(RuntimeError):
+    """The tracer can't follow the program here. `reason` is a row of the catalogue, `detail` says what was met.
+
+    `stack` is filled in by the interpreter that meets the error: the line in the traced function first, then the lines
+    inside the functions that were inlined.
+    """
+
+    def __init__(self, reason: str, detail: str, hint: str = "") -> None:
+        self.reason: BreakReason = REASONS[reason]
+        self.detail = detail
+        self.hint = hint or self.reason.hint
+        self.stack: tuple[SourceLine, ...] = ()
+        super().__init__(reason, detail)
+
+    def __str__(self) -> str:
+        if not self.stack:
+            return f"{self.reason.title}: {self.detail}  Hint: {self.hint}  [{self.reason.id}]"
+        return str(GraphBreak.of(self, "fullgraph=True does not allow a break."))
+
+
+class ObservedException(Exception):
+    """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may catch it."""
+
+    def __init__(self, value: VariableTracker) -> None:
+        self.value = value
+        super().__init__(value)
+
+
+class InternalTracerError(RuntimeError):
+    """A mistake in the tracer itself, not in the user's program."""
+
+
+class BackendCompilerFailed(RuntimeError):
+    """The backend raised while compiling a captured graph; the original error is its cause."""
+
+
+class TensorDataJump(Unsupported):
+    """A jump on a tensor's truth: the one break that continues in two places."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("data-dependent-jump", detail)
+
+
+@dataclass(frozen=True)
+class GraphBreak:
+    """One graph break as it is shown: where, what, why, how the function goes on."""
+
+    reason: str
+    hint: str
+    code: str
+    stack: tuple[SourceLine, ...]
+    continuation: str = ""
+    title: str = ""
+
+    @classmethod
+    def of(cls, error: Unsupported, continuation: str) -> GraphBreak:
+        return cls(error.detail, error.hint, error.reason.id, error.stack, continuation, error.reason.title)
+
+    @property
+    def source_line(self) -> SourceLine:
+        """The line of the traced function; what was inlined below it is the rest of `stack`."""
+        return self.stack[0]
+
+    @property
+    def filename(self) -> str:
+        return self.source_line.filename
+
+    @property
+    def lineno(self) -> int:
+        return self.source_line.lineno
+
+    @property
+    def line(self) -> str:
+        return self.source_line.text.strip()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Breaks with the same key are the same break met again."""
+        return self.code, self.filename, self.lineno, self.reason
+
+    def describe(self, number: int = 0, count: int = 0) -> str:
+        """The five lines of an explanation, numbered if wanted."""
+        which = f" {number} of {count}" if count else ""
+        lines = [f"Graph break{which} in `{self.source_line.function}`, {self.source_line.place}", self.source_line.marked()]
+        for inner in self.stack[1:]:
+            lines += [f"  called from there: `{inner.function}`, {inner.place}", inner.marked()]
+        lines.append(f"  {self.title}: {self.reason}")
+        lines.append("  " + "  ".join(filter(None, [self.continuation, f"Hint: {self.hint}", f"[{self.code}]"])))
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()

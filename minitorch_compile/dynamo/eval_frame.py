@@ -1,0 +1,76 @@
+"""The door to the tracer: `optimize` makes a compiled stand-in for a function, method, or callable object.
+
+>>> from minitorch_compile.tensor import tensor
+>>> def halve(x):
+...     return x / 2
+>>> fast = optimize(halve, backend=lambda module, inputs: module)
+>>> fast(tensor([2.0, 4.0]))
+tensor([1., 2.])
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from minitorch_compile.dynamo.cache import Backend, Region
+from minitorch_compile.dynamo.optimized_object import OptimizedObject
+from minitorch_compile.dynamo.skipped_modules import reason_to_skip
+
+NOT_COMPILED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def optimize(function: Any, backend: Backend, fullgraph: bool = False) -> Any:
+    """A callable that behaves as `function` and runs graphs compiled by `backend(graph_module, fake_inputs)`.
+
+    With `fullgraph`, a graph break is an `Unsupported` error with the explanation instead of a split.
+    """
+    region = Region(backend, fullgraph)
+    if isinstance(function, (FunctionType, MethodType)):
+        return compiled_callable(function, region)
+    if isinstance(function, type) or not callable(function):
+        raise TypeError(f"optimize: expected a function, a method or a callable object, but got {function!r}.")
+    if not isinstance(inspect.getattr_static(type(function), "__call__", None), FunctionType):
+        return function  # written in C: there is no bytecode to trace
+    return OptimizedObject(function, region, region.wrap(type(function).__call__))
+
+
+def compiled_callable(function: Any, region: Region) -> Any:
+    """The compiled form of a callable; what has no traceable bytecode comes back as it is."""
+    if isinstance(function, MethodType):
+        inner = compiled_callable(function.__func__, region)
+        return MethodType(inner, function.__self__)
+    if isinstance(function, FunctionType):
+        return region.wrap(_original(function)) if _is_compilable(function) else function
+    if isinstance(function, functools.partial):
+        return functools.partial(compiled_callable(function.func, region), *function.args, **function.keywords)
+    method = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(method, FunctionType) and not isinstance(function, type):
+        return MethodType(compiled_callable(method, region), function)
+    return function
+
+
+def _original(function: FunctionType) -> FunctionType:
+    """The plain function behind a compiled one."""
+    return function.__dict__.get("_dynamo_original", function)
+
+
+def _is_compilable(function: FunctionType) -> bool:
+    if function.__dict__.get("_dynamo_disabled") or function.__code__.co_flags & NOT_COMPILED:
+        return False
+    return reason_to_skip(function.__globals__.get("__name__"), function.__qualname__) is None
+
+
+def region_of(function: Callable[..., Any]) -> Region:
+    """The region of a compiled callable. TypeError for any other object."""
+    if isinstance(function, MethodType):
+        return region_of(function.__func__)
+    if type(function) is OptimizedObject:
+        return function._dynamo_region
+    dispatcher = getattr(function, "_dynamo_dispatcher", None)
+    if dispatcher is None:
+        raise TypeError(f"region_of: {function!r} is not a compiled function.")
+    return dispatcher.region

@@ -1,0 +1,49 @@
+"""Running operations on fake tensors: what each result looks like, without data.
+
+>>> from minitorch_compile.tensor import empty_fake, ops, rand
+>>> mode = FakeMode()
+>>> with mode.active():
+...     noise = ops.add_(rand(3), empty_fake((3,)))     # nothing is drawn from the random stream
+>>> noise.is_fake, noise.storage in mode.written
+(True, True)
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.tensor import Op, dispatch
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+MAKES_DATA = ("creation", "random")
+
+
+class FakeMode:
+    """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
+
+    Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages that
+    in-place operations changed.
+    """
+
+    def __init__(self) -> None:
+        self.written: set[Storage] = set()
+
+    def active(self) -> AbstractContextManager[FakeMode]:
+        return dispatch.mode(self)
+
+    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if op.kind == "inplace":
+            self.written.add(args[0].storage)
+        if op.kind in MAKES_DATA or has_fake((args, kwargs)):
+            return op.meta(*args, **kwargs)
+        return op.run(args, kwargs)
+
+
+def has_fake(arguments: Any) -> bool:
+    """Whether there is a fake tensor anywhere in a nesting of tuples, lists and dicts."""
+    found: list[Any] = []
+    map_aggregate(arguments, lambda leaf: found.append(leaf) if isinstance(leaf, TensorBase) and leaf.is_fake else None)
+    return bool(found)

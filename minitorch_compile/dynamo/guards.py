@@ -1,0 +1,202 @@
+"""Guards: what must still hold for a compiled function to be used again.
+
+A guard is a source, a check on it written as Python text, and what was seen when it was made:
+
+>>> from minitorch_compile.dynamo.source import AttrSource, LocalSource
+>>> sizes = Guard(AttrSource(LocalSource("x"), "sizes"), "TENSOR_MATCH", "{0} == (4, 4)", expected="(4, 4)")
+>>> sizes.code
+'x.sizes == (4, 4)'
+
+All guards of a cache entry become the first lines of its generated function (`guard_code.py`). When one fails, it is found
+again and shown with both values:
+
+>>> import types
+>>> print(failure([sizes], {"x": types.SimpleNamespace(sizes=(8, 4))}))
+x.sizes == (4, 4)  (expected (4, 4), now (8, 4))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch_compile.dynamo.namespace import Namespace
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+# What reading a source of a changed program may raise: a missing attribute, key, item or cell content.
+READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """`check` is the text of the condition, {0} standing for the source and {1} for `other`, a second source if there is one."""
+
+    source: Source
+    kind: str
+    check: str
+    expected: str = ""
+    other: Source | None = None
+    actual: str = "{0}"
+
+    @property
+    def code(self) -> str:
+        """The condition as a reader sees it."""
+        return self.check.format(self.source.name(), self.other.name() if self.other else "")
+
+    @property
+    def reason(self) -> str:
+        return f"{self.kind}: {self.code}"
+
+    def __str__(self) -> str:
+        return f"{self.kind:<16} {self.code}"
+
+
+class GuardSet:
+    """The guards of one traced frame, in the order they were needed, each once; and the sources that must be readable."""
+
+    def __init__(self) -> None:
+        self._guards: dict[Guard, None] = {}
+        self.reads: dict[Source, None] = {}
+
+    def add(self, *guards: Guard) -> None:
+        for guard in guards:
+            self._guards.setdefault(guard)
+
+    def must_read(self, source: Source) -> None:
+        """The program read this path: if it can't be read at a later call, the entry does not apply."""
+        self.reads.setdefault(source)
+
+    def __iter__(self) -> Iterator[Guard]:
+        return iter(self._guards)
+
+    def __len__(self) -> int:
+        return len(self._guards)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self))
+
+
+# --- the kinds of guards -------------------------------------------------------------------------------------------------
+
+
+def type_is(source: Source, cls: type, names: Namespace) -> Guard:
+    """The object's class, exactly."""
+    name = names.install(cls, cls.__name__)
+    return Guard(source, "TYPE_MATCH", f"type({{0}}) is {name}", cls.__name__, actual="type({0})")
+
+
+def identity(source: Source, value: object, names: Namespace, hint: str) -> Guard:
+    """The very same object: functions, modules, classes, enum members, None."""
+    if value is None or value is True or value is False or value is Ellipsis:
+        return Guard(source, "CONSTANT_MATCH", f"{{0}} is {value!r}", repr(value))
+    return Guard(source, "ID_MATCH", f"{{0}} is {names.install(value, hint)}", f"the same {hint}")
+
+
+def equals(source: Source, value: Any, names: Namespace) -> list[Guard]:
+    """The type and the value of a number or string. 0.0 and -0.0 are told apart, NaN matches NaN."""
+    guards = [type_is(source, type(value), names)]
+    if isinstance(value, float) and math.isnan(value):
+        return [*guards, Guard(source, "CONSTANT_MATCH", "{0} != {0}", "nan")]
+    if isinstance(value, complex) or (isinstance(value, float) and (value == 0 or math.isinf(value))):
+        return [*guards, Guard(source, "CONSTANT_MATCH", f"repr({{0}}) == {repr(value)!r}", repr(value))]
+    return [*guards, Guard(source, "CONSTANT_MATCH", f"{{0}} == {_escaped(repr(value))}", _escaped(repr(value)))]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def length(source: Source, size: int) -> Guard:
+    return Guard(source, "LENGTH", f"len({{0}}) == {size}", str(size), actual="len({0})")
+
+
+def dict_keys(source: Source, keys: str) -> Guard:
+    """The keys and their order; `keys` is the text of the list of them."""
+    return Guard(source, "DICT_KEYS", f"list({{0}}) == {_escaped(keys)}", _escaped(keys), actual="list({0})")
+
+
+def dict_contains(source: Source, key: str, present: bool) -> Guard:
+    relation = "in" if present else "not in"
+    return Guard(source, "DICT_CONTAINS", f"{_escaped(key)} {relation} {{0}}", relation, actual="list({0})")
+
+
+def same_object(source: Source, other: Source) -> Guard:
+    """Two paths lead to one object, as when the function was traced."""
+    return Guard(source, "DUPLICATE_INPUT", "{0} is {1}", "the same object", other)
+
+
+def different_object(source: Source, other: Source) -> Guard:
+    """Two paths lead to two objects: needed where one of them is written to, or `is` compared them."""
+    return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other)
+
+
+def different_storage(source: Source, other: Source) -> Guard:
+    return Guard(source, "NO_ALIAS", "{0}.storage is not {1}.storage", "no shared memory", other, "{0}.storage")
+
+
+def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]:
+    """Everything a graph depends on: class, sizes, strides, dtype, device, requires_grad. Most often failing first."""
+    dtype = names.install(x.dtype, x.dtype.name)
+    device = names.install(x.device, str(x.device))
+    checks = [
+        (f"type({{0}}) is {names.install(type(x), type(x).__name__)}", "", type(x).__name__),
+        (f"{{0}}.sizes == {tuple(x.sizes)}", "sizes", str(tuple(x.sizes))),
+        (f"{{0}}.strides == {tuple(x.strides)}", "strides", str(tuple(x.strides))),
+        (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
+        (f"{{0}}.requires_grad is {bool(x.requires_grad)}", "requires_grad", str(bool(x.requires_grad))),
+        (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
+    ]
+    return [
+        Guard(source, "TENSOR_MATCH", check, expected, actual=f"{{0}}.{field}" if field else "type({0})")
+        for check, field, expected in checks
+    ]
+
+
+def function_match(source: Source, function: Any, names: Namespace) -> list[Guard]:
+    """A function with the same code and globals: a lambda made anew at each call still matches."""
+    code, scope = function.__code__, function.__globals__
+    return [
+        Guard(source, "FUNCTION_MATCH", f"{{0}}.__code__ is {names.install(code, 'code_' + code.co_name)}", code.co_qualname),
+        Guard(source, "FUNCTION_MATCH", f"{{0}}.__globals__ is {names.install(scope, 'globals_' + function.__name__)}", "the same module"),
+    ]
+
+
+def attribute_absent(source: Source, name: str) -> Guard:
+    """The instance has no attribute of that name, so that its class's, or `__getattr__`, answers."""
+    return dict_contains(AttrSource(source, "__dict__"), repr(name), False)
+
+
+# --- finding the guard that failed -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GuardFailure:
+    """The first guard of an entry that did not hold, and what was found instead."""
+
+    guard: Guard
+    actual: str
+
+    def __str__(self) -> str:
+        expected = self.guard.expected.replace("{{", "{").replace("}}", "}")
+        return f"{self.guard.code}  (expected {expected}, now {self.actual})"
+
+
+def failure(guards: Iterable[Guard], scope: Mapping[str, Any]) -> GuardFailure | None:
+    """The first guard that does not hold for the variables and names in `scope`; None if all do."""
+    for guard in guards:
+        try:
+            if eval(guard.code, dict(scope)):
+                continue
+            actual = guard.actual.format(guard.source.name())
+            return GuardFailure(guard, _shown(eval(actual, dict(scope))))
+        except READ_ERRORS as error:
+            return GuardFailure(guard, f"not readable: {type(error).__name__}: {error}")
+    return None
+
+
+def _shown(value: object) -> str:
+    text = value.__name__ if isinstance(value, type) else repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."

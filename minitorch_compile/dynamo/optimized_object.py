@@ -1,0 +1,58 @@
+"""A compiled callable object, such as an nn.Module: calls go to compiled code, everything else to the object itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class OptimizedObject:
+    """A callable object, such as an nn.Module, whose call is compiled. Everything else is the object's own.
+
+    Attributes are read from and stored on the original, so a module's `state_dict` and `parameters` are unchanged, and
+    `isinstance` sees the original's class.
+    """
+
+    def __init__(self, original: Any, region: Any, call: Callable[..., Any]) -> None:
+        object.__setattr__(self, "_orig_mod", original)
+        object.__setattr__(self, "_dynamo_region", region)
+        object.__setattr__(self, "_dynamo_call", call)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._dynamo_call(self._orig_mod, *args, **kwargs)
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return type(self._orig_mod)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_orig_mod"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._orig_mod, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._orig_mod, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._orig_mod)
+
+    def __repr__(self) -> str:
+        return f"Optimized({self._orig_mod!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Compiled code belongs to this process; what is copied or saved is the object.
+        return _same, (self._orig_mod,)
+
+    def __len__(self) -> int:
+        return len(self._orig_mod)
+
+    def __iter__(self) -> Any:
+        return iter(self._orig_mod)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._orig_mod[key]
+
+
+def _same(original: Any) -> Any:
+    return original

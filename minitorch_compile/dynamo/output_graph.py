@@ -1,0 +1,296 @@
+"""What tracing a frame builds up: the graph, the guards, the side effects, the names.
+
+Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result looks
+like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from types import CellType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
+from minitorch_compile.dynamo.fake_mode import FakeMode
+from minitorch_compile.dynamo.guards import GuardSet
+from minitorch_compile.dynamo.namespace import Namespace
+from minitorch_compile.dynamo.side_effects import SideEffects
+from minitorch_compile.dynamo.source import AttrSource, ConstantSource, Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.builder import build, from_python
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.fx import Graph, Node
+from minitorch_compile.fx.arguments import map_aggregate, map_arg
+from minitorch_compile.fx.effects import has_side_effect
+from minitorch_compile.tensor import FakeDataError, fake_like, grad_mode
+from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+@has_side_effect
+def switch_grad_mode(enabled: bool) -> None:
+    """Turns grad mode on or off; the node that `with no_grad():` leaves in a graph."""
+    grad_mode.state.enabled = enabled
+
+
+class OutputGraph:
+    """Everything that is collected while one frame, with all that is inlined into it, is traced."""
+
+    def __init__(self, module_globals: dict[str, Any], argument_names: tuple[str, ...]) -> None:
+        self.graph = Graph()
+        self.names = Namespace({*argument_names, "MISS", "object"})
+        self.guards = GuardSet()
+        self.side_effects = SideEffects(lambda: self.frames[0].source_line())
+        self.fakes = FakeMode()
+        self.frames: list[SymbolicInterpreter] = []
+        self.inputs: list[TensorVariable] = []
+        self.grad_mode_before = grad_mode.state.enabled
+        self._tracked: dict[int, VariableTracker] = {}
+        self._alive: list[Any] = []  # keeps the ids in `_tracked` and `_lazy` valid
+        self._lazy: dict[tuple[Source, int], LazyVariable] = {}
+        self._fake_storages: dict[int, Storage] = {}
+        self._tensors_by_fake: dict[int, TensorVariable] = {}
+        self._last_input: Node | None = None
+        self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}
+        self._guard_global_state()
+
+    def _guard_global_state(self) -> None:
+        """Grad mode and default dtype decide what a graph computes; under a transform or mode, tensors are not what
+        they seem."""
+        state = ConstantSource(self.names.install(grad_mode.state, "grad_mode"))
+        enabled = AttrSource(state, "enabled")
+        self.guards.add(guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode"))
+        levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
+        self.guards.add(
+            guards.Guard(AttrSource(levels, "modes"), "DISPATCH_STATE", "not {0}", "no mode"),
+            guards.Guard(AttrSource(levels, "transforms"), "DISPATCH_STATE", "not {0}", "no transform"),
+        )
+
+    @property
+    def tracer(self) -> SymbolicInterpreter:
+        """The innermost frame being traced."""
+        return self.frames[-1]
+
+    # --- values from outside ---------------------------------------------------------------------------------------------
+
+    def wrap(self, value: Any, source: Source) -> Value:
+        """A value read from `source`, to be looked into when the program does."""
+        key = (source, id(value))
+        if key not in self._lazy:
+            self._lazy[key] = LazyVariable(self, value, source)
+        return self._lazy[key]
+
+    def build(self, value: Any, source: Source) -> VariableTracker:
+        """The tracker of a value, with guards. One object has one tracker, on however many paths it is reached."""
+        known = self._tracked.get(id(value))
+        if known is None:
+            known = build(self, value, source)
+            if known.source is not None and not isinstance(known, ConstantVariable):
+                self._tracked[id(value)] = known
+                self._alive.append(value)
+        elif known.source is not None and known.source != source and not isinstance(source, ConstantSource):
+            self.guards.add(guards.same_object(source, known.source))
+        return known
+
+    def constant_source(self, value: Any, hint: str) -> ConstantSource:
+        """The generated code holds on to this very object."""
+        return ConstantSource(self.names.install(value, hint))
+
+    def wrap_constant(self, value: Any, hint: str) -> Value:
+        return self.wrap(value, self.constant_source(value, hint))
+
+    def wrap_cell(self, cell: CellType, source: Source) -> CellVariable:
+        known = self._tracked.get(id(cell))
+        if known is None:
+            known = self._tracked[id(cell)] = CellVariable.existing(self, cell, source)
+            self._alive.append(cell)
+        elif known.source is not None and known.source != source:
+            self.guards.add(guards.same_object(source, known.source))
+        assert isinstance(known, CellVariable)
+        return known
+
+    def scope_of(self, module_globals: dict[str, Any]) -> GlobalsVariable:
+        """The globals of a module; G for those of the traced function."""
+        known = self._tracked.get(id(module_globals))
+        if known is None:
+            hint = "globals_" + str(module_globals.get("__name__", "module")).rpartition(".")[2]
+            source = ConstantSource(self.names.install(module_globals, hint))
+            known = self._tracked[id(module_globals)] = GlobalsVariable(module_globals, source)
+        assert isinstance(known, GlobalsVariable)
+        return known
+
+    def from_python(self, value: Any) -> Value:
+        """A value that was computed while tracing."""
+        return from_python(self, value)
+
+    def tracked_like(self, variable: VariableTracker) -> list[VariableTracker]:
+        """All objects from outside of the same class that were looked into."""
+        cls = variable.python_type()
+        return [known for known in self._tracked.values() if known.python_type() is cls]
+
+    # --- tensors -------------------------------------------------------------------------------------------------------
+
+    def graph_input(self, value: TensorBase, source: Source) -> TensorVariable:
+        """A tensor from outside becomes a placeholder, in the order in which tensors are met."""
+        fake = fake_like(value)
+        fake.storage = self._fake_storages.setdefault(id(value.storage), fake.storage)  # sharing is seen by the trace
+        node = self._placeholder(_placeholder_name(source))
+        node.meta.update(val=fake, source=source)
+        variable = TensorVariable(node, fake, type(value), source, value)
+        self.inputs.append(variable)
+        self._tensors_by_fake[id(fake)] = variable
+        return variable
+
+    def _placeholder(self, name: str) -> Node:
+        after = self._last_input
+        if after is None:
+            first = next(iter(self.graph.nodes), None)
+            position = self.graph.inserting_before(first) if first is not None else None
+        else:
+            position = self.graph.inserting_after(after)
+        if position is None:
+            self._last_input = self.graph.placeholder(name)
+        else:
+            with position:
+                self._last_input = self.graph.placeholder(name)
+        return self._last_input
+
+    def call(self, kind: str, target: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """One node: call_function of `target`, or call_method of that name on the first argument."""
+        tracer = self.tracer
+        graph_args = tuple(tracer.graph_argument(arg) for arg in args)
+        graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}
+        fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
+        written_before = len(self.fakes.written)
+        result = self._run_fake(kind, target, fake_args, fake_kwargs)
+        if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
+            return self.from_python(result)  # a question about shapes, answered now
+        node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
+        return self._result(node, result)
+
+    def _run_fake(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+        try:
+            with self.fakes.active():
+                function = getattr(args[0], target) if kind == "call_method" else target
+                return function(*(args[1:] if kind == "call_method" else args), **kwargs)
+        except FakeDataError as error:
+            reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
+            raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error
+        except NotImplementedError as error:
+            raise Unsupported("missing-rule", f"{name}: {error}") from error
+        except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
+            self.tracer.raise_real(error)
+
+    def _result(self, node: Node, value: Any) -> Value:
+        """The tracker of what a node gives. A tensor that came back unchanged keeps its tracker."""
+        if isinstance(value, TensorBase) and not value.is_fake:
+            value = fake_like(value)  # torch.tensor([1, 2]): its numbers belong to the call, not to the trace
+        node.meta["stack"] = self.tracer.user_line()
+        node.meta["val"] = value
+        if isinstance(value, TensorBase):
+            return self._tensor(node, value)
+        if isinstance(value, (tuple, list)) and any(isinstance(item, TensorBase) for item in value):
+            return self._several(node, value)
+        if is_plain(value):
+            return self.from_python(value)
+        raise Unsupported("unsupported-call", f"{node.target} gives a {type(value).__name__}.")
+
+    def _tensor(self, node: Node, fake: TensorBase) -> TensorVariable:
+        known = self._tensors_by_fake.get(id(fake))
+        if known is None:
+            known = self._tensors_by_fake[id(fake)] = TensorVariable(node, fake, type(fake))
+        return known
+
+    def _several(self, node: Node, values: Any) -> Value:
+        items: list[Value] = []
+        for position, value in enumerate(values):
+            items.append(self._item(node, position, value))
+        return self.tracer.sequence_like(values, items)
+
+    def _item(self, node: Node, position: int, value: Any) -> Value:
+        if not isinstance(value, TensorBase):
+            return self.from_python(value)
+        item = self.graph.create_node("call_function", operator.getitem, (node, position), {})
+        item.meta.update(val=value, stack=node.meta["stack"])
+        return self._tensor(item, value)
+
+    def switch_grad_mode(self, enabled: bool) -> None:
+        """Grad mode changes now, for the fakes, and in the graph when it runs."""
+        node = self.graph.call_function(switch_grad_mode, (enabled,))
+        node.meta.update(val=None, stack=self.tracer.user_line())
+        grad_mode.state.enabled = enabled
+
+    # --- finishing -------------------------------------------------------------------------------------------------------
+
+    @property
+    def written_inputs(self) -> list[TensorVariable]:
+        """The tensors from outside that the graph writes to."""
+        return [variable for variable in self.inputs if variable.fake.storage in self.fakes.written]
+
+    def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable]:
+        """Completes the graph; the inputs that it uses, in the order of its placeholders."""
+        self.graph.output(tuple(variable.node for variable in outputs))
+        self.graph.output_node().meta["val"] = tuple(variable.fake for variable in outputs)
+        self._drop_unused_items()
+        self._drop_idle_grad_switches()
+        used = [variable for variable in self.inputs if variable.node.users]
+        for variable in self.inputs:
+            if not variable.node.users:
+                self.graph.erase_node(variable.node)
+        if [variable.node for variable in used] != self.graph.find_nodes(op="placeholder"):
+            raise InternalTracerError("the placeholders of the graph are not its inputs.")
+        return used
+
+    @property
+    def call_count(self) -> int:
+        """How many operations the graph has."""
+        return sum(node.op.startswith("call") for node in self.graph.nodes)
+
+    def _drop_unused_items(self) -> None:
+        for node in self.graph.nodes:
+            if node.target is operator.getitem and not node.users and isinstance(node.args[0].meta["val"], (tuple, list)):  # type: ignore[union-attr]
+                self.graph.erase_node(node)
+
+    def _drop_idle_grad_switches(self) -> None:
+        """A switch directly followed by another has no effect; nor has one at the very end."""
+        for node in reversed(self.graph.nodes):
+            if node.target is switch_grad_mode and node.next.target in (switch_grad_mode, "output"):
+                self.graph.erase_node(node)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether there is no tensor in a value that a traced call gave."""
+    found: list[Any] = []
+    map_aggregate(value, lambda leaf: found.append(leaf) if isinstance(leaf, TensorBase) else None)
+    return not found
+
+
+def _placeholder_name(source: Source) -> str:
+    """self._modules['fc']._parameters['weight'] -> self_fc_weight"""
+    text = re.sub(r"_(modules|parameters|buffers)\b", "", source.name())
+    return re.sub(r"\W+", "_", text).strip("_") or "input"
+
+
+def restoring_grad_mode(graph: Callable[..., Any]) -> Callable[..., Any]:
+    """A graph that switches grad mode: if it raises in between, the switch goes back."""
+
+    def run(*args: Any) -> Any:
+        before = grad_mode.state.enabled
+        try:
+            return graph(*args)
+        except BaseException:
+            grad_mode.state.enabled = before
+            raise
+
+    return run

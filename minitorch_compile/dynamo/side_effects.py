@@ -1,0 +1,217 @@
+"""What the traced program changed in the world outside, to be done again after the graph has run.
+
+While tracing, nothing outside is touched: a store goes into a layer on top of the object, where later reads find it. The
+changes are kept in program order, and each knows how to write itself as a statement of the generated code. Changes of objects
+that the program made itself need no replay; they are made in their final state if they are needed at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import SourceLine
+from minitorch_compile.dynamo.instructions import NULL
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+
+DELETED: Any = object()
+
+
+@dataclass
+class Effect:
+    """One change of `target`. `place` is the user's line."""
+
+    target: VariableTracker
+    place: SourceLine | None = field(default=None, kw_only=True)
+
+    def emit(self, codegen: Codegen) -> None:
+        """Writes the statement."""
+        raise NotImplementedError
+
+
+@dataclass
+class StoreAttribute(Effect):
+    """target.name = value, past any `__setattr__`, which was traced."""
+
+    name: str
+    value: Value
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.store_attribute(self.target, codegen.value(self.target), self.name, codegen.value(self.value))
+
+
+@dataclass
+class DeleteAttribute(Effect):
+    """del target.name, past any `__delattr__`"""
+
+    name: str
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.delete_attribute(self.target, codegen.value(self.target), self.name)
+
+
+@dataclass
+class StoreItem(Effect):
+    """target[key] = value"""
+
+    key: Value
+    value: Value
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.line(f"{codegen.value(self.target)}[{codegen.value(self.key)}] = {codegen.value(self.value)}")
+
+
+@dataclass
+class DeleteItem(Effect):
+    """del target[key]"""
+
+    key: Value
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.line(f"del {codegen.value(self.target)}[{codegen.value(self.key)}]")
+
+
+@dataclass
+class CallMethod(Effect):
+    """target.method(*args), of a built-in container"""
+
+    method: str
+    args: tuple[Value, ...]
+
+    def emit(self, codegen: Codegen) -> None:
+        args = ", ".join(codegen.value(arg) for arg in self.args)
+        codegen.line(f"{codegen.value(self.target)}.{self.method}({args})")
+
+
+@dataclass
+class ReplaceItems(Effect):
+    """target[:] = items"""
+
+    items: list[Value]
+
+    def emit(self, codegen: Codegen) -> None:
+        items = ", ".join(codegen.value(item) for item in self.items)
+        codegen.line(f"{codegen.value(self.target)}[:] = [{items}]")
+
+
+@dataclass
+class StoreGlobal(Effect):
+    """globals()[name] = value, or del"""
+
+    name: str
+    value: Any
+
+    def emit(self, codegen: Codegen) -> None:
+        item = f"{codegen.value(self.target)}[{self.name!r}]"
+        codegen.line(f"del {item}" if self.value is DELETED else f"{item} = {codegen.value(self.value)}")
+
+
+@dataclass
+class StoreCell(Effect):
+    """A variable that inner functions share gets a value, or is deleted."""
+
+    content: Any
+
+    def emit(self, codegen: Codegen) -> None:
+        cell = f"{codegen.value(self.target)}.cell_contents"
+        codegen.line(f"del {cell}" if self.content is NULL else f"{cell} = {codegen.value(self.content)}")
+
+
+class SideEffects:
+    """The changes in program order, and the layer of attributes on top of objects."""
+
+    def __init__(self, current_line: Callable[[], SourceLine]) -> None:
+        self.effects: list[Effect] = []
+        self._current_line = current_line
+        self._attributes: dict[int, tuple[VariableTracker, dict[str, Any]]] = {}
+        self._latest_store: dict[tuple[int, str], StoreAttribute | StoreGlobal | StoreCell] = {}
+
+    def __iter__(self) -> Iterator[Effect]:
+        return iter(self.effects)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{type(effect).__name__} of {effect.target!r}" for effect in self.effects)
+
+    @property
+    def changed(self) -> list[VariableTracker]:
+        """The objects from outside that were changed, each once."""
+        return list({id(effect.target): effect.target for effect in self.effects}.values())
+
+    def _note(self, effect: Effect) -> None:
+        """Keeps a change of an object from outside."""
+        if effect.target.source is not None:
+            effect.place = self._current_line()
+            self.effects.append(effect)
+
+    # --- attributes ----------------------------------------------------------------------------------------------------
+
+    def attributes(self, target: VariableTracker) -> dict[str, Value]:
+        """What the program stored on the object, by name."""
+        _, stored = self._attributes.get(id(target), (None, {}))
+        return {name: value for name, value in stored.items() if value is not DELETED}
+
+    def attribute(self, target: VariableTracker, name: str) -> Value | None:
+        """The stored attribute, None if the program stored none."""
+        entry = self._attributes.get(id(target))
+        value = None if entry is None else entry[1].get(name)
+        return None if value is DELETED else value
+
+    def is_deleted(self, target: VariableTracker, name: str) -> bool:
+        entry = self._attributes.get(id(target))
+        return entry is not None and entry[1].get(name) is DELETED
+
+    def store_attribute(self, target: VariableTracker, name: str, value: Value) -> None:
+        """Stores; storing the same attribute again replaces the value, as only the last one will be seen."""
+        self._layer(target)[name] = value
+        earlier = self._latest_store.get((id(target), name))
+        if isinstance(earlier, StoreAttribute):
+            earlier.value = value
+            return
+        effect = StoreAttribute(target, name, value)
+        self._latest_store[id(target), name] = effect
+        self._note(effect)
+
+    def delete_attribute(self, target: VariableTracker, name: str) -> None:
+        layer = self._layer(target)
+        layer.pop(name, None)
+        layer[name] = DELETED
+        self._latest_store.pop((id(target), name), None)
+        self._note(DeleteAttribute(target, name))
+
+    def _layer(self, target: VariableTracker) -> dict[str, Any]:
+        return self._attributes.setdefault(id(target), (target, {}))[1]
+
+    # --- containers ----------------------------------------------------------------------------------------------------
+
+    def store_item(self, target: VariableTracker, key: Value, value: Value) -> None:
+        self._note(StoreItem(target, key, value))
+
+    def delete_item(self, target: VariableTracker, key: Value) -> None:
+        self._note(DeleteItem(target, key))
+
+    def method(self, target: VariableTracker, name: str, *args: Value) -> None:
+        self._note(CallMethod(target, name, args))
+
+    def replace_items(self, target: VariableTracker, items: list[Value]) -> None:
+        self._note(ReplaceItems(target, list(items)))
+
+    # --- variables -----------------------------------------------------------------------------------------------------
+
+    def store_global(self, scope: GlobalsVariable, name: str, value: Any) -> None:
+        """Sets or, with DELETED, deletes a global."""
+        scope.stored[name] = value
+        self._note(StoreGlobal(scope, name, value))
+
+    def store_cell(self, cell: CellVariable, content: Any) -> None:
+        earlier = self._latest_store.get((id(cell), "cell"))
+        if isinstance(earlier, StoreCell):
+            earlier.content = content
+            return
+        effect = StoreCell(cell, content)
+        self._latest_store[id(cell), "cell"] = effect
+        self._note(effect)

@@ -1,0 +1,35 @@
+"""Functions that are not traced into, by the module they are defined in, and what the break says instead.
+
+Most of Python's library can be traced like user code. These modules act on the world outside, or their insides mean nothing
+to a reader of a graph break.
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.class_lookup import LIBRARY
+
+SKIPPED: dict[str, str] = {
+    **dict.fromkeys(("logging", "warnings", "io", "os", "posixpath", "pathlib", "shutil", "tempfile", "pprint", "pdb", "traceback"), "input-output"),
+    **dict.fromkeys(("random", "time", "datetime", "uuid", "secrets"), "outside-state"),
+    **dict.fromkeys(("threading", "queue", "multiprocessing", "subprocess", "asyncio", "socket", "concurrent"), "outside-state"),
+    **dict.fromkeys(("copy", "pickle", "inspect", "importlib", "json", "re", "ast", "weakref", "numpy", "scipy", "numba"), "unsupported-call"),
+    **dict.fromkeys(("unittest", "pytest", "_pytest", "matplotlib", "pandas", "sklearn"), "unsupported-call"),
+}  # fmt: skip
+
+# This package's floors: below dynamo everything is an operation or a rule; beside and above it only these are plain Python.
+TRACED_FLOORS = ("nn", "optim", "func", "models", "utils")
+
+
+def reason_to_skip(module: str | None, what: str) -> Unsupported | None:
+    """The break for calling a function of that module, None if it can be traced into."""
+    name = module or ""
+    top = name.partition(".")[0]
+    if top == LIBRARY:
+        floor = name.split(".")[1] if "." in name else ""
+        if floor in TRACED_FLOORS or name == f"{LIBRARY}.tensor.grad_mode" or floor == "dynamo" and name.endswith(".polyfills"):
+            return None
+        return Unsupported("autograd-call" if floor == "autograd" else "unsupported-call", f"{what} of {name} is not traced into.")
+    if top in SKIPPED:
+        return Unsupported(SKIPPED[top], f"{what} of the module {top} is not traced into.")
+    return None

@@ -1,0 +1,151 @@
+"""Where a value of the traced frame came from: the path that reads it again at the next call.
+
+A source is a small expression. Its text appears in guards, in the generated code and in messages, always the same:
+
+>>> weight = ItemSource(AttrSource(LocalSource("self"), "_parameters"), "weight")
+>>> weight.name()
+"self._parameters['weight']"
+
+Reading a source never runs user code: a guard on the type of `weight.base` is checked before it is read.
+"""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Source:
+    """The base of all paths. `base` is the source that this one is read from, None for a root."""
+
+    @property
+    def base(self) -> Source | None:
+        return None
+
+    def name(self) -> str:
+        """The expression, as a reader sees it."""
+        base = self.base
+        return self.read("" if base is None else base.name())
+
+    def read(self, base: str) -> str:
+        """The expression, given the text (or the variable) of its base."""
+        raise NotImplementedError
+
+    @property
+    def root(self) -> Source:
+        """Where the path starts: an argument, a cell, or an object that the generated code holds."""
+        return self if self.base is None else self.base.root
+
+
+@dataclass(frozen=True)
+class LocalSource(Source):
+    """An argument of the traced function."""
+
+    local: str
+
+    def read(self, base: str) -> str:
+        return self.local
+
+
+@dataclass(frozen=True)
+class ConstantSource(Source):
+    """An object that the generated code holds on to under a name: a class, a module, a function."""
+
+    constant: str
+
+    def read(self, base: str) -> str:
+        return self.constant
+
+
+@dataclass(frozen=True)
+class CellSource(Source):
+    """A cell of the traced function's closure (the cell itself, not its content)."""
+
+    variable: str
+
+    def read(self, base: str) -> str:
+        return f"cell_{self.variable}"
+
+
+@dataclass(frozen=True)
+class ChainedSource(Source):
+    """Whatever is read from another source."""
+
+    origin: Source
+
+    @property
+    def base(self) -> Source:
+        return self.origin
+
+
+@dataclass(frozen=True)
+class AttrSource(ChainedSource):
+    """origin.attribute"""
+
+    attribute: str
+
+    def read(self, base: str) -> str:
+        if self.attribute.isidentifier() and not keyword.iskeyword(self.attribute):
+            return f"{base}.{self.attribute}"
+        return f"getattr({base}, {self.attribute!r})"
+
+
+@dataclass(frozen=True)
+class ItemSource(ChainedSource):
+    """origin[key], the key a literal."""
+
+    key: object
+
+    def read(self, base: str) -> str:
+        return f"{base}[{self.key!r}]"
+
+    def __hash__(self) -> int:
+        return hash((self.origin, type(self.key), self.key))
+
+    def __eq__(self, other: object) -> bool:
+        # 1, 1.0 and True are equal keys in Python but different texts
+        return (
+            isinstance(other, ItemSource)
+            and self.origin == other.origin
+            and type(self.key) is type(other.key)
+            and self.key == other.key
+        )
+
+
+@dataclass(frozen=True)
+class NamedItemSource(ChainedSource):
+    """origin[constant], the key an object that the generated code holds under a name (an enum member, a dtype, a class)."""
+
+    constant: str
+
+    def read(self, base: str) -> str:
+        return f"{base}[{self.constant}]"
+
+
+@dataclass(frozen=True)
+class DictKeySource(ChainedSource):
+    """The key at a position of a dict, when the key is an object without a literal: a parameter in an optimizer's state."""
+
+    position: int
+
+    def read(self, base: str) -> str:
+        return f"list({base})[{self.position}]"
+
+
+@dataclass(frozen=True)
+class SourceItemSource(ChainedSource):
+    """origin[key], the key itself read from a source."""
+
+    key: Source
+
+    def read(self, base: str) -> str:
+        return f"{base}[{self.key.name()}]"
+
+
+@dataclass(frozen=True)
+class TypeSource(ChainedSource):
+    """type(origin)"""
+
+    def read(self, base: str) -> str:
+        return f"type({base})"

@@ -1,0 +1,156 @@
+"""What stands for a value while tracing.
+
+A `VariableTracker` answers the questions that Python asks of a value (its attributes, its items, its truth, a call) without
+the value's data. Each class answers for one kind of value, and refuses with `Unsupported` what it can't answer for sure.
+
+A tracker of a value that existed before the call has a `source`, the path on which the generated code reads it; a value made
+while tracing has none and is made again by `reconstruct`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.source import Source
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+MISSING = inspect.Parameter.empty
+
+
+class Value:
+    """A value of the traced program, looked into or not."""
+
+    source: Source | None = None
+
+    def realize(self) -> VariableTracker:
+        """The tracker; for a value that nothing looked into yet, this installs the guards."""
+        raise NotImplementedError
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        """The text of an expression that makes this value in the generated code."""
+        raise NotImplementedError
+
+
+class VariableTracker(Value):
+    """A value that was looked into. The methods are Python's questions; the defaults refuse."""
+
+    def __init__(self, source: Source | None = None) -> None:
+        self.source = source
+
+    def __repr__(self) -> str:
+        place = f" from {self.source.name()}" if self.source else ""
+        return f"<{type(self).__name__}{place}>"
+
+    def realize(self) -> VariableTracker:
+        return self
+
+    def describe(self) -> str:
+        """What to call the value in a message."""
+        return f"a {self.python_type().__name__}"
+
+    def unsupported(self, what: str, reason: str = "unsupported-object") -> NoReturn:
+        raise Unsupported(reason, f"{what} is not followed for {self.describe()}.")
+
+    # --- what it is ----------------------------------------------------------------------------------------------------
+
+    def python_type(self) -> type:
+        """The class that type() would give."""
+        raise Unsupported("unsupported-object", f"the type of a {type(self).__name__} is not known while tracing.")
+
+    def is_constant(self) -> bool:
+        """Whether the value is known and can't change: a number, a string, or a tuple of such."""
+        return False
+
+    def as_constant(self) -> Any:
+        """The Python value, where `is_constant`."""
+        self.unsupported("using it as a constant")
+
+    def real_value(self) -> Any:
+        """The object of the running program that this stands for, or MISSING if it was made while tracing."""
+        return MISSING
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        """What stands for it as a key of a dict or a member of a set."""
+        self.unsupported("hash()")
+
+    # --- what Python asks of it ----------------------------------------------------------------------------------------
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        """value.name; by default the methods of its built-in class."""
+        from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+
+        cls = self.python_type()
+        if name == "__class__":
+            return tracer.output.wrap_constant(cls, cls.__name__)
+        attribute = inspect.getattr_static(cls, name, MISSING)
+        if attribute is MISSING:
+            tracer.raise_error(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+        if callable(attribute):
+            return BuiltinMethodVariable(self, name)
+        self.unsupported(f"the attribute '{name}'")
+
+    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        self.unsupported(f"setting the attribute '{name}'", "unsupported-store")
+
+    def delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
+        self.unsupported(f"deleting the attribute '{name}'", "unsupported-store")
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        self.unsupported("a call", "unsupported-call")
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """A method of the built-in class; operators on items arrive as '__getitem__' and so on."""
+        self.unsupported(f"the method {name}()")
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        """self op other; None where Python's method would answer NotImplemented."""
+        return None
+
+    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        """other op self, asked after `other.binary` had no answer."""
+        return None
+
+    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        """self op= other; None to fall back to `binary`."""
+        return None
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        """self op other for a comparison; None for NotImplemented."""
+        return None
+
+    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+        self.unsupported(f"the operator {op}")
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        """item in self; by default by iterating."""
+        from minitorch_compile.dynamo.variables.constant import ConstantVariable
+
+        return ConstantVariable(any(tracer.same_or_equal(member, item) for member in tracer.unpack_all(self)))
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        self.unsupported("bool()")
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        tracer.raise_error(TypeError, f"object of type '{self.python_type().__name__}' has no len()")
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        """iter(self)"""
+        self.unsupported("iterating")
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        """format(self, spec), as text known while tracing."""
+        self.unsupported("formatting")
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        """str(self) or repr(self), as text known while tracing."""
+        self.unsupported(f"{conversion}()")
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        raise Unsupported("unrebuildable-value", f"{self.describe()} made while tracing is needed afterwards.")

@@ -1,0 +1,247 @@
+"""From a real object to its tracker.
+
+`build` is for objects from outside: it looks at the type, installs the guards that make the tracker true at the next call,
+and makes it. `from_python` is for values that were computed while tracing.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, ModuleType, WrapperDescriptorType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.optimized_object import OptimizedObject
+from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
+from minitorch_compile.dynamo.variables.classes import ClassVariable
+from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
+from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
+from minitorch_compile.dynamo.variables.functions import (
+    DisabledFunctionVariable,
+    MethodVariable,
+    PartialVariable,
+    UserFunctionVariable,
+)
+from minitorch_compile.dynamo.variables.grad_mode import GradModeVariable
+from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.modules import ModuleVariable
+from minitorch_compile.dynamo.variables.numbers import NumberVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
+from minitorch_compile.dynamo.variables.opaque import OpaqueVariable
+from minitorch_compile.dynamo.variables.operations import OperationVariable
+from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, TupleVariable
+from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.tensor import Op, Size, enable_grad, no_grad
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.output_graph import OutputGraph
+
+BUILTIN_CALLABLES = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
+
+Build = Callable[["OutputGraph", Any, Source], VariableTracker]
+_by_type: dict[type, Build] = {}
+
+
+def builds(*types: type) -> Callable[[Build], Build]:
+    """Registers how values of exactly these types become trackers."""
+
+    def register(function: Build) -> Build:
+        _by_type.update(dict.fromkeys(types, function))
+        return function
+
+    return register
+
+
+def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """The tracker of an object from outside."""
+    if is_constant_value(value):
+        return _constant(output, value, source)
+    if isinstance(value, TensorBase):
+        output.guards.add(*guards.tensor_match(source, value, output.names))
+        return output.graph_input(value, source)
+    known = _by_type.get(type(value))
+    if known is not None:
+        return known(output, value, source)
+    if isinstance(value, type):
+        _guard_identity(output, value, source, value.__name__)
+        return ClassVariable(value, output.constant_source(value, value.__name__))
+    if isinstance(value, Op):
+        _guard_identity(output, value, source, value.name)
+        return OperationVariable(value, output.constant_source(value, value.name))
+    if isinstance(value, ModuleType):
+        name = value.__name__.rpartition(".")[2]
+        _guard_identity(output, value, source, name)
+        return ModuleVariable(value, output.constant_source(value, name))
+    _guard_type(output, value, source)
+    return _instance(output, value, source)
+
+
+def _instance(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """An object whose type is guarded already."""
+    cls = type(value)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return NamedTupleVariable(cls, (), source, value, output)
+    if is_user_class(cls):
+        return UserObjectVariable(cls, source, value)
+    return OpaqueVariable(value, source)
+
+
+def _guard_type(output: OutputGraph, value: Any, source: Source) -> None:
+    if not isinstance(source, ConstantSource):
+        output.guards.add(guards.type_is(source, type(value), output.names))
+
+
+def _guard_identity(output: OutputGraph, value: Any, source: Source, hint: str) -> None:
+    if not isinstance(source, ConstantSource):
+        output.guards.add(guards.identity(source, value, output.names, hint))
+
+
+def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstantSource):
+        if type(value) in (int, float):
+            output.guards.add(guards.type_is(source, type(value), output.names))
+            return NumberVariable(output, value, source)
+        by_value = isinstance(value, LITERAL_TYPES) and value is not None and not isinstance(value, (bool, enum.Enum, type(Ellipsis), type(NotImplemented)))
+        if by_value:
+            output.guards.add(*guards.equals(source, value, output.names))
+        elif isinstance(value, range):
+            output.guards.add(guards.type_is(source, range, output.names), guards.Guard(source, "CONSTANT_MATCH", f"{{0}} == {value!r}", repr(value)))
+        else:
+            _guard_identity(output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value))
+    return ConstantVariable(value)
+
+
+@builds(tuple)
+def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return TupleVariable((), source, value, output)
+
+
+@builds(Size)
+def _size(output: OutputGraph, value: Size, source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return SizeVariable((), source, value, output)
+
+
+@builds(list)
+def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return ListVariable((), source, value, output)
+
+
+@builds(*DICT_TYPES)
+def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return DictVariable(type(value), source, value, output)
+
+
+@builds(set, frozenset)
+def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return SetVariable(type(value), source, value, output)
+
+
+@builds(slice)
+def _slice(output: OutputGraph, value: slice, source: Source) -> VariableTracker:
+    from minitorch_compile.dynamo.variables.sequences import SliceVariable
+
+    _guard_type(output, value, source)
+    parts = [output.wrap(getattr(value, name), AttrSource(source, name)) for name in ("start", "stop", "step")]
+    return SliceVariable(*parts)
+
+
+@builds(FunctionType)
+def _function(output: OutputGraph, value: FunctionType, source: Source) -> VariableTracker:
+    original = value.__dict__.get("_dynamo_original")
+    if original is not None:  # a compiled function: what it wraps is inlined
+        _guard_identity(output, value, source, value.__name__)
+        return build(output, original, output.constant_source(original, value.__name__))
+    if handler_of(value) is not None:
+        _guard_identity(output, value, source, value.__name__)
+        return BuiltinVariable(value, source)
+    if value.__dict__.get("_dynamo_disabled"):
+        _guard_identity(output, value, source, value.__name__)
+        return DisabledFunctionVariable(value, source)
+    if not isinstance(source, ConstantSource):
+        output.guards.add(*guards.function_match(source, value, output.names))
+    return UserFunctionVariable(value, source)
+
+
+@builds(MethodType)
+def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    function = output.wrap(value.__func__, AttrSource(source, "__func__"))
+    return MethodVariable(function, output.wrap(value.__self__, AttrSource(source, "__self__")), source)
+
+
+@builds(*BUILTIN_CALLABLES)
+def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    owner = getattr(value, "__self__", None)
+    if type(value) is BuiltinFunctionType and isinstance(owner, (list, dict, set)):
+        _guard_type(output, value, source)
+        return BuiltinMethodVariable(output.wrap(owner, AttrSource(source, "__self__")).realize(), value.__name__)
+    _guard_identity(output, value, source, getattr(value, "__name__", "builtin"))
+    return BuiltinVariable(value, output.constant_source(value, getattr(value, "__name__", "builtin")))
+
+
+@builds(functools.partial)
+def _partial(output: OutputGraph, value: functools.partial[Any], source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    args, keywords = AttrSource(source, "args"), AttrSource(source, "keywords")
+    output.guards.add(guards.length(args, len(value.args)), guards.dict_keys(keywords, repr(list(value.keywords))))
+    return PartialVariable(
+        output.wrap(value.func, AttrSource(source, "func")),
+        [output.wrap(arg, ItemSource(args, i)) for i, arg in enumerate(value.args)],
+        {name: output.wrap(arg, ItemSource(keywords, name)) for name, arg in value.keywords.items()},
+        source,
+    )
+
+
+@builds(OptimizedObject)
+def _optimized(output: OutputGraph, value: OptimizedObject, source: Source) -> VariableTracker:
+    """Inside a trace, a compiled module is the module."""
+    _guard_type(output, value, source)
+    return build(output, value._orig_mod, AttrSource(source, "_orig_mod"))
+
+
+@builds(no_grad, enable_grad)
+def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return GradModeVariable(type(value), value.mode, source)
+
+
+# --- values made while tracing ---------------------------------------------------------------------------------------------
+
+
+def from_python(output: OutputGraph, value: Any) -> Value:
+    """The tracker of a value that a computation on constants gave."""
+    if is_constant_value(value):
+        return ConstantVariable(value)
+    if type(value) is Size:
+        return SizeVariable([from_python(output, item) for item in value])
+    if type(value) is tuple:
+        return TupleVariable([from_python(output, item) for item in value])
+    if type(value) is list:
+        return ListVariable([from_python(output, item) for item in value])
+    if type(value) in DICT_TYPES:
+        return output.tracer.build_map([from_python(output, k) for k in value], [from_python(output, v) for v in value.values()])
+    if type(value) in (set, frozenset):
+        return _new_set(output, value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return NamedTupleVariable(type(value), [from_python(output, item) for item in value])
+    return output.wrap_constant(value, getattr(value, "__name__", type(value).__name__))
+
+
+def _new_set(output: OutputGraph, value: Any) -> Value:
+    made = SetVariable.of(output.tracer, [from_python(output, item) for item in value], type(value))
+    if made.mirror is not None:
+        made.mirror = value
+    return made
+
+

@@ -1,0 +1,205 @@
+"""Rules for Python's built-in functions: attributes, types, text, and those that always break."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import logging
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.variables.base import MISSING, Value
+from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.classes import ClassVariable
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.functions import FunctionVariable, PartialVariable
+from minitorch_compile.dynamo.variables.objects import InstanceDictVariable, UserObjectVariable
+from minitorch_compile.dynamo.variables.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.supers import SuperVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+NONE = ConstantVariable(None)
+
+# --- attributes ------------------------------------------------------------------------------------------------------------
+
+
+@handles(getattr)
+def _getattr(tracer: SymbolicInterpreter, obj: Value, name: Value, default: Value | None = None) -> Value:
+    text = tracer.constant(name)
+    if default is None:
+        return tracer.load_attr(obj, text)
+    found = _attribute_or_none(tracer, obj, text)
+    return default if found is None else found
+
+
+def _attribute_or_none(tracer: SymbolicInterpreter, obj: Value, name: str) -> Value | None:
+    try:
+        return tracer.load_attr(obj, name)
+    except ObservedException as error:
+        if not issubclass(error.value.python_type(), AttributeError):
+            raise
+        return None
+
+
+@handles(hasattr)
+def _hasattr(tracer: SymbolicInterpreter, obj: Value, name: Value) -> Value:
+    return ConstantVariable(_attribute_or_none(tracer, obj, tracer.constant(name)) is not None)
+
+
+@handles(setattr)
+def _setattr(tracer: SymbolicInterpreter, obj: Value, name: Value, value: Value) -> Value:
+    tracer.store_attr(obj, tracer.constant(name), value)
+    return NONE
+
+
+@handles(delattr)
+def _delattr(tracer: SymbolicInterpreter, obj: Value, name: Value) -> Value:
+    tracer.delete_attr(obj, tracer.constant(name))
+    return NONE
+
+
+@handles(vars)
+def _vars(tracer: SymbolicInterpreter, obj: Value) -> Value:
+    tracked = obj.realize()
+    if isinstance(tracked, UserObjectVariable):
+        return InstanceDictVariable(tracked)
+    tracked.unsupported("vars()")
+
+
+# --- types -----------------------------------------------------------------------------------------------------------------
+
+
+@handles(type)
+def _type(tracer: SymbolicInterpreter, obj: Value, *rest: Value) -> Value:
+    if rest:
+        raise Unsupported("unsupported-syntax", "making a class while tracing is not followed.")
+    cls = obj.realize().python_type()
+    return tracer.output.wrap_constant(cls, cls.__name__)
+
+
+def _class_list(tracer: SymbolicInterpreter, classes: Value) -> list[Any]:
+    """What stands as second argument of isinstance(): a class, a tuple of such, a union."""
+    tracked = classes.realize()
+    if isinstance(tracked, TupleVariable):
+        return [cls for item in tracked.items for cls in _class_list(tracer, item)]
+    value = tracked.real_value()
+    if value is MISSING:
+        tracked.unsupported("as a class")
+    return list(value.__args__) if hasattr(value, "__args__") and not isinstance(value, type) else [value]
+
+
+@handles(isinstance)
+def _isinstance(tracer: SymbolicInterpreter, obj: Value, classes: Value) -> Value:
+    tracked = obj.realize()
+    cls = tracked.python_type()
+    return ConstantVariable(any(_is_subclass(tracer, cls, wanted) for wanted in _class_list(tracer, classes)))
+
+
+@handles(issubclass)
+def _issubclass(tracer: SymbolicInterpreter, cls: Value, classes: Value) -> Value:
+    real = tracer.constant(cls)
+    return ConstantVariable(any(_is_subclass(tracer, real, wanted) for wanted in _class_list(tracer, classes)))
+
+
+def _is_subclass(tracer: SymbolicInterpreter, cls: type, wanted: Any) -> bool:
+    return bool(tracer.compute(issubclass, cls, wanted))
+
+
+@handles(callable)
+def _callable(tracer: SymbolicInterpreter, obj: Value) -> Value:
+    tracked = obj.realize()
+    real = tracked.real_value()
+    known = callable(real) if real is not MISSING else isinstance(tracked, (FunctionVariable, PartialVariable)) or hasattr(tracked.python_type(), "__call__")
+    return ConstantVariable(known)
+
+
+@handles(super)
+def _super(tracer: SymbolicInterpreter, *args: Value) -> Value:
+    cls, instance = args or tracer.super_arguments()
+    start = cls.realize()
+    if not isinstance(start, ClassVariable):
+        start.unsupported("super()")
+    return SuperVariable(start.cls, instance.realize())
+
+
+@handles(object)
+def _object(tracer: SymbolicInterpreter) -> Value:
+    return UserObjectVariable(object)
+
+
+@handles(object.__new__)
+def _object_new(tracer: SymbolicInterpreter, cls: Value, *args: Value, **kwargs: Value) -> Value:
+    return UserObjectVariable(tracer.constant(cls))
+
+
+@handles(functools.partial)
+def _partial(tracer: SymbolicInterpreter, function: Value, *args: Value, **kwargs: Value) -> Value:
+    return PartialVariable(function, list(args), kwargs)
+
+
+@handles(property, staticmethod, classmethod)
+def _descriptor(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+    raise Unsupported("unsupported-syntax", "making a class while tracing is not followed.")
+
+
+# --- text ------------------------------------------------------------------------------------------------------------------
+
+
+@handles(str)
+def _str(tracer: SymbolicInterpreter, *value: Value) -> Value:
+    return tracer.convert_value(value[0], "str") if value else ConstantVariable("")
+
+
+@handles(repr)
+def _repr(tracer: SymbolicInterpreter, value: Value) -> Value:
+    return tracer.convert_value(value, "repr")
+
+
+@handles(ascii)
+def _ascii(tracer: SymbolicInterpreter, value: Value) -> Value:
+    return ConstantVariable(tracer.to_text(value, "ascii"))
+
+
+@handles(format)
+def _format(tracer: SymbolicInterpreter, value: Value, spec: Value = ConstantVariable("")) -> Value:
+    return tracer.format_value(value, spec)
+
+
+# --- identity and hashing --------------------------------------------------------------------------------------------------
+
+
+@handles(id)
+def _id(tracer: SymbolicInterpreter, value: Value) -> Value:
+    raise Unsupported("outside-state", "id() tells where an object lies in memory, which differs from call to call.")
+
+
+@handles(hash)
+def _hash(tracer: SymbolicInterpreter, value: Value) -> Value:
+    tracked = value.realize()
+    if isinstance(tracked, TensorVariable) or not tracked.is_constant():
+        tracked.unsupported("hash()")
+    return ConstantVariable(tracer.compute(hash, tracked.as_constant()))
+
+
+# --- what acts on the world outside ------------------------------------------------------------------------------------------
+
+
+def _refuse(name: str, reason: str, detail: str) -> Any:
+    def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+        raise Unsupported(reason, f"{name}() {detail}")
+
+    return rule
+
+
+WRITES = "writes while tracing, before the values exist."
+for _function in (print, open, input, builtins.breakpoint, warnings.warn, logging.debug, logging.info, logging.warning, logging.error):
+    handles(_function)(_refuse(_function.__name__, "input-output", WRITES))
+for _function in (time.time, time.perf_counter, time.monotonic, time.sleep):
+    handles(_function)(_refuse(f"time.{_function.__name__}", "outside-state", "depends on the clock."))
+for _function in (globals, locals, eval, exec, compile, dir):
+    handles(_function)(_refuse(_function.__name__, "unsupported-call", "works on the names of the running program."))

@@ -1,0 +1,241 @@
+"""Rules for what makes, walks through or folds sequences: range, zip, sorted, sum, itertools, functools.reduce."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import polyfills
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.dicts import DictVariable
+from minitorch_compile.dynamo.variables.iterators import (
+    EnumerateIterator,
+    FilterIterator,
+    MapIterator,
+    SentinelIterator,
+    SequenceIterator,
+    ZipIterator,
+)
+from minitorch_compile.dynamo.variables.sequences import SequenceVariable, SizeVariable, SliceVariable
+from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.tensor import Size
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+NONE = ConstantVariable(None)
+
+# --- containers --------------------------------------------------------------------------------------------------------------
+
+
+@handles(list)
+def _list(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+    return tracer.build("list", tracer.unpack_all(iterable[0]) if iterable else [])
+
+
+@handles(tuple)
+def _tuple(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+    if iterable and type(iterable[0].realize()).__name__ == "TupleVariable":
+        return iterable[0]  # tuple(t) is t
+    return tracer.build("tuple", tracer.unpack_all(iterable[0]) if iterable else [])
+
+
+@handles(Size)
+def _size(tracer: SymbolicInterpreter, iterable: Value) -> Value:
+    return SizeVariable(tracer.unpack_all(iterable))
+
+
+@handles(set)
+def _set(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+    return SetVariable.copy_of(tracer, iterable[0]) if iterable else SetVariable()
+
+
+@handles(frozenset)
+def _frozenset(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+    return SetVariable.copy_of(tracer, iterable[0], frozenset) if iterable else SetVariable(frozenset)
+
+
+@handles(dict)
+def _dict(tracer: SymbolicInterpreter, *mapping: Value, **kwargs: Value) -> Value:
+    return _filled(tracer, DictVariable(), mapping, kwargs)
+
+
+@handles(collections.OrderedDict)
+def _ordered_dict(tracer: SymbolicInterpreter, *mapping: Value, **kwargs: Value) -> Value:
+    return _filled(tracer, DictVariable(collections.OrderedDict), mapping, kwargs)
+
+
+@handles(collections.defaultdict)
+def _default_dict(tracer: SymbolicInterpreter, factory: Value = NONE, *mapping: Value, **kwargs: Value) -> Value:
+    made = DictVariable(collections.defaultdict)
+    made.default_factory = factory
+    return _filled(tracer, made, mapping, kwargs)
+
+
+def _filled(tracer: SymbolicInterpreter, made: DictVariable, mapping: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for source in mapping:
+        made.method_update(tracer, source)
+    made.method_update(tracer, None, **kwargs)
+    return made
+
+
+@handles(slice)
+def _slice(tracer: SymbolicInterpreter, *parts: Value) -> Value:
+    start, stop, step = [NONE, *parts, NONE] if len(parts) == 1 else [*parts, NONE][:3]
+    return SliceVariable(start, stop, step)
+
+
+@handles(range)
+def _range(tracer: SymbolicInterpreter, *bounds: Value) -> Value:
+    return ConstantVariable(tracer.compute(range, *(tracer.index_constant(bound, "range") for bound in bounds)))
+
+
+@handles(len)
+def _len(tracer: SymbolicInterpreter, value: Value) -> Value:
+    return ConstantVariable(value.realize().length(tracer))
+
+
+# --- iterators -----------------------------------------------------------------------------------------------------------------
+
+
+@handles(iter)
+def _iter(tracer: SymbolicInterpreter, value: Value, *sentinel: Value) -> Value:
+    return SentinelIterator(value, sentinel[0]) if sentinel else tracer.as_iterator(value)
+
+
+@handles(next)
+def _next(tracer: SymbolicInterpreter, iterator: Value, *default: Value) -> Value:
+    item = tracer.next_or_none(iterator)
+    if item is None and default:
+        return default[0]
+    if item is None:
+        tracer.raise_error(StopIteration)
+    return item
+
+
+@handles(enumerate)
+def _enumerate(tracer: SymbolicInterpreter, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
+    return EnumerateIterator(tracer.as_iterator(iterable), tracer.constant(start))
+
+
+@handles(zip)
+def _zip(tracer: SymbolicInterpreter, *iterables: Value, strict: Value = ConstantVariable(False)) -> Value:
+    return ZipIterator([tracer.as_iterator(iterable) for iterable in iterables], tracer.truth(strict))
+
+
+@handles(map)
+def _map(tracer: SymbolicInterpreter, function: Value, *iterables: Value) -> Value:
+    return MapIterator(function, [tracer.as_iterator(iterable) for iterable in iterables])
+
+
+@handles(filter)
+def _filter(tracer: SymbolicInterpreter, function: Value, iterable: Value) -> Value:
+    return FilterIterator(None if tracer.is_none(function) else function, tracer.as_iterator(iterable))
+
+
+@handles(reversed)
+def _reversed(tracer: SymbolicInterpreter, sequence: Value) -> Value:
+    tracked = sequence.realize()
+    if isinstance(tracked, SequenceVariable):
+        return SequenceIterator(tracked, -1)
+    if isinstance(tracked, ConstantVariable):
+        return tracer.output.from_python(tracer.compute(lambda: tuple(reversed(tracked.value)))).realize().iterate(tracer)
+    if hasattr(tracked.python_type(), "__reversed__"):
+        return tracer.as_iterator(tracer.call(tracer.load_attr(tracked, "__reversed__"), [], {}))
+    return tracer.call(tracer.polyfill(polyfills.reversed_by_index), [tracked], {})
+
+
+# --- folding -------------------------------------------------------------------------------------------------------------------
+
+
+@handles(any)
+def _any(tracer: SymbolicInterpreter, iterable: Value) -> Value:
+    return tracer.call(tracer.polyfill(polyfills.any), [iterable], {})
+
+
+@handles(all)
+def _all(tracer: SymbolicInterpreter, iterable: Value) -> Value:
+    return tracer.call(tracer.polyfill(polyfills.all), [iterable], {})
+
+
+@handles(sum)
+def _sum(tracer: SymbolicInterpreter, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
+    items = [item.realize() for item in tracer.unpack_all(iterable)]
+    first = start.realize()
+    if all(isinstance(item, ConstantVariable) for item in [first, *items]):
+        # Python 3.12 adds floats with compensation, so only the real function gives the right digits.
+        return tracer.output.from_python(tracer.compute(sum, [item.as_constant() for item in items], first.as_constant()))
+    total: Value = first
+    for item in items:
+        total = tracer.binary("+", total, item)
+    return total
+
+
+def _extreme(tracer: SymbolicInterpreter, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None) -> Value:
+    items = tracer.unpack_all(args[0]) if len(args) == 1 else list(args)
+    if not items:
+        if default is None:
+            raise Unsupported("raised-exception", "min() or max() of nothing.")
+        return default
+    best, best_key = items[0], _keyed(tracer, key, items[0])
+    for item in items[1:]:
+        item_key = _keyed(tracer, key, item)
+        if tracer.truth(tracer.compare(op, item_key, best_key)):
+            best, best_key = item, item_key
+    return best
+
+
+def _keyed(tracer: SymbolicInterpreter, key: Value | None, item: Value) -> Value:
+    return item if key is None or tracer.is_none(key) else tracer.call(key, [item], {})
+
+
+@handles(max)
+def _max(tracer: SymbolicInterpreter, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
+    return _extreme(tracer, ">", args, key, default)
+
+
+@handles(min)
+def _min(tracer: SymbolicInterpreter, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
+    return _extreme(tracer, "<", args, key, default)
+
+
+def sorted_items(tracer: SymbolicInterpreter, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)) -> list[Value]:
+    """The items in order of their keys, which must be constants."""
+    keys = [tracer.constant(_keyed(tracer, key, item)) for item in items]
+    order = tracer.compute(sorted, range(len(items)), key=keys.__getitem__, reverse=tracer.truth(reverse))
+    return [items[i] for i in order]
+
+
+@handles(sorted)
+def _sorted(tracer: SymbolicInterpreter, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)) -> Value:
+    return tracer.build("list", sorted_items(tracer, tracer.unpack_all(iterable), key, reverse))
+
+
+# --- functools and itertools: written in Python in polyfills.py, and traced ------------------------------------------------------
+
+
+def _replaced_by(function: Any) -> Any:
+    def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+        return tracer.call(tracer.polyfill(function), list(args), kwargs)
+
+    return rule
+
+
+handles(functools.reduce)(_replaced_by(polyfills.reduce))
+handles(itertools.chain)(_replaced_by(polyfills.chain))
+handles(itertools.repeat)(_replaced_by(polyfills.repeat))
+handles(itertools.islice)(_replaced_by(polyfills.islice))
+handles(itertools.count)(_replaced_by(polyfills.count))
+handles(itertools.product)(_replaced_by(polyfills.product))
+handles(itertools.accumulate)(_replaced_by(polyfills.accumulate))
+handles(itertools.pairwise)(_replaced_by(polyfills.pairwise))
+handles(itertools.zip_longest)(_replaced_by(polyfills.zip_longest))
+handles(itertools.combinations)(_replaced_by(polyfills.combinations))
+handles(itertools.starmap)(_replaced_by(polyfills.starmap))
+handles(itertools.takewhile)(_replaced_by(polyfills.takewhile))
+handles(itertools.dropwhile)(_replaced_by(polyfills.dropwhile))

@@ -1,0 +1,134 @@
+"""Rules for numbers: conversions, `math`, and the functions of `operator`, which mean the operators."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.concrete import BINARY, COMPARE, INPLACE, UNARY
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+Rule = Callable[..., Value]
+
+
+def _computed(function: Any, special_method: str = "") -> Rule:
+    """A function of constants; an object of the user's may answer by a special method."""
+
+    def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+        first = args[0].realize() if args else None
+        if isinstance(first, TensorVariable):
+            raise Unsupported("data-dependent-value", f"{function.__name__}() of a tensor needs its data, which does not exist while tracing.")
+        if isinstance(first, UserObjectVariable) and special_method:
+            method = first.special(tracer, special_method)
+            if method is not None:
+                return tracer.call(method, list(args[1:]), kwargs)
+        values = [tracer.constant(arg) for arg in args]
+        return tracer.output.from_python(tracer.compute(function, *values, **{name: tracer.constant(arg) for name, arg in kwargs.items()}))
+
+    return rule
+
+
+for _function, _method in ((int, "__int__"), (float, "__float__"), (complex, "__complex__"), (round, "__round__")):
+    handles(_function)(_computed(_function, _method))
+for _function in (divmod, chr, ord, hex, bin, oct, bytes):
+    handles(_function)(_computed(_function))
+for _name in dir(math):
+    if callable(getattr(math, _name)) and not _name.startswith("_"):
+        handles(getattr(math, _name))(_computed(getattr(math, _name)))
+
+
+@handles(bool)
+def _bool(tracer: SymbolicInterpreter, *value: Value) -> Value:
+    tracked = value[0].realize() if value else ConstantVariable(False)
+    if isinstance(tracked, TensorVariable):
+        raise Unsupported("data-dependent-value", "bool() of a tensor needs its data, which does not exist while tracing.")
+    return ConstantVariable(tracer.truth(tracked))
+
+
+@handles(abs)
+def _abs(tracer: SymbolicInterpreter, value: Value) -> Value:
+    tracked = value.realize()
+    if isinstance(tracked, TensorVariable):
+        return tracer.output.call("call_function", abs, [tracked], {})
+    return _computed(abs, "__abs__")(tracer, tracked)
+
+
+@handles(pow)
+def _pow(tracer: SymbolicInterpreter, base: Value, exponent: Value, *modulus: Value) -> Value:
+    return _computed(pow)(tracer, base, exponent, *modulus) if modulus else tracer.binary("**", base, exponent)
+
+
+# --- operator --------------------------------------------------------------------------------------------------------------------
+
+
+def _binary_rule(op: str) -> Rule:
+    return lambda tracer, a, b: tracer.binary(op, a, b)
+
+
+def _inplace_rule(op: str) -> Rule:
+    return lambda tracer, a, b: tracer.inplace(op, a, b)
+
+
+def _compare_rule(op: str) -> Rule:
+    return lambda tracer, a, b: tracer.compare(op, a, b)
+
+
+def _unary_rule(op: str) -> Rule:
+    return lambda tracer, a: tracer.unary(op, a)
+
+
+for _table, _make in ((BINARY, _binary_rule), (INPLACE, _inplace_rule), (COMPARE, _compare_rule), (UNARY, _unary_rule)):
+    for _op, _function in _table.items():
+        handles(_function)(_make(_op))
+
+
+@handles(operator.is_)
+def _is(tracer: SymbolicInterpreter, a: Value, b: Value) -> Value:
+    return tracer.is_(a, b)
+
+
+@handles(operator.is_not)
+def _is_not(tracer: SymbolicInterpreter, a: Value, b: Value) -> Value:
+    return tracer.unary("not", tracer.is_(a, b))
+
+
+@handles(operator.truth)
+def _truth(tracer: SymbolicInterpreter, a: Value) -> Value:
+    return ConstantVariable(tracer.truth(a))
+
+
+@handles(operator.contains)
+def _contains(tracer: SymbolicInterpreter, container: Value, item: Value) -> Value:
+    return tracer.contains(item, container)
+
+
+@handles(operator.getitem)
+def _getitem(tracer: SymbolicInterpreter, obj: Value, key: Value) -> Value:
+    return tracer.getitem(obj, key)
+
+
+@handles(operator.setitem)
+def _setitem(tracer: SymbolicInterpreter, obj: Value, key: Value, value: Value) -> Value:
+    tracer.setitem(obj, key, value)
+    return ConstantVariable(None)
+
+
+@handles(operator.delitem)
+def _delitem(tracer: SymbolicInterpreter, obj: Value, key: Value) -> Value:
+    tracer.delitem(obj, key)
+    return ConstantVariable(None)
+
+
+@handles(operator.index)
+def _index(tracer: SymbolicInterpreter, value: Value) -> Value:
+    return _computed(operator.index, "__index__")(tracer, value)

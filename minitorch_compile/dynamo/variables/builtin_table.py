@@ -1,0 +1,99 @@
+"""The table of functions that the tracer knows: what a call of each means, as a decorated rule.
+
+    @handles(len)
+    def _(tracer, value):
+        return ConstantVariable(tracer.length(value))
+
+The rules are in `builtin_functions.py`, `builtin_iteration.py`, `builtin_numbers.py` and `library_functions.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+Rule = Callable[..., Value]
+_rules: dict[int, tuple[Any, Rule]] = {}  # by identity: some of the functions can't be hashed
+
+
+def handles(*functions: Any) -> Callable[[Rule], Rule]:
+    """Registers the rule for calls of these functions or classes: (tracer, *args, **kwargs) -> value."""
+
+    def register(rule: Rule) -> Rule:
+        for function in functions:
+            _rules[id(function)] = function, rule
+        return rule
+
+    return register
+
+
+def handler_of(function: Any) -> Rule | None:
+    """The rule for a function, None if there is none."""
+    entry = _rules.get(id(function))
+    return None if entry is None else entry[1]
+
+
+class BuiltinVariable(VariableTracker):
+    """A function written in C, or one that has a rule in the table."""
+
+    def __init__(self, function: Any, source: Source | None) -> None:
+        super().__init__(source)
+        self.function = function
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+    def describe(self) -> str:
+        module = getattr(self.function, "__module__", None)
+        return f"the function {self.name}()" if module in (None, "builtins") else f"the function {module}.{self.name}()"
+
+    def python_type(self) -> type:
+        return type(self.function)
+
+    def real_value(self) -> Any:
+        return self.function
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        return ("value", self.function)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        value = tracer.compute(getattr, self.function, name)
+        if isinstance(value, (str, type(None))):
+            return tracer.output.from_python(value)
+        return super().getattr(tracer, name)
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        rule = handler_of(self.function)
+        if rule is not None:
+            return tracer.checked_call(rule, tracer, *args, **kwargs)
+        if self._is_unbound_method() and args:
+            return self._call_unbound(tracer, args, kwargs)
+        raise Unsupported("unsupported-call", f"{self.describe()} is written in C and unknown to the tracer.")
+
+    def _is_unbound_method(self) -> bool:
+        return isinstance(getattr(self.function, "__objclass__", None), type)
+
+    def _call_unbound(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """list.append(items, x): the method of the first argument, if it is of that very class."""
+        from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
+        from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+
+        owner = args[0].realize()
+        if isinstance(owner, UserObjectVariable) and self.function.__objclass__ is object and self.function.__name__ in OBJECT_METHODS:
+            return tracer.checked_call(OBJECT_METHODS[self.function.__name__], tracer, owner, *args[1:], **kwargs)
+        if not issubclass(owner.python_type(), self.function.__objclass__):
+            raise Unsupported("unsupported-call", f"{self.describe()} with {owner.describe()} as first argument.")
+        return owner.call_method(tracer, self.function.__name__, args[1:], kwargs)
+
+

@@ -1,0 +1,108 @@
+"""How Python finds an attribute on a class, and what it does with what it finds.
+
+`look_up` is CPython's `_PyType_Lookup`: the first class in the order of resolution whose `__dict__` has the name.
+`bind_class_attribute` is the descriptor protocol: functions become methods, properties are called, and so on.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from types import FunctionType, MemberDescriptorType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+LIBRARY = __name__.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Found:
+    """An attribute as it lies in the `__dict__` of `owner`, found by looking up `name` on `cls`."""
+
+    cls: type
+    owner: type
+    name: str
+    value: Any
+
+    @property
+    def is_data_descriptor(self) -> bool:
+        return hasattr(type(self.value), "__set__") or hasattr(type(self.value), "__delete__")
+
+
+def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
+    """The attribute as the order of resolution gives it; with `after`, from behind that class (super)."""
+    order = cls.__mro__
+    if after is not None:
+        order = order[order.index(after) + 1 :]
+    for owner in order:
+        if name in owner.__dict__:
+            return Found(cls, owner, name, owner.__dict__[name])
+    return None
+
+
+def is_library(owner: Any) -> bool:
+    """This package's own code is taken as it is: no guards against somebody patching it."""
+    module = getattr(owner, "__module__", None)
+    return isinstance(module, str) and (module == LIBRARY or module.startswith(LIBRARY + "."))
+
+
+def class_attribute_source(tracer: SymbolicInterpreter, found: Found, value: Any, *path: str) -> Source:
+    """Where to read `value`, which lies at `path` below what `found.cls.name` gives."""
+    if is_library(found.owner):
+        return tracer.output.constant_source(value, f"{found.owner.__name__}_{found.name}")
+    source: Source = AttrSource(tracer.output.constant_source(found.cls, found.cls.__name__), found.name)
+    for step in path:
+        source = AttrSource(source, step)
+    return source
+
+
+def bind_class_attribute(tracer: SymbolicInterpreter, instance: VariableTracker, found: Found) -> Value:
+    """What `instance.name` gives when the class's attribute answers."""
+    from minitorch_compile.dynamo.variables.functions import MethodVariable
+    from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+
+    raw = found.value
+    if isinstance(raw, FunctionType):
+        return MethodVariable(wrap_found(tracer, found, raw), instance)
+    if isinstance(raw, staticmethod):
+        return wrap_found(tracer, found, raw.__func__)
+    if isinstance(raw, classmethod):
+        cls = tracer.output.wrap_constant(found.cls, found.cls.__name__)
+        return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), cls)
+    if isinstance(raw, property):
+        if raw.fget is None:
+            tracer.raise_error(AttributeError, f"property '{found.name}' of '{found.cls.__name__}' object has no getter")
+        return tracer.call(wrap_found(tracer, found, raw.fget, "fget"), [instance], {})
+    if isinstance(raw, functools.cached_property):
+        value = tracer.call(wrap_found(tracer, found, raw.func, "func"), [instance], {})
+        tracer.store_attr(instance, found.name, value)
+        return value
+    if type(raw).__module__ == "builtins" and callable(raw) and not isinstance(raw, type) and hasattr(type(raw), "__get__"):
+        return BuiltinMethodVariable(instance, found.name)
+    return _bind_other(tracer, instance, found)
+
+
+def _bind_other(tracer: SymbolicInterpreter, instance: VariableTracker, found: Found) -> Value:
+    """Plain values as they are; descriptors written in Python by calling their `__get__`."""
+    from minitorch_compile.dynamo.variables.functions import MethodVariable
+
+    getter = look_up(type(found.value), "__get__")
+    value = wrap_found(tracer, found, found.value)
+    if getter is None:
+        return value
+    if not isinstance(getter.value, FunctionType) or isinstance(found.value, MemberDescriptorType):
+        instance.unsupported(f"the attribute '{found.name}', a {type(found.value).__name__},", "metaclass-or-descriptor")
+    descriptor = tracer.output.wrap_constant(found.value, found.name)  # Python reads it from the class without calling it
+    get = MethodVariable(wrap_found(tracer, getter, getter.value), descriptor)
+    return tracer.call(get, [instance, tracer.output.wrap_constant(found.cls, found.cls.__name__)], {})
+
+
+def wrap_found(tracer: SymbolicInterpreter, found: Found, value: Any, *path: str) -> Value:
+    """A value below a class attribute, guarded to be the same at the next call."""
+    source = class_attribute_source(tracer, found, value, *path)
+    return tracer.output.wrap(value, source)

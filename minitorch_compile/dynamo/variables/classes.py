@@ -1,0 +1,200 @@
+"""Classes: reading their attributes, and making instances by tracing `__new__` and `__init__`."""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Hashable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import Found, is_library, look_up, wrap_found
+from minitorch_compile.dynamo.variables.functions import MethodVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
+from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.source import Source
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+PLAIN_METACLASSES = (type, abc.ABCMeta)
+
+
+class ClassVariable(VariableTracker):
+    """A class object."""
+
+    def __init__(self, cls: type, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+
+    def describe(self) -> str:
+        return f"the class {self.cls.__qualname__}"
+
+    def python_type(self) -> type:
+        return type(self.cls)
+
+    def real_value(self) -> Any:
+        return self.cls
+
+    def is_constant(self) -> bool:
+        return True
+
+    def as_constant(self) -> Any:
+        return self.cls
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        return ("value", self.cls)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    # --- attributes ----------------------------------------------------------------------------------------------------
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        stored = tracer.side_effects.attribute(self, name)
+        if stored is not None:
+            return stored
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return tracer.output.from_python(getattr(self.cls, name))
+        if name == "__class__":
+            return tracer.output.wrap_constant(type(self.cls), type(self.cls).__name__)
+        found = look_up(self.cls, name)
+        if found is not None and not tracer.side_effects.is_deleted(self, name):
+            return self._bind(tracer, found)
+        return self._from_metaclass(tracer, name)
+
+    def _bind(self, tracer: SymbolicInterpreter, found: Found) -> Value:
+        raw = found.value
+        if isinstance(raw, FunctionType):
+            return wrap_found(tracer, found, raw)
+        if isinstance(raw, staticmethod):
+            return wrap_found(tracer, found, raw.__func__)
+        if isinstance(raw, classmethod):
+            return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), self)
+        if not hasattr(type(raw), "__get__") or isinstance(raw, (property, type)):
+            return wrap_found(tracer, found, raw)
+        if type(raw).__module__ == "builtins" and isinstance(getattr(self.cls, found.name), type(raw)):
+            return wrap_found(tracer, found, getattr(self.cls, found.name))  # list.append, dict.get: not bound
+        if type(raw).__module__ == "builtins" and callable(getattr(self.cls, found.name)):
+            return BuiltinMethodVariable(self, found.name)  # dict.fromkeys, int.from_bytes: bound to the class
+        self.unsupported(f"the attribute '{found.name}', a {type(raw).__name__},", "metaclass-or-descriptor")
+
+    def _from_metaclass(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        """Attributes that type() answers for a class: __mro__, __bases__, __members__ of an enum."""
+        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__") or isinstance(self.cls, enum.EnumMeta):
+            value = tracer.compute(getattr, self.cls, name)
+            if isinstance(value, (tuple, str, int, type)):
+                return tracer.output.from_python(value)
+            self.unsupported(f"the attribute '{name}'")
+        if type(self.cls) in PLAIN_METACLASSES and not hasattr(self.cls, name):
+            tracer.raise_error(AttributeError, f"type object '{self.cls.__name__}' has no attribute '{name}'")
+        if hasattr(type, name) and callable(getattr(type, name)):
+            return BuiltinMethodVariable(self, name)
+        self.unsupported(f"the attribute '{name}'", "metaclass-or-descriptor")
+
+    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        if type(self.cls) not in PLAIN_METACLASSES or not is_user_class(self.cls) or is_library(self.cls):
+            self.unsupported(f"setting '{name}'", "unsupported-store")
+        if name.startswith("__") or isinstance(self.cls.__dict__.get(name), property):
+            self.unsupported(f"setting '{name}'", "unsupported-store")
+        tracer.side_effects.store_attribute(self, name, value)
+
+    # --- making instances ------------------------------------------------------------------------------------------------
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        from minitorch_compile.dynamo.variables.builtin_table import handler_of
+
+        handler = handler_of(self.cls)
+        if handler is not None:
+            return tracer.checked_call(handler, tracer, *args, **kwargs)
+        if issubclass(self.cls, BaseException):
+            return self._exception(tracer, args, kwargs)
+        if isinstance(self.cls, enum.EnumMeta):
+            return tracer.output.from_python(tracer.compute(self.cls, *(tracer.constant(arg) for arg in args)))
+        if issubclass(self.cls, tuple) and hasattr(self.cls, "_fields"):
+            return self._named_tuple(tracer, args, kwargs)
+        if not is_user_class(self.cls):
+            self.unsupported("making an instance", "unsupported-call")
+        if look_up(type(self.cls), "__call__").owner is not type:  # type: ignore[union-attr]
+            self.unsupported("making an instance, for which the metaclass has its own __call__,", "metaclass-or-descriptor")
+        return self._instance(tracer, args, kwargs)
+
+    def _instance(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if getattr(self.cls, "__abstractmethods__", None):
+            raise Unsupported("raised-exception", f"the class {self.cls.__qualname__} is abstract.")
+        maker = look_up(self.cls, "__new__")
+        init = look_up(self.cls, "__init__")
+        assert maker is not None and init is not None
+        if maker.owner is object:
+            instance: VariableTracker = UserObjectVariable(self.cls)
+            if init.owner is object and (args or kwargs):
+                tracer.raise_error(TypeError, f"{self.cls.__name__}() takes no arguments")
+        else:
+            function = maker.value.__func__ if isinstance(maker.value, staticmethod) else maker.value
+            instance = tracer.call(wrap_found(tracer, maker, function), [self, *args], kwargs).realize()
+        if init.owner is object or not issubclass(instance.python_type(), self.cls):
+            return instance
+        returned = tracer.call(wrap_found(tracer, init, init.value), [instance, *args], kwargs).realize()
+        if not returned.is_constant() or returned.as_constant() is not None:
+            tracer.raise_error(TypeError, f"__init__() should return None, not '{returned.python_type().__name__}'")
+        return instance
+
+    def _exception(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
+
+        made = ExceptionVariable(self.cls, args)
+        init = look_up(self.cls, "__init__")
+        if init is not None and isinstance(init.value, FunctionType):
+            tracer.call(wrap_found(tracer, init, init.value), [made, *args], kwargs)
+        elif kwargs:
+            self.unsupported("keyword arguments")
+        return made
+
+    def _named_tuple(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        maker = look_up(self.cls, "__new__")
+        assert maker is not None
+        function = maker.value.__func__ if isinstance(maker.value, staticmethod) else maker.value
+        placeholder = tracer.output.wrap_constant(function, f"{self.cls.__name__}_new").realize()
+        slots = placeholder.bind(tracer, [self, *args], kwargs)  # type: ignore[attr-defined]
+        return NamedTupleVariable(self.cls, [slots[name] for name in self.cls._fields])  # type: ignore[attr-defined]
+
+    # --- the rest --------------------------------------------------------------------------------------------------------
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        from minitorch_compile.dynamo.variables.iterators import ConstantIterator
+
+        if not isinstance(self.cls, enum.EnumMeta):
+            tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
+        return ConstantIterator(iter(self.cls))
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name == "__getitem__" and isinstance(self.cls, enum.EnumMeta):
+            return tracer.output.from_python(tracer.compute(self.cls.__getitem__, tracer.constant(args[0])))
+        if name == "fromkeys" and issubclass(self.cls, dict):
+            value = args[1] if len(args) > 1 else tracer.output.from_python(None)
+            keys = tracer.unpack_all(args[0])
+            return tracer.build_map(keys, [value] * len(keys))
+        if self.cls in (int, float, str, bytes) and all(arg.realize().is_constant() for arg in args) and not kwargs:
+            return tracer.output.from_python(tracer.compute(getattr(self.cls, name), *(tracer.constant(arg) for arg in args)))
+        return super().call_method(tracer, name, args, kwargs)
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        if type(self.cls) in PLAIN_METACLASSES:
+            return repr(self.cls)
+        return super().to_text(tracer, conversion)
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        return self.to_text(tracer, "str") if not spec else super().format(tracer, spec)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return codegen.constant(self.cls, self.cls.__name__)
+
+

@@ -1,0 +1,126 @@
+"""Constants: values that are known while tracing and can't change.
+
+Numbers, strings, None, dtypes, devices, enum members, code objects, ranges. Operators and methods on constants are computed
+at once, with the real Python operation, so they can't differ from it.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+from collections.abc import Hashable
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.concrete import COMPARE, UNARY
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.tensor.device import device
+from minitorch_compile.tensor.dtype import dtype
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+# Types whose values are immutable, and compare and hash by value.
+LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, CodeType, range)
+
+
+def is_constant_value(value: object) -> bool:
+    """Whether a ConstantVariable can hold it. Exact types only: a subclass may behave in another way."""
+    return type(value) in CONSTANT_TYPES or isinstance(value, enum.Enum)
+
+
+class ConstantVariable(VariableTracker):
+    """A known value."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"<constant {self.value!r}>"
+
+    def describe(self) -> str:
+        return repr(self.value)
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def is_constant(self) -> bool:
+        return True
+
+    def as_constant(self) -> Any:
+        return self.value
+
+    def real_value(self) -> Any:
+        return self.value
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        tracer.compute(hash, self.value)
+        return ("value", self.value)
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        if name == "__class__" or callable(getattr(self.value, name, None)):
+            return super().getattr(tracer, name)
+        return tracer.output.from_python(tracer.compute(getattr, self.value, name))
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        realized = [arg.realize() for arg in args]
+        if name == "join" and len(args) == 1:
+            realized = [tracer.build("list", tracer.unpack_all(args[0]))]
+        named = {key: value.realize() for key, value in kwargs.items()}
+        if name == "format" or not all(v.is_constant() for v in [*realized, *named.values()]):
+            return self._format(tracer, name, realized, named)
+        method = tracer.compute(getattr, self.value, name)
+        values = [v.as_constant() for v in realized]
+        return tracer.output.from_python(tracer.compute(method, *values, **{k: v.as_constant() for k, v in named.items()}))
+
+    def _format(self, tracer: SymbolicInterpreter, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> Value:
+        """str.format of constants; anything else is not followed."""
+        if name != "format" or not all(v.is_constant() for v in [*args, *kwargs.values()]):
+            self.unsupported(f"the method {name}() with arguments that are not constants")
+        values = [v.as_constant() for v in args]
+        return ConstantVariable(tracer.compute(self.value.format, *values, **{k: v.as_constant() for k, v in kwargs.items()}))
+
+    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+        return tracer.output.from_python(tracer.compute(UNARY[op], self.value))
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return bool(tracer.compute(bool, self.value))
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return int(tracer.compute(len, self.value))
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        tracked = item.realize()
+        if not tracked.is_constant():
+            return super().contains(tracer, item)
+        return ConstantVariable(tracer.compute(operator.contains, self.value, tracked.as_constant()))
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        from minitorch_compile.dynamo.variables.iterators import ConstantIterator
+
+        return ConstantIterator(tracer.compute(iter, self.value))
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        return str(tracer.compute(format, self.value, spec))
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        function = {"str": str, "repr": repr, "ascii": ascii}[conversion]
+        return str(tracer.compute(function, self.value))
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        value = self.value
+        if type(value) is int and value.bit_length() > 4096:
+            return codegen.constant(value, "big_int")  # Python limits the length of decimal text
+        if type(value) in LITERAL_TYPES and type(value) is not complex and not _needs_name(value):
+            return repr(value)
+        return codegen.constant(value, getattr(value, "name", type(value).__name__))
+
+
+def _needs_name(value: object) -> bool:
+    """inf and nan have no literal."""
+    return isinstance(value, float) and not math.isfinite(value)

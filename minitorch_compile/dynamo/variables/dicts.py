@@ -1,0 +1,372 @@
+"""Dictionaries: dict, OrderedDict, defaultdict, and their views.
+
+A dictionary from outside is looked into key by key: reading `options["lr"]` guards that one item. Only what asks about all
+keys (iteration, len) guards all of them.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.source import AttrSource, DictKeySource, ItemSource, NamedItemSource, Source, SourceItemSource
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.output_graph import OutputGraph
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+DICT_TYPES = (dict, collections.OrderedDict, collections.defaultdict)
+DELETED: Any = object()
+
+
+class DictVariable(VariableTracker):
+    """`_entries` maps hash keys to (key, value); for an unread dictionary from outside it is None, and `_changes` lie on top."""
+
+    def __init__(self, cls: type = dict, source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.real = real
+        self.output = output
+        self.default_factory: Value = ConstantVariable(None)
+        self._entries: dict[Hashable, tuple[Value, Value]] | None = {} if source is None else None
+        self._changes: dict[Hashable, tuple[Value, Value]] = {}
+        self._read: dict[Hashable, Value | None] = {}
+        if source is not None and cls is collections.defaultdict and output is not None:
+            self.default_factory = output.wrap(real.default_factory, AttrSource(source, "default_factory"))
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def real_value(self) -> Any:
+        return MISSING if self.source is None else self.real
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
+
+    # --- looking -------------------------------------------------------------------------------------------------------
+
+    def lookup(self, tracer: SymbolicInterpreter, key: Value) -> Value | None:
+        """The value at a key, None if there is no such key."""
+        tracked = key.realize()
+        hashed = tracked.hash_key(tracer)
+        known = self._changes.get(hashed) if self._entries is None else self._entries.get(hashed)
+        if known is not None:
+            return None if known[1] is DELETED else known[1]
+        if self._entries is not None:
+            return None
+        if hashed not in self._read:
+            self._read[hashed] = self._read_base(tracked)
+        return self._read[hashed]
+
+    def _read_base(self, key: VariableTracker) -> Value | None:
+        """The item of the dictionary as it was before the call; guards that it is there, or that it is not."""
+        assert self.output is not None and self.source is not None
+        real = key.as_constant() if key.is_constant() else key.real_value()
+        if real is MISSING:
+            return None  # made while tracing, so it can't be in there
+        if dict.__contains__(self.real, real):
+            source = self._item_source(key, real)
+            self.output.guards.must_read(source)
+            return self.output.wrap(dict.__getitem__(self.real, real), source)
+        self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), False))
+        return None
+
+    def _item_source(self, key: VariableTracker, real: Any) -> Source:
+        assert self.source is not None
+        if type(real) in LITERAL_TYPES:
+            return ItemSource(self.source, real)
+        if key.source is not None:
+            return SourceItemSource(self.source, key.source)
+        return NamedItemSource(self.source, self._key_text(key, real))
+
+    def _key_text(self, key: VariableTracker, real: Any) -> str:
+        assert self.output is not None
+        if type(real) in LITERAL_TYPES:
+            return repr(real)
+        return key.source.name() if key.source is not None else self.output.names.install(real, "key")
+
+    @property
+    def entries(self) -> dict[Hashable, tuple[Value, Value]]:
+        """All items in order; guards the keys."""
+        if self._entries is None:
+            self._entries = self._wrap_entries()
+            for hashed, entry in self._changes.items():
+                if entry[1] is DELETED:
+                    self._entries.pop(hashed, None)
+                else:
+                    self._entries[hashed] = (self._entries.get(hashed, entry)[0], entry[1])
+        return self._entries
+
+    def _wrap_entries(self) -> dict[Hashable, tuple[Value, Value]]:
+        assert self.output is not None and self.source is not None
+        keys = list(dict.keys(self.real)) if self.cls is not collections.OrderedDict else list(self.real)
+        if all(type(key) in LITERAL_TYPES for key in keys):
+            self.output.guards.add(guards.dict_keys(self.source, repr(keys)))
+        else:
+            self.output.guards.add(guards.length(self.source, len(keys)))
+        entries: dict[Hashable, tuple[Value, Value]] = {}
+        for position, real in enumerate(keys):
+            key = self._wrap_key(position, real)
+            hashed = key.hash_key(self.output.tracer)
+            value = self._read.get(hashed)
+            if value is None:
+                value = self.output.wrap(dict.__getitem__(self.real, real), self._item_source(key, real))
+            entries[hashed] = (key, value)
+        return entries
+
+    def _wrap_key(self, position: int, real: Any) -> VariableTracker:
+        assert self.output is not None and self.source is not None
+        if type(real) in LITERAL_TYPES:
+            return ConstantVariable(real)
+        return self.output.wrap(real, DictKeySource(self.source, position)).realize()
+
+    def values(self) -> list[Value]:
+        return [value for _, value in self.entries.values()]
+
+    def keys(self) -> list[Value]:
+        return [key for key, _ in self.entries.values()]
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        if self._entries is None and not self._changes:
+            assert self.output is not None and self.source is not None
+            self.output.guards.add(guards.length(self.source, len(self.real)))
+            return len(self.real)
+        return len(self.entries)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return self.length(tracer) > 0
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return ConstantVariable(self.lookup(tracer, item) is not None)
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        from minitorch_compile.dynamo.variables.iterators import DictIterator
+
+        return DictIterator(self.keys(), lambda: len(self.entries), type(iter({})))
+
+    # --- changing ------------------------------------------------------------------------------------------------------
+
+    def store(self, tracer: SymbolicInterpreter, key: Value, value: Value) -> None:
+        hashed = key.realize().hash_key(tracer)
+        target = self._changes if self._entries is None else self._entries
+        old = target.get(hashed)
+        if old is not None and old[1] is DELETED:
+            self.entries  # noqa: B018  a deleted key comes back at the end: the order needs all keys
+            target = self.entries
+            old = None
+        target[hashed] = (old[0] if old else key, value)
+        tracer.side_effects.store_item(self, key, value)
+
+    def delete(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+        """Removes a key; its value. KeyError if it is not there."""
+        value = self.lookup(tracer, key)
+        if value is None:
+            tracer.raise_error(KeyError, key)
+        hashed = key.realize().hash_key(tracer)
+        if self._entries is None:
+            self._changes[hashed] = (key, DELETED)
+        else:
+            del self._entries[hashed]
+        tracer.side_effects.delete_item(self, key)
+        return value
+
+    # --- operators and methods -----------------------------------------------------------------------------------------
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if op != "|" or not isinstance(other, DictVariable):
+            return None
+        merged = self.method_copy(tracer)
+        merged.method_update(tracer, other)
+        return merged
+
+    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if op != "|":
+            return None
+        self.method_update(tracer, other)
+        return self
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if op not in ("==", "!=") or not isinstance(other, DictVariable):
+            return None
+        if collections.OrderedDict in (self.cls, other.cls) and self.cls is other.cls:
+            tracer_unsupported = "comparing two OrderedDicts, which depends on their order,"
+            self.unsupported(tracer_unsupported)
+        return ConstantVariable(self._equal(tracer, other) == (op == "=="))
+
+    def _equal(self, tracer: SymbolicInterpreter, other: DictVariable) -> bool:
+        if len(self.entries) != len(other.entries):
+            return False
+        for key, value in list(self.entries.values()):
+            theirs = other.lookup(tracer, key)
+            if theirs is None or not tracer.same_or_equal(value, theirs):
+                return False
+        return True
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        method = getattr(self, f"method_{name.strip('_')}", None)
+        if method is None or (kwargs and name not in ("update", "move_to_end", "popitem")):
+            return super().call_method(tracer, name, args, kwargs)
+        return tracer.checked_call(method, tracer, *args, **kwargs)
+
+    def method_getitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+        value = self.lookup(tracer, key)
+        if value is not None:
+            return value
+        factory = self.default_factory.realize()
+        if isinstance(factory, ConstantVariable):
+            tracer.raise_error(KeyError, key)
+        made = tracer.call(factory, [], {})
+        self.store(tracer, key, made)
+        return made
+
+    def method_setitem(self, tracer: SymbolicInterpreter, key: Value, value: Value) -> Value:
+        self.store(tracer, key, value)
+        return ConstantVariable(None)
+
+    def method_delitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+        self.delete(tracer, key)
+        return ConstantVariable(None)
+
+    def method_get(self, tracer: SymbolicInterpreter, key: Value, default: Value | None = None) -> Value:
+        value = self.lookup(tracer, key)
+        return value if value is not None else default or ConstantVariable(None)
+
+    def method_pop(self, tracer: SymbolicInterpreter, key: Value, default: Value | None = None) -> Value:
+        if default is not None and self.lookup(tracer, key) is None:
+            return default
+        return self.delete(tracer, key)
+
+    def method_popitem(self, tracer: SymbolicInterpreter, last: Value | None = None) -> Value:
+        if not self.entries:
+            tracer.raise_error(KeyError, ConstantVariable("popitem(): dictionary is empty"))
+        from_end = last is None or tracer.truth(last)
+        key, value = list(self.entries.values())[-1 if from_end else 0]
+        self.delete(tracer, key)
+        return tracer.build("tuple", [key, value])
+
+    def method_setdefault(self, tracer: SymbolicInterpreter, key: Value, default: Value | None = None) -> Value:
+        value = self.lookup(tracer, key)
+        if value is None:
+            value = default or ConstantVariable(None)
+            self.store(tracer, key, value)
+        return value
+
+    def method_update(self, tracer: SymbolicInterpreter, other: Value | None = None, **kwargs: Value) -> Value:
+        for key, value in tracer.mapping_items(other) if other is not None else []:
+            self.store(tracer, key, value)
+        for name, value in kwargs.items():
+            self.store(tracer, ConstantVariable(name), value)
+        return ConstantVariable(None)
+
+    def method_clear(self, tracer: SymbolicInterpreter) -> Value:
+        self._entries, self._changes = {}, {}
+        tracer.side_effects.method(self, "clear")
+        return ConstantVariable(None)
+
+    def method_copy(self, tracer: SymbolicInterpreter) -> DictVariable:
+        fresh = DictVariable(self.cls)
+        fresh.default_factory = self.default_factory
+        fresh._entries = dict(self.entries)
+        return fresh
+
+    def method_move_to_end(self, tracer: SymbolicInterpreter, key: Value, last: Value | None = None) -> Value:
+        if last is not None and not tracer.truth(last):
+            raise Unsupported("unsupported-store", "OrderedDict.move_to_end(last=False) is not followed.")
+        value = self.delete(tracer, key)
+        self.store(tracer, key, value)
+        return ConstantVariable(None)
+
+    def method_keys(self, tracer: SymbolicInterpreter) -> Value:
+        return DictViewVariable(self, "keys")
+
+    def method_values(self, tracer: SymbolicInterpreter) -> Value:
+        return DictViewVariable(self, "values")
+
+    def method_items(self, tracer: SymbolicInterpreter) -> Value:
+        return DictViewVariable(self, "items")
+
+    def method_len(self, tracer: SymbolicInterpreter) -> Value:
+        return ConstantVariable(self.length(tracer))
+
+    def method_contains(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+        return self.contains(tracer, key)
+
+    def method_iter(self, tracer: SymbolicInterpreter) -> Value:
+        return self.iterate(tracer)
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        pairs = [(key.realize(), value.realize()) for key, value in self.entries.values()]
+        if self.cls is dict and all(k.is_constant() and v.is_constant() for k, v in pairs):
+            real = {k.as_constant(): v.as_constant() for k, v in pairs}
+            return str(tracer.compute(ascii if conversion == "ascii" else repr, real))
+        return super().to_text(tracer, conversion)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        inside = ", ".join(f"{codegen.value(key)}: {codegen.value(value)}" for key, value in self.entries.values())
+        if self.cls is dict:
+            return f"{{{inside}}}"
+        cls = codegen.constant(self.cls, self.cls.__name__)
+        if self.cls is collections.defaultdict:
+            return f"{cls}({codegen.value(self.default_factory)}, {{{inside}}})"
+        return f"{cls}({{{inside}}})"
+
+
+class DictViewVariable(VariableTracker):
+    """d.keys(), d.values() or d.items(): looks at the dictionary anew each time."""
+
+    TYPES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+    ITERATORS = {"keys": type(iter({})), "values": type(iter({}.values())), "items": type(iter({}.items()))}
+
+    def __init__(self, owner: DictVariable, kind: str) -> None:
+        super().__init__()
+        self.owner = owner
+        self.kind = kind
+
+    def python_type(self) -> type:
+        return self.TYPES[self.kind]
+
+    def members(self, tracer: SymbolicInterpreter) -> list[Value]:
+        if self.kind == "keys":
+            return self.owner.keys()
+        if self.kind == "values":
+            return self.owner.values()
+        return [tracer.build("tuple", [key, value]) for key, value in self.owner.entries.values()]
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        from minitorch_compile.dynamo.variables.iterators import DictIterator
+
+        return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind])
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return self.owner.length(tracer)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return self.length(tracer) > 0
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return self.owner.contains(tracer, item) if self.kind == "keys" else super().contains(tracer, item)
+
+    def as_set(self, tracer: SymbolicInterpreter) -> VariableTracker | None:
+        """For the set operators, which keys and items have."""
+        return None if self.kind == "values" else tracer.build("set", self.members(tracer))
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        as_set = self.as_set(tracer)
+        if as_set is None:
+            return None
+        return as_set.binary(tracer, op, tracer.build("set", tracer.unpack_all(other)))
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        as_set = self.as_set(tracer)
+        theirs = other.as_set(tracer) if isinstance(other, DictViewVariable) else other
+        return as_set.compare(tracer, op, theirs) if as_set is not None and theirs is not None else None
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"{codegen.value(self.owner)}.{self.kind}()"

@@ -1,0 +1,105 @@
+"""Exceptions of the traced program: raised and caught inside it, or leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class ExceptionVariable(VariableTracker):
+    """An exception object made while tracing, by the program or by a traced operation."""
+
+    def __init__(self, cls: type[BaseException], args: Sequence[Value]) -> None:
+        super().__init__()
+        self.cls = cls
+        self.args = list(args)
+        self.cause: Value = ConstantVariable(None)
+        self.context: Value = ConstantVariable(None)
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        shown = ", ".join(arg.realize().describe() for arg in self.args)
+        return f"{self.cls.__name__}({shown})"
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        return ("identity", id(self))
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        stored = tracer.side_effects.attribute(self, name)
+        if stored is not None:
+            return stored
+        if name == "args":
+            return tracer.build("tuple", list(self.args))
+        if name == "value" and issubclass(self.cls, StopIteration):
+            return self.args[0] if self.args else ConstantVariable(None)
+        if name == "__cause__":
+            return self.cause
+        if name == "__context__":
+            return self.context
+        found = look_up(self.cls, name)
+        if found is not None and not found.owner.__module__ == "builtins":
+            return bind_class_attribute(tracer, self, found)
+        return super().getattr(tracer, name)
+
+    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        if name == "args":
+            self.args = tracer.unpack_all(value)
+        elif name == "__cause__":
+            self.cause = value
+        elif name == "__context__":
+            self.context = value
+        elif name not in ("__traceback__", "__suppress_context__"):
+            tracer.side_effects.store_attribute(self, name, value)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name == "__init__":
+            self.args = list(args)
+            return ConstantVariable(None)
+        if name == "with_traceback":
+            return self
+        return super().call_method(tracer, name, args, kwargs)
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        name = "__str__" if conversion == "str" else "__repr__"
+        found = look_up(self.cls, name)
+        if found is not None and isinstance(found.value, FunctionType):
+            return str(tracer.constant(tracer.call(bind_class_attribute(tracer, self, found), [], {})))
+        if found is None or found.owner not in (BaseException, Exception, KeyError, object):
+            self.unsupported(f"{conversion}()")
+        texts = [tracer.to_text(arg, "str" if conversion == "str" and self.cls is not KeyError else "repr") for arg in self.args]
+        if conversion == "str":
+            return texts[0] if len(texts) == 1 else f"({', '.join(tracer.to_text(arg, 'repr') for arg in self.args)})" if texts else ""
+        return f"{self.cls.__name__}({', '.join(texts)})"
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        return format(self.to_text(tracer, "str"), spec)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        init = look_up(self.cls, "__init__")
+        if init is not None and isinstance(init.value, FunctionType):
+            return super().reconstruct(codegen)
+        cls = codegen.constant(self.cls, self.cls.__name__)
+        variable = codegen.assign("error", f"{cls}({', '.join(codegen.value(arg) for arg in self.args)})", self)
+        codegen.fill_attributes(self, variable)
+        return variable
+
+
+class TracebackVariable(VariableTracker):
+    """The traceback of an exception raised while tracing: it can be passed on, not looked into."""
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True

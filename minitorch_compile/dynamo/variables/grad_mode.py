@@ -1,0 +1,75 @@
+"""no_grad, enable_grad, set_grad_enabled: switching grad mode becomes a node of the graph, as in Dynamo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.tensor import grad_mode
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.source import Source
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class GradModeVariable(VariableTracker):
+    """The context manager. `mode` is what it switches to."""
+
+    def __init__(self, cls: type, mode: bool, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.mode = mode
+        self.previous: list[bool] = []
+        self.before: bool | None = None  # set_grad_enabled has switched when it was made, and puts back what was before
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """Used as a decorator."""
+        if len(args) != 1 or kwargs:
+            self.unsupported("a call with these arguments", "unsupported-call")
+        return GradModeFunctionVariable(args[0], self)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name == "__enter__":
+            self.previous.append(grad_mode.state.enabled if self.before is None else self.before)
+            tracer.output.switch_grad_mode(self.mode)
+            return ConstantVariable(None)
+        if name == "__exit__":
+            tracer.output.switch_grad_mode(self.previous.pop())
+            return ConstantVariable(None)
+        if name == "clone":
+            return GradModeVariable(self.cls, self.mode)
+        return super().call_method(tracer, name, args, kwargs)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        cls = codegen.constant(self.cls, self.cls.__name__)
+        if self.previous or self.cls is grad_mode.set_grad_enabled:
+            return super().reconstruct(codegen)
+        return f"{cls}()"
+
+
+class GradModeFunctionVariable(VariableTracker):
+    """A function decorated with a grad mode while tracing."""
+
+    def __init__(self, function: Value, manager: GradModeVariable) -> None:
+        super().__init__()
+        self.function = function
+        self.manager = manager
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        before = grad_mode.state.enabled
+        tracer.output.switch_grad_mode(self.manager.mode)
+        try:
+            return tracer.call(self.function, args, kwargs)
+        finally:
+            tracer.output.switch_grad_mode(before)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"{codegen.value(self.manager)}({codegen.value(self.function)})"

@@ -1,0 +1,87 @@
+"""Rules for functions of this package that are not operations: grad modes, torch.tensor, what steers the compiler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch_compile.dynamo.control import graph_break, is_compiling
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.grad_mode import GradModeVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.tensor import (
+    as_tensor,
+    enable_grad,
+    get_default_dtype,
+    grad_mode,
+    is_grad_enabled,
+    no_grad,
+    promote_types,
+    set_grad_enabled,
+    tensor,
+)
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+@handles(is_compiling)
+def _is_compiling(tracer: SymbolicInterpreter) -> Value:
+    return ConstantVariable(True)
+
+
+@handles(graph_break)
+def _graph_break(tracer: SymbolicInterpreter, *reason: Value, **kwargs: Value) -> Value:
+    raise Unsupported("explicit-break", "graph_break() was called.")
+
+
+@handles(is_grad_enabled)
+def _is_grad_enabled(tracer: SymbolicInterpreter) -> Value:
+    return ConstantVariable(grad_mode.state.enabled)
+
+
+def _grad_mode(tracer: SymbolicInterpreter, cls: type, mode: bool, function: tuple[Value, ...]) -> Value:
+    manager = GradModeVariable(cls, mode)
+    return manager.call(tracer, list(function), {}) if function else manager
+
+
+@handles(no_grad)
+def _no_grad(tracer: SymbolicInterpreter, *function: Value) -> Value:
+    return _grad_mode(tracer, no_grad, False, function)
+
+
+@handles(enable_grad)
+def _enable_grad(tracer: SymbolicInterpreter, *function: Value) -> Value:
+    return _grad_mode(tracer, enable_grad, True, function)
+
+
+@handles(set_grad_enabled)
+def _set_grad_enabled(tracer: SymbolicInterpreter, mode: Value) -> Value:
+    """It switches at once; used in `with`, what was before returns at the end."""
+    manager = GradModeVariable(set_grad_enabled, tracer.truth(mode))
+    manager.before = grad_mode.state.enabled
+    tracer.output.switch_grad_mode(manager.mode)
+    return manager
+
+
+@handles(tensor, as_tensor)
+def _tensor(tracer: SymbolicInterpreter, data: Value, dtype: Value | None = None, *, device: Value | None = None, requires_grad: Value = ConstantVariable(False)) -> Value:
+    """A constant of the graph, made anew at each call."""
+    if tracer.truth(requires_grad):
+        raise Unsupported("autograd-call", "tensor(requires_grad=True) makes a leaf, which a graph can't give.")
+    if isinstance(data.realize(), TensorVariable):
+        raise Unsupported("unsupported-tensor-access", "torch.tensor() of a tensor copies its data; use .clone().")
+    options = {} if dtype is None else {"dtype": dtype}
+    return tracer.output.call("call_function", tensor, [data], options)
+
+
+@handles(get_default_dtype)
+def _get_default_dtype(tracer: SymbolicInterpreter) -> Value:
+    return ConstantVariable(get_default_dtype())
+
+
+@handles(promote_types)
+def _promote_types(tracer: SymbolicInterpreter, a: Value, b: Value) -> Value:
+    return ConstantVariable(tracer.compute(promote_types, tracer.constant(a), tracer.constant(b)))

@@ -1,0 +1,60 @@
+"""Python modules: `torch`, `math`, the user's own. Their attributes are read through the module, and guarded."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import LIBRARY
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class ModuleVariable(VariableTracker):
+    """A module. What this package's own modules hold is taken as it is, without guards."""
+
+    def __init__(self, module: ModuleType, source: Source) -> None:
+        super().__init__(source)
+        self.module = module
+
+    def describe(self) -> str:
+        return f"the module {self.module.__name__}"
+
+    def python_type(self) -> type:
+        return type(self.module)
+
+    def real_value(self) -> Any:
+        return self.module
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        return ("value", self.module)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    @property
+    def is_library(self) -> bool:
+        """Part of this package, but not its settings, which the user changes."""
+        name = self.module.__name__
+        return name.partition(".")[0] == LIBRARY and name != f"{LIBRARY}.config"
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        stored = tracer.side_effects.attribute(self, name)
+        if stored is not None:
+            return stored
+        value = tracer.compute(getattr, self.module, name)
+        if self.is_library and not isinstance(value, (list, dict, set)):
+            return tracer.output.wrap_constant(value, name)
+        assert self.source is not None
+        source = AttrSource(self.source, name)
+        tracer.output.guards.must_read(source)
+        return tracer.output.wrap(value, source)
+
+    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        if self.is_library or type(self.module) is not ModuleType:
+            self.unsupported(f"setting '{name}'", "unsupported-store")
+        tracer.side_effects.store_attribute(self, name, value)

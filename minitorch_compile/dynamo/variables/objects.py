@@ -1,0 +1,367 @@
+"""Objects of classes written in Python, from outside or made while tracing. Modules of neural networks are such objects.
+
+Attribute access follows `object.__getattribute__` step by step: a data descriptor of the class, the instance's `__dict__`, the
+class, `__getattr__`. What the program stores is kept on the side and stored for real after the graph has run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from types import FunctionType, MemberDescriptorType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.errors import ObservedException
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up, wrap_found
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.functions import MethodVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+BINARY_METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+COMPARE_METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+UNARY_METHODS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+class UserObjectVariable(VariableTracker):
+    """An instance of a class written in Python. `real` is MISSING if the traced program made it."""
+
+    def __init__(self, cls: type, source: Source | None = None, real: Any = MISSING) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.real = real
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def real_value(self) -> Any:
+        return self.real
+
+    def describe(self) -> str:
+        return f"a {self.cls.__qualname__} object"
+
+    # --- attributes ----------------------------------------------------------------------------------------------------
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        custom = look_up(self.cls, "__getattribute__")
+        if custom is not None and custom.owner is not object:
+            if not isinstance(custom.value, FunctionType):
+                self.unsupported(f"the attribute '{name}', which goes through a __getattribute__ in C,", "metaclass-or-descriptor")
+            return self._or_getattr(tracer, name, lambda: tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {}))
+        return self._or_getattr(tracer, name, lambda: self.generic_getattr(tracer, name))
+
+    def _or_getattr(self, tracer: SymbolicInterpreter, name: str, find: Any) -> Value:
+        """An AttributeError makes Python ask the class's `__getattr__`."""
+        fallback = look_up(self.cls, "__getattr__")
+        if fallback is None:
+            return find()
+        try:
+            return find()
+        except ObservedException as error:
+            if not issubclass(error.value.python_type(), AttributeError):
+                raise
+        return tracer.call(bind_class_attribute(tracer, self, fallback), [ConstantVariable(name)], {})
+
+    def generic_getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        """object.__getattribute__(self, name)"""
+        if name == "__class__":
+            return tracer.output.wrap_constant(self.cls, self.cls.__name__)
+        found = look_up(self.cls, name)
+        if name == "__dict__":
+            return InstanceDictVariable(self)
+        if found is not None and isinstance(found.value, MemberDescriptorType):
+            return self._slot(tracer, found)
+        if found is not None and found.is_data_descriptor:
+            return bind_class_attribute(tracer, self, found)
+        value = self.instance_attribute(tracer, name)
+        if value is not None:
+            return value
+        if found is not None:
+            return bind_class_attribute(tracer, self, found)
+        tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+
+    def _slot(self, tracer: SymbolicInterpreter, found: Found) -> Value:
+        """An attribute declared in __slots__."""
+        stored = tracer.side_effects.attribute(self, found.name)
+        if stored is not None:
+            return stored
+        if self.real is MISSING or tracer.side_effects.is_deleted(self, found.name):
+            tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{found.name}'")
+        assert self.source is not None
+        value = tracer.compute(found.value.__get__, self.real)
+        source = AttrSource(self.source, found.name)
+        tracer.output.guards.must_read(source)
+        return tracer.output.wrap(value, source)
+
+    def instance_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+        """What the instance's `__dict__` has under a name; None, guarded, if it has nothing."""
+        stored = tracer.side_effects.attribute(self, name)
+        if stored is not None:
+            return stored
+        if self.real is MISSING or tracer.side_effects.is_deleted(self, name):
+            return None
+        assert self.source is not None
+        attributes = getattr(self.real, "__dict__", {})
+        if name in attributes:
+            source = AttrSource(self.source, name)
+            tracer.output.guards.must_read(source)
+            return tracer.output.wrap(attributes[name], source)
+        if hasattr(self.real, "__dict__"):
+            tracer.output.guards.add(guards.attribute_absent(self.source, name))
+        return None
+
+    def base_attributes(self, tracer: SymbolicInterpreter) -> dict[str, Value]:
+        """The instance's attributes from before the call, in order; guards their names."""
+        if self.real is MISSING:
+            return {}
+        assert self.source is not None
+        names = list(getattr(self.real, "__dict__", {}))
+        tracer.output.guards.add(guards.dict_keys(AttrSource(self.source, "__dict__"), repr(names)))
+        present = [name for name in names if not tracer.side_effects.is_deleted(self, name)]
+        return {name: tracer.output.wrap(self.real.__dict__[name], AttrSource(self.source, name)) for name in present}
+
+    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        custom = look_up(self.cls, "__setattr__")
+        if custom is not None and custom.owner is not object:
+            if not isinstance(custom.value, FunctionType):
+                self.unsupported(f"setting '{name}', which goes through a __setattr__ in C,", "unsupported-store")
+            tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name), value], {})
+            return
+        self.generic_setattr(tracer, name, value)
+
+    def generic_setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        """object.__setattr__(self, name, value)"""
+        found = look_up(self.cls, name)
+        if name in ("__dict__", "__class__"):
+            self.unsupported(f"setting '{name}'", "unsupported-store")
+        if found is not None and isinstance(found.value, property):
+            if found.value.fset is None:
+                tracer.raise_error(AttributeError, f"property '{name}' of '{self.cls.__qualname__}' object has no setter")
+            tracer.call(wrap_found(tracer, found, found.value.fset, "fset"), [self, value], {})
+            return
+        if found is not None and found.is_data_descriptor and not isinstance(found.value, MemberDescriptorType):
+            self._set_through_descriptor(tracer, found, value)
+            return
+        tracer.side_effects.store_attribute(self, name, value)
+
+    def _set_through_descriptor(self, tracer: SymbolicInterpreter, found: Found, value: Value) -> None:
+        setter = look_up(type(found.value), "__set__")
+        if setter is None or not isinstance(setter.value, FunctionType):
+            self.unsupported(f"setting '{found.name}', a {type(found.value).__name__},", "unsupported-store")
+        descriptor = tracer.output.wrap_constant(found.value, found.name)
+        tracer.call(MethodVariable(wrap_found(tracer, setter, setter.value), descriptor), [self, value], {})
+
+    def delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
+        custom = look_up(self.cls, "__delattr__")
+        if custom is not None and custom.owner is not object:
+            if not isinstance(custom.value, FunctionType):
+                self.unsupported(f"deleting '{name}'", "unsupported-store")
+            tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {})
+            return
+        self.generic_delattr(tracer, name)
+
+    def generic_delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
+        found = look_up(self.cls, name)
+        if found is not None and found.is_data_descriptor:
+            self.unsupported(f"deleting '{name}', a {type(found.value).__name__},", "unsupported-store")
+        if self.instance_attribute(tracer, name) is None:
+            tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        tracer.side_effects.delete_attribute(self, name)
+
+    # --- special methods, looked up on the class -------------------------------------------------------------------------
+
+    def special(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+        """The bound special method, or None if the class has none (or sets it to None)."""
+        found = look_up(self.cls, name)
+        if found is None or found.value is None:
+            return None
+        return bind_class_attribute(tracer, self, found)
+
+    def _own_special(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+        """The same, but not what every object inherits from `object`."""
+        found = look_up(self.cls, name)
+        return None if found is None or found.owner is object or found.value is None else bind_class_attribute(tracer, self, found)
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        method = self.special(tracer, "__call__")
+        if method is None:
+            tracer.raise_error(TypeError, f"'{self.cls.__name__}' object is not callable")
+        return tracer.call(method, args, kwargs)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """Methods: the class's own by name, and those that `object` has in C."""
+        from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
+
+        found = look_up(self.cls, name)
+        if found is not None and found.owner is object and name in OBJECT_METHODS:
+            return tracer.checked_call(OBJECT_METHODS[name], tracer, self, *args, **kwargs)
+        if found is None or not isinstance(found.value, FunctionType):
+            return super().call_method(tracer, name, args, kwargs)
+        return tracer.call(bind_class_attribute(tracer, self, found), args, kwargs)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        for name in ("__bool__", "__len__"):
+            method = self.special(tracer, name)
+            if method is not None:
+                return tracer.truth(tracer.call(method, [], {}))
+        return True
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        method = self.special(tracer, "__len__")
+        if method is None:
+            return super().length(tracer)
+        return int(tracer.constant(tracer.call(method, [], {})))
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        method = self.special(tracer, "__iter__")
+        if method is not None:
+            return tracer.as_iterator(tracer.call(method, [], {}))
+        if self.special(tracer, "__getitem__") is not None:
+            self.unsupported("iterating by __getitem__")
+        tracer.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        method = self.special(tracer, "__contains__")
+        if method is None:
+            return super().contains(tracer, item)
+        return ConstantVariable(tracer.truth(tracer.call(method, [item], {})))
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        return self._operator(tracer, f"__{BINARY_METHODS[op]}__", other)
+
+    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        return self._operator(tracer, f"__r{BINARY_METHODS[op]}__", other)
+
+    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        return self._operator(tracer, f"__i{BINARY_METHODS[op]}__", other)
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        result = self._operator(tracer, COMPARE_METHODS[op], other)
+        if result is None and op == "!=" and self._own_special(tracer, "__eq__") is not None and self._own_special(tracer, "__ne__") is None:
+            equal = self._operator(tracer, "__eq__", other)
+            return None if equal is None else ConstantVariable(not tracer.truth(equal))
+        return result
+
+    def _operator(self, tracer: SymbolicInterpreter, name: str, other: VariableTracker) -> Value | None:
+        method = self._own_special(tracer, name)
+        if method is None:
+            return None
+        result = tracer.call(method, [other], {}).realize()
+        return None if isinstance(result, ConstantVariable) and result.python_type() is type(NotImplemented) else result
+
+    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+        method = self.special(tracer, UNARY_METHODS[op])
+        return super().unary(tracer, op) if method is None else tracer.call(method, [], {})
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        found = look_up(self.cls, "__hash__")
+        if found is None or found.value is None:
+            tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
+        if found.owner is not object or look_up(self.cls, "__eq__").owner is not object:  # type: ignore[union-attr]
+            self.unsupported("hashing with its own __hash__ or __eq__")
+        return ("identity", id(self))
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        for name in ("__str__", "__repr__") if conversion == "str" else ("__repr__",):
+            method = self._own_special(tracer, name)
+            if method is not None:
+                return str(tracer.constant(tracer.call(method, [], {})))
+        return super().to_text(tracer, conversion)
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        method = self._own_special(tracer, "__format__")
+        if method is not None:
+            return str(tracer.constant(tracer.call(method, [ConstantVariable(spec)], {})))
+        return self.to_text(tracer, "str") if not spec else super().format(tracer, spec)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        """Make it without calling __init__, whose work was traced, then give it its attributes."""
+        cls = codegen.constant(self.cls, self.cls.__name__)
+        variable = codegen.assign("made", f"{codegen.constant(object, 'object')}.__new__({cls})", self)
+        codegen.fill_attributes(self, variable)
+        return variable
+
+
+class InstanceDictVariable(VariableTracker):
+    """object.__dict__: a view on the attributes of the instance."""
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__()
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return dict
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return ConstantVariable(self._get(tracer, item) is not None)
+
+    def _get(self, tracer: SymbolicInterpreter, key: Value) -> Value | None:
+        name = tracer.constant(key)
+        return self.owner.instance_attribute(tracer, name) if isinstance(name, str) else None
+
+    def as_dict(self, tracer: SymbolicInterpreter) -> VariableTracker:
+        """A copy of all attributes."""
+        attributes = {**self.owner.base_attributes(tracer), **tracer.side_effects.attributes(self.owner)}
+        return tracer.build_map([ConstantVariable(name) for name in attributes], list(attributes.values()))
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        return self.as_dict(tracer).iterate(tracer)
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return self.as_dict(tracer).length(tracer)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return self.as_dict(tracer).truth(tracer)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name in ("__getitem__", "get") and args:
+            value = self._get(tracer, args[0])
+            if value is not None:
+                return value
+            if name == "__getitem__":
+                tracer.raise_error(KeyError, args[0])
+            return args[1] if len(args) > 1 else ConstantVariable(None)
+        if name == "__setitem__":
+            tracer.side_effects.store_attribute(self.owner, tracer.constant(args[0]), args[1])
+            return ConstantVariable(None)
+        if name in ("__delitem__", "pop"):
+            return self._pop(tracer, name, args)
+        if name == "update" and len(args) <= 1:
+            named = [(ConstantVariable(key), value) for key, value in kwargs.items()]
+            for key, value in [*(tracer.mapping_items(args[0]) if args else []), *named]:
+                tracer.side_effects.store_attribute(self.owner, tracer.constant(key), value)
+            return ConstantVariable(None)
+        return self.as_dict(tracer).call_method(tracer, name, args, kwargs)
+
+    def _pop(self, tracer: SymbolicInterpreter, name: str, args: list[Value]) -> Value:
+        value = self._get(tracer, args[0])
+        if value is not None:
+            tracer.side_effects.delete_attribute(self.owner, tracer.constant(args[0]))
+            return value
+        if name == "pop" and len(args) > 1:
+            return args[1]
+        tracer.raise_error(KeyError, args[0])
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"{codegen.value(self.owner)}.__dict__"
+
+
+def is_user_class(cls: type) -> bool:
+    """Whether instances are plain Python objects: attributes in a dict or slots, nothing inherited from C but `object`."""
+    return all(base is object or _is_python_class(base) for base in cls.__mro__)
+
+
+def _is_python_class(cls: type) -> bool:
+    """Classes made by a class statement say where instances keep their attributes; those made in C say nothing."""
+    made_in_python = "__slots__" in cls.__dict__ or "__dict__" in cls.__dict__
+    inherits_it = any("__dict__" in base.__dict__ for base in cls.__mro__[1:-1])
+    return bool(cls.__flags__ & HEAP_TYPE) and (made_in_python or inherits_it)

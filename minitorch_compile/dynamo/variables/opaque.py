@@ -1,0 +1,39 @@
+"""An object that the tracer can't look into: a NumPy array, a file, a lock. It can be passed on and compared by identity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class OpaqueVariable(VariableTracker):
+    """Whatever has no tracker of its own. Its type is guarded."""
+
+    def __init__(self, real: Any, source: Source) -> None:
+        super().__init__(source)
+        self.real = real
+
+    def python_type(self) -> type:
+        return type(self.real)
+
+    def real_value(self) -> Any:
+        return self.real
+
+    def describe(self) -> str:
+        cls = type(self.real)
+        return f"a {cls.__name__}" if cls.__module__ == "builtins" else f"a {cls.__module__}.{cls.__name__}"
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        if type(self.real).__hash__ is not object.__hash__:
+            return super().hash_key(tracer)
+        return ("identity", id(self))
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        self.unsupported(f"the attribute '{name}'")

@@ -1,0 +1,54 @@
+"""Tensor operations: a call of an Op is one node of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.tensor import Op
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class OperationVariable(VariableTracker):
+    """An Op of the table: `torch.sin`, `F.relu`."""
+
+    def __init__(self, op: Op, source: Source) -> None:
+        super().__init__(source)
+        self.op = op
+
+    def describe(self) -> str:
+        return f"the operation {self.op.name}"
+
+    def python_type(self) -> type:
+        return type(self.op)
+
+    def real_value(self) -> Any:
+        return self.op
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        return ("value", self.op)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        if name in ("name", "__name__", "kind", "__doc__", "__module__"):
+            return tracer.output.from_python(getattr(self.op, name))
+        return super().getattr(tracer, name)
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        wants_grad = kwargs.get("requires_grad")
+        if wants_grad is not None and tracer.truth(wants_grad):
+            raise Unsupported("autograd-call", f"{self.op.name}(requires_grad=True) makes a leaf, which a graph can't give.")
+        if "out" in kwargs and not tracer.is_none(kwargs["out"]):
+            raise Unsupported("unsupported-call", f"{self.op.name}(out=...) is not followed.")
+        return tracer.output.call("call_function", self.op, args, kwargs)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return codegen.constant(self.op, self.op.name)

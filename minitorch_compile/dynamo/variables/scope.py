@@ -1,0 +1,76 @@
+"""Where names live: closure cells and module globals."""
+
+from __future__ import annotations
+
+from types import CellType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.instructions import NULL
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.output_graph import OutputGraph
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class CellVariable(VariableTracker):
+    """A cell: the variable that a function shares with the functions inside it. `content` is NULL while it is empty."""
+
+    def __init__(self, content: Any, source: Source | None = None, real: CellType | None = None) -> None:
+        super().__init__(source)
+        self.content = content
+        self.real = real
+
+    @classmethod
+    def existing(cls, output: OutputGraph, cell: CellType, source: Source) -> CellVariable:
+        """A cell from outside; its content is looked at when it is read."""
+        return cls(None, source, cell)
+
+    def python_type(self) -> type:
+        return CellType
+
+    def real_value(self) -> Any:
+        return MISSING if self.real is None else self.real
+
+    def load(self, tracer: SymbolicInterpreter) -> Any:
+        if self.content is None:
+            self.content = self._load_real(tracer)
+        return self.content
+
+    def _load_real(self, tracer: SymbolicInterpreter) -> Any:
+        assert self.real is not None and self.source is not None
+        try:
+            value = self.real.cell_contents
+        except ValueError:
+            self.unsupported("reading it while it is empty")
+        source = AttrSource(self.source, "cell_contents")
+        tracer.output.guards.must_read(source)
+        return tracer.output.wrap(value, source)
+
+    def store(self, tracer: SymbolicInterpreter, content: Any) -> None:
+        self.content = content
+        tracer.side_effects.store_cell(self, content)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        """The cell first, then its content, which may be a function that closes over it."""
+        variable = codegen.assign("cell", f"{codegen.constant(CellType, 'CellType')}()", self)
+        if self.content is not NULL:
+            codegen.line(f"{variable}.cell_contents = {codegen.value(self.content)}")
+        return variable
+
+
+class GlobalsVariable(VariableTracker):
+    """The globals of a module that the traced program reads from or writes to."""
+
+    def __init__(self, real: dict[str, Any], source: Source) -> None:
+        super().__init__(source)
+        self.real = real
+        self.stored: dict[str, Value] = {}
+
+    def python_type(self) -> type:
+        return dict
+
+    def real_value(self) -> Any:
+        return self.real

@@ -1,0 +1,247 @@
+"""Tuples and what looks like one: sizes of tensors, named tuples, slices."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.concrete import COMPARE
+from minitorch_compile.dynamo.source import AttrSource, ItemSource, Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.tensor.size import Size
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.output_graph import OutputGraph
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+
+class SequenceVariable(VariableTracker):
+    """Values in order. Those of a sequence from outside are wrapped, and its length guarded, when first asked for."""
+
+    cls: type = tuple
+    iterator_type: type = type(iter(()))
+
+    def __init__(self, items: Sequence[Value] = (), source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+        super().__init__(source)
+        self.real = real
+        self.output = output
+        self._items: list[Value] | None = list(items) if source is None else None
+
+    @property
+    def items(self) -> list[Value]:
+        if self._items is None:
+            self._items = self._wrap_items()
+        return self._items
+
+    def _wrap_items(self) -> list[Value]:
+        assert self.output is not None and self.source is not None
+        self.output.guards.add(guards.length(self.source, len(self.real)))
+        items = list.__iter__(self.real) if isinstance(self.real, list) else tuple.__iter__(self.real)
+        return [self.output.wrap(item, ItemSource(self.source, i)) for i, item in enumerate(items)]
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def real_value(self) -> Any:
+        return MISSING if self.source is None else self.real
+
+    def is_constant(self) -> bool:
+        return all(item.realize().is_constant() for item in self.items)
+
+    def as_constant(self) -> Any:
+        return self.cls(item.realize().as_constant() for item in self.items)
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        if self.is_constant():
+            return ("value", tuple(self.as_constant()))
+        return ("tuple", *(item.realize().hash_key(tracer) for item in self.items))
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return len(self.items) > 0
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return len(self.items)
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        from minitorch_compile.dynamo.variables.iterators import SequenceIterator
+
+        return SequenceIterator(self)
+
+    def like(self, items: list[Value]) -> VariableTracker:
+        """A new sequence of the kind that slicing this one gives."""
+        return TupleVariable(items)
+
+    # --- operators -----------------------------------------------------------------------------------------------------
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if op == "+" and isinstance(other, TupleVariable):
+            return self.like([*self.items, *other.items])
+        return self.reflected(tracer, op, other) if op == "*" else None
+
+    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if op == "*" and isinstance(other, ConstantVariable) and isinstance(other.value, int):
+            return self.like(self.items * other.value)
+        return None
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if not isinstance(other, SequenceVariable) or not self.comparable_with(other):
+            return None
+        for a, b in zip(list(self.items), list(other.items)):
+            if not tracer.same_or_equal(a, b):
+                return ConstantVariable(op == "!=") if op in ("==", "!=") else tracer.compare(op, a, b)
+        return ConstantVariable(COMPARE[op](len(self.items), len(other.items)))
+
+    def comparable_with(self, other: SequenceVariable) -> bool:
+        return isinstance(other, TupleVariable)
+
+    # --- methods -------------------------------------------------------------------------------------------------------
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        method = getattr(self, f"method_{name.strip('_')}", None)
+        if method is None or kwargs:
+            return super().call_method(tracer, name, args, kwargs)
+        return tracer.checked_call(method, tracer, *args)
+
+    def method_getitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+        index = tracer.index_constant(key, self.cls.__name__)
+        if isinstance(index, slice):
+            return self.like(self.items[tracer.compute(slice, index.start, index.stop, index.step)])
+        if not -len(self.items) <= index < len(self.items):
+            tracer.raise_error(IndexError, f"{self.cls.__name__} index out of range")
+        return self.items[index]
+
+    def method_index(self, tracer: SymbolicInterpreter, item: Value, *bounds: Value) -> Value:
+        start, stop, _ = slice(*(tracer.constant(b) for b in bounds), *[None] * (2 - len(bounds))).indices(len(self.items))
+        for position in range(start, stop):
+            if tracer.same_or_equal(self.items[position], item):
+                return ConstantVariable(position)
+        tracer.raise_error(ValueError, f"{self.cls.__name__}.index(x): x not in {self.cls.__name__}")
+
+    def method_count(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return ConstantVariable(sum(tracer.same_or_equal(member, item) for member in list(self.items)))
+
+    def method_len(self, tracer: SymbolicInterpreter) -> Value:
+        return ConstantVariable(len(self.items))
+
+    def method_iter(self, tracer: SymbolicInterpreter) -> Value:
+        return self.iterate(tracer)
+
+    def method_contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return self.contains(tracer, item)
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        if self.is_constant():
+            return str(tracer.compute(ascii if conversion == "ascii" else repr, self.as_constant()))
+        return super().to_text(tracer, conversion)
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        if spec:
+            tracer.raise_error(TypeError, f"unsupported format string passed to {self.cls.__name__}.__format__")
+        return self.to_text(tracer, "str")
+
+
+class TupleVariable(SequenceVariable):
+    """A tuple."""
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        inside = ", ".join(codegen.value(item) for item in self.items)
+        return f"({inside},)" if len(self.items) == 1 else f"({inside})"
+
+
+class SizeVariable(TupleVariable):
+    """The sizes of a tensor: constants, since graphs are made for fixed shapes."""
+
+    cls = Size
+
+    def like(self, items: list[Value]) -> VariableTracker:
+        return SizeVariable(items)
+
+    def method_numel(self, tracer: SymbolicInterpreter) -> Value:
+        return ConstantVariable(self.as_constant().numel())
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"{codegen.constant(Size, 'Size')}({super().reconstruct(codegen)})"
+
+
+class NamedTupleVariable(TupleVariable):
+    """An instance of a class made by collections.namedtuple or typing.NamedTuple."""
+
+    def __init__(self, cls: type, items: Sequence[Value] = (), source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+        super().__init__(items, source, real, output)
+        self.cls = cls
+        self.fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+
+    def _wrap_items(self) -> list[Value]:
+        assert self.output is not None and self.source is not None
+        values = tuple.__iter__(self.real)
+        return [self.output.wrap(v, AttrSource(self.source, name)) for name, v in zip(self.fields, values)]
+
+    def as_constant(self) -> Any:
+        return self.cls(*(item.realize().as_constant() for item in self.items))
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
+
+        if name in self.fields:
+            return self.items[self.fields.index(name)]
+        found = look_up(self.cls, name)
+        if found is None or found.owner in (tuple, object) or name in ("_replace", "_asdict", "_make"):
+            return super().getattr(tracer, name)
+        return bind_class_attribute(tracer, self, found)
+
+    def method_replace(self, tracer: SymbolicInterpreter, **changes: Value) -> Value:
+        items = [changes.pop(name, item) for name, item in zip(self.fields, self.items)]
+        if changes:
+            tracer.raise_error(ValueError, f"Got unexpected field names: {list(changes)!r}")
+        return NamedTupleVariable(self.cls, items)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name == "_replace" and not args:
+            return self.method_replace(tracer, **kwargs)
+        if name == "_asdict" and not args:
+            return tracer.build_map([ConstantVariable(f) for f in self.fields], list(self.items))
+        return super().call_method(tracer, name, args, kwargs)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        inside = ", ".join(codegen.value(item) for item in self.items)
+        return f"{codegen.constant(self.cls, self.cls.__name__)}({inside})"
+
+
+class SliceVariable(VariableTracker):
+    """slice(start, stop, step)"""
+
+    def __init__(self, start: Value, stop: Value, step: Value) -> None:
+        super().__init__()
+        self.parts = {"start": start, "stop": stop, "step": step}
+
+    def python_type(self) -> type:
+        return slice
+
+    def is_constant(self) -> bool:
+        return all(part.realize().is_constant() for part in self.parts.values())
+
+    def as_constant(self) -> Any:
+        return slice(*(part.realize().as_constant() for part in self.parts.values()))
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        return self.parts[name] if name in self.parts else super().getattr(tracer, name)
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name == "indices" and len(args) == 1 and self.is_constant():
+            return tracer.output.from_python(tracer.compute(self.as_constant().indices, tracer.constant(args[0])))
+        return super().call_method(tracer, name, args, kwargs)
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if isinstance(other, SliceVariable) and self.is_constant() and other.is_constant():
+            return ConstantVariable(tracer.compute(COMPARE[op], self.as_constant(), other.as_constant()))
+        return None
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"slice({', '.join(codegen.value(part) for part in self.parts.values())})"

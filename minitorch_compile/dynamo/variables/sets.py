@@ -1,0 +1,240 @@
+"""Sets and frozensets of values that are known, or compared by identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.concrete import BINARY, COMPARE
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.output_graph import OutputGraph
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+
+class SetVariable(VariableTracker):
+    """`members` maps hash keys to values. The order of iteration is that of a real set that went through the same steps."""
+
+    def __init__(self, cls: type = set, source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.real = real
+        self.output = output
+        self._members: dict[Hashable, Value] | None = {} if source is None else None
+        self.mirror: set[Any] | None = set() if source is None else None
+
+    @classmethod
+    def of(cls, tracer: SymbolicInterpreter, items: Iterable[Value], python_type: type = set) -> SetVariable:
+        made = cls(python_type)
+        for item in items:
+            made._insert(tracer, item)
+        return made
+
+    @classmethod
+    def copy_of(cls, tracer: SymbolicInterpreter, iterable: Value, python_type: type = set) -> SetVariable:
+        """set(iterable). A set is copied as a whole, because that is what decides the order of the copy."""
+        tracked = iterable.realize()
+        made = cls.of(tracer, tracer.unpack_all(tracked), python_type)
+        if isinstance(tracked, SetVariable):
+            made.mirror = None if tracked.mirror is None else set(tracked.mirror)
+        return made
+
+    @property
+    def members(self) -> dict[Hashable, Value]:
+        if self._members is None:
+            assert self.output is not None and self.source is not None
+            if not all(type(item) in LITERAL_TYPES for item in self.real):
+                raise Unsupported("unsupported-object", f"a {self.cls.__name__} from outside with members that are not numbers or strings.")
+            order = self.output.names.install(list(self.real), "members")
+            self.output.guards.add(guards.Guard(self.source, "SET_MATCH", f"list({{0}}) == {order}", repr(self.real)))
+            self._members = {("value", item): ConstantVariable(item) for item in self.real}
+            self.mirror = self.real
+        return self._members
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def real_value(self) -> Any:
+        return MISSING if self.source is None else self.real
+
+    def is_constant(self) -> bool:
+        return self.cls is frozenset and all(m.realize().is_constant() for m in self.members.values())
+
+    def as_constant(self) -> Any:
+        return self.cls(m.realize().as_constant() for m in self.members.values())
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        if self.cls is set:
+            tracer.raise_error(TypeError, "unhashable type: 'set'")
+        return ("value", self.as_constant()) if self.is_constant() else ("frozenset", frozenset(self.members))
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return len(self.members) > 0
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return len(self.members)
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return ConstantVariable(item.realize().hash_key(tracer) in self.members)
+
+    def ordered(self) -> list[Value]:
+        """The members in the order of iteration."""
+        members = self.members
+        if len(members) <= 1:
+            return list(members.values())
+        if self.mirror is None:
+            raise Unsupported("unsupported-object", "the order of a set of objects depends on where they lie in memory.")
+        return [members[("value", item)] for item in self.mirror]
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        from minitorch_compile.dynamo.variables.iterators import DictIterator
+
+        return DictIterator(self.ordered(), lambda: len(self.members), type(iter(set())))
+
+    # --- changing ------------------------------------------------------------------------------------------------------
+
+    def _insert(self, tracer: SymbolicInterpreter, item: Value) -> None:
+        tracked = item.realize()
+        hashed = tracked.hash_key(tracer)
+        self.members.setdefault(hashed, item)
+        if self.mirror is not None and tracked.is_constant() and self.source is None:
+            self.mirror.add(tracked.as_constant())
+        else:
+            self.mirror = None
+
+    def _remove(self, hashed: Hashable) -> Value:
+        value = self.members.pop(hashed)
+        if self.mirror is not None and self.source is None:
+            self.mirror.discard(value.realize().as_constant())
+        else:
+            self.mirror = None
+        return value
+
+    def method_add(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        self._insert(tracer, item)
+        tracer.side_effects.method(self, "add", item)
+        return ConstantVariable(None)
+
+    def method_update(self, tracer: SymbolicInterpreter, *iterables: Value) -> Value:
+        for iterable in iterables:
+            tracked = iterable.realize()
+            mirror = self.mirror.copy() if isinstance(tracked, SetVariable) and self.mirror is not None else None
+            for item in tracer.unpack_all(tracked):
+                self.method_add(tracer, item)
+            if isinstance(tracked, SetVariable) and mirror is not None and tracked.mirror is not None and self.source is None:
+                mirror.update(tracked.mirror)  # the order after a merge of two sets is not that of adding one by one
+                self.mirror = mirror
+        return ConstantVariable(None)
+
+    def method_discard(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        hashed = item.realize().hash_key(tracer)
+        if hashed in self.members:
+            self._remove(hashed)
+        tracer.side_effects.method(self, "discard", item)
+        return ConstantVariable(None)
+
+    def method_remove(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        if item.realize().hash_key(tracer) not in self.members:
+            tracer.raise_error(KeyError, item)
+        return self.method_discard(tracer, item)
+
+    def method_pop(self, tracer: SymbolicInterpreter) -> Value:
+        if not self.members:
+            tracer.raise_error(KeyError, ConstantVariable("pop from an empty set"))
+        if self.source is None and self.mirror is not None:
+            item = self.members.pop(("value", self.mirror.pop()))
+        elif len(self.members) == 1:
+            item = self._remove(next(iter(self.members)))
+        else:
+            raise Unsupported("unsupported-object", "which member pop() gives depends on where the objects lie in memory.")
+        tracer.side_effects.method(self, "pop")
+        return item
+
+    def method_clear(self, tracer: SymbolicInterpreter) -> Value:
+        self.members.clear()
+        self.mirror = set() if self.source is None else None
+        tracer.side_effects.method(self, "clear")
+        return ConstantVariable(None)
+
+    def method_copy(self, tracer: SymbolicInterpreter) -> Value:
+        fresh = SetVariable(self.cls)
+        fresh._members = dict(self.members)
+        fresh.mirror = None if self.mirror is None else set(self.mirror)
+        return fresh
+
+    def method_len(self, tracer: SymbolicInterpreter) -> Value:
+        return ConstantVariable(len(self.members))
+
+    def method_contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        return self.contains(tracer, item)
+
+    def method_iter(self, tracer: SymbolicInterpreter) -> Value:
+        return self.iterate(tracer)
+
+    # --- set algebra ---------------------------------------------------------------------------------------------------
+
+    NAMED = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
+    NAMED_COMPARISONS = {"issubset": "<=", "issuperset": ">="}
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        from minitorch_compile.dynamo.variables.dicts import DictViewVariable
+
+        if isinstance(other, DictViewVariable):
+            other = other.as_set(tracer) or other
+        if not isinstance(other, SetVariable) or op not in ("|", "&", "-", "^"):
+            return None
+        return self._combined(BINARY[op], other)
+
+    def _combined(self, function: Callable[[Any, Any], Any], other: SetVariable) -> SetVariable:
+        everything = {**other.members, **self.members}
+        made = SetVariable(self.cls)
+        made._members = {key: everything[key] for key in everything if key in function(set(self.members), set(other.members))}
+        made.mirror = None if self.mirror is None or other.mirror is None else function(self.mirror, other.mirror)
+        return made
+
+    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if self.cls is frozenset or not isinstance(other, SetVariable):
+            return None
+        if op == "|":
+            return self.method_update(tracer, other) and self
+        result = self.binary(tracer, op, other)
+        if not isinstance(result, SetVariable):
+            return None
+        for hashed, item in list(self.members.items()):
+            if hashed not in result.members:
+                self.method_discard(tracer, item)
+        for hashed, item in result.members.items():
+            if hashed not in self.members:
+                self.method_add(tracer, item)
+        return self
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if not isinstance(other, SetVariable):
+            return None
+        return ConstantVariable(COMPARE[op](set(self.members), set(other.members)))
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name in self.NAMED:
+            result: VariableTracker = self
+            for other in args:
+                result = result.binary(tracer, self.NAMED[name], SetVariable.copy_of(tracer, other)).realize()  # type: ignore[union-attr]
+            return result if args else self.method_copy(tracer)
+        if name in self.NAMED_COMPARISONS and len(args) == 1:
+            return self.compare(tracer, self.NAMED_COMPARISONS[name], SetVariable.copy_of(tracer, args[0]))  # type: ignore[return-value]
+        method = getattr(self, f"method_{name.strip('_')}", None)
+        if method is None or kwargs or (self.cls is frozenset and name in ("add", "update", "discard", "remove", "pop", "clear")):
+            return super().call_method(tracer, name, args, kwargs)
+        return tracer.checked_call(method, tracer, *args)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        inside = ", ".join(codegen.value(item) for item in (self.ordered() if self.mirror is not None else self.members.values()))
+        if self.cls is frozenset:
+            return f"frozenset([{inside}])"
+        return f"{{{inside}}}" if inside else "set()"

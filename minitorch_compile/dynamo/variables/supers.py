@@ -1,0 +1,75 @@
+"""super(): attributes found behind a class in the order of resolution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.classes import ClassVariable
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
+from minitorch_compile.dynamo.variables.functions import MethodVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+
+
+class SuperVariable(VariableTracker):
+    """super(after, instance); in a class method, `instance` is the class."""
+
+    def __init__(self, after: type, instance: VariableTracker) -> None:
+        super().__init__()
+        self.after = after
+        self.instance = instance
+
+    def python_type(self) -> type:
+        return super
+
+    @property
+    def cls(self) -> type:
+        return self.instance.cls if isinstance(self.instance, ClassVariable) else self.instance.python_type()
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        found = look_up(self.cls, name, self.after)
+        if found is None:
+            tracer.raise_error(AttributeError, f"'super' object has no attribute '{name}'")
+        raw = found.value
+        reachable = Found(found.owner, found.owner, name, raw)  # read from where it was found, not from the subclass
+        if isinstance(raw, staticmethod) and name == "__new__" or raw is object.__new__:
+            return tracer.output.wrap_constant(raw.__func__ if isinstance(raw, staticmethod) else raw, name)
+        if isinstance(raw, classmethod):
+            function = tracer.output.wrap_constant(raw.__func__, name)
+            return MethodVariable(function, tracer.output.wrap_constant(self.cls, self.cls.__name__))
+        if found.owner is object and name in OBJECT_METHODS and isinstance(self.instance, UserObjectVariable):
+            return ObjectMethodVariable(self.instance, name)
+        if name == "__init_subclass__" and found.owner is object:
+            return ObjectMethodVariable(self.instance, "__init__")
+        if isinstance(self.instance, ExceptionVariable) and found.owner.__module__ == "builtins":
+            return BuiltinMethodVariable(self.instance, name)
+        if isinstance(self.instance, ClassVariable):
+            return tracer.output.wrap_constant(raw, name)
+        return bind_class_attribute(tracer, self.instance, reachable)
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        return True
+
+
+class ObjectMethodVariable(VariableTracker):
+    """A method of `object` itself, bound: super().__setattr__."""
+
+    def __init__(self, instance: VariableTracker, name: str) -> None:
+        super().__init__()
+        self.instance = instance
+        self.name = name
+
+    def python_type(self) -> type:
+        return type(object().__str__)
+
+    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if self.name == "__init__":
+            return ConstantVariable(None)
+        return tracer.checked_call(OBJECT_METHODS[self.name], tracer, self.instance, *args, **kwargs)

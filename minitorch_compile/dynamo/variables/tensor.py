@@ -1,0 +1,192 @@
+"""Tensors: a node of the graph and a fake that looks like the value.
+
+What a tensor's shape and dtype say is known while tracing. Everything that computes becomes a node. Everything else, such as
+reading the data, breaks the graph.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.concrete import BINARY, COMPARE, INPLACE, UNARY
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.iterators import ItemsIterator
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.fx import Node
+from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+
+KNOWN_ATTRIBUTES = frozenset(
+    ("shape", "sizes", "strides", "ndim", "dtype", "device", "requires_grad", "is_cuda", "itemsize", "nbytes", "is_fake")
+)  # fmt: skip
+VIEW_ATTRIBUTES = frozenset(("T", "mT", "H", "mH", "real", "imag"))
+SHAPE_METHODS = frozenset(
+    ("size", "dim", "ndimension", "stride", "numel", "nelement", "element_size", "is_contiguous", "is_floating_point", "is_complex", "get_device")
+)  # fmt: skip
+CONVERSIONS = frozenset(("float", "double", "half", "long", "int", "short", "char", "byte", "bool", "cpu", "bfloat16", "contiguous", "type_as", "to", "clone", "detach"))  # fmt: skip
+DATA_METHODS = {
+    "item": "data-dependent-value", "tolist": "data-dependent-value", "numpy": "data-dependent-value", "data_ptr": "data-dependent-value",
+    "nonzero": "data-dependent-shape", "backward": "autograd-call", "register_hook": "autograd-call", "retain_grad": "autograd-call",
+}  # fmt: skip
+OPERATOR_METHODS = {f"__{name}__" for name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "radd", "rsub", "rmul", "rtruediv",
+    "eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs",
+)}  # fmt: skip
+
+
+class TensorVariable(VariableTracker):
+    """A tensor of the traced program. `real` is the tensor itself if it came from outside."""
+
+    def __init__(self, node: Node, fake: TensorBase, cls: type, source: Source | None = None, real: Any = MISSING) -> None:
+        super().__init__(source)
+        self.node = node
+        self.fake = fake
+        self.cls = cls
+        self.real = real
+
+    def __repr__(self) -> str:
+        return f"<tensor {self.node.name} {list(self.fake.sizes)}>"
+
+    def describe(self) -> str:
+        return "a tensor"
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def real_value(self) -> Any:
+        return self.real
+
+    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+        return ("identity", id(self))
+
+    # --- attributes ----------------------------------------------------------------------------------------------------
+
+    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        stored = tracer.side_effects.attribute(self, name)
+        if stored is not None:
+            return stored
+        if name == "grad":
+            return self._grad(tracer)
+        if name in KNOWN_ATTRIBUTES:
+            return tracer.output.from_python(tracer.compute(getattr, self.fake, name))
+        if name in VIEW_ATTRIBUTES:
+            return tracer.output.call("call_function", getattr, [self, ConstantVariable(name)], {})
+        if name == "is_leaf" and self.source is None:
+            return ConstantVariable(self.fake.is_leaf)
+        if name == "__class__":
+            return tracer.output.wrap_constant(self.cls, self.cls.__name__)
+        return self._other_attribute(tracer, name)
+
+    def _other_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        """What a subclass defines in Python, what the user hung on the tensor, methods."""
+        found = look_up(self.cls, name)
+        if found is not None and found.owner not in Tensor.__mro__:
+            return bind_class_attribute(tracer, self, found)
+        if found is None:
+            return self._hung_on(tracer, name)
+        if isinstance(found.value, FunctionType):
+            return BuiltinMethodVariable(self, name)
+        raise Unsupported("unsupported-tensor-access", f"the attribute .{name} of a tensor is not followed.")
+
+    def _hung_on(self, tracer: SymbolicInterpreter, name: str) -> Value:
+        if self.source is not None and name in vars(self.real):
+            source = AttrSource(self.source, name)
+            tracer.output.guards.must_read(source)
+            return tracer.output.wrap(vars(self.real)[name], source)
+        if self.source is not None:
+            from minitorch_compile.dynamo import guards
+
+            tracer.output.guards.add(guards.attribute_absent(self.source, name))
+        tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+
+    def _grad(self, tracer: SymbolicInterpreter) -> Value:
+        """Of a tensor from outside, another value from outside; what the graph computes has none before backward()."""
+        if self.source is not None:
+            return tracer.output.wrap(self.real.grad, AttrSource(self.source, "grad"))
+        return ConstantVariable(None)
+
+    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+        known = look_up(self.cls, name) is not None or name in vars(self.fake)
+        if name != "grad" and known:
+            raise Unsupported("unsupported-store", f"setting .{name} of a tensor changes what the graph was traced with.")
+        if self.source is None:
+            raise Unsupported("unsupported-store", f"setting .{name} of a tensor that the graph computes.")
+        tracer.side_effects.store_attribute(self, name, value)
+
+    # --- operations ----------------------------------------------------------------------------------------------------
+
+    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name in DATA_METHODS:
+            self._refuse(name)
+        if name in SHAPE_METHODS:
+            values = [tracer.constant(arg) for arg in args]
+            return tracer.output.from_python(tracer.compute(getattr(self.fake, name), *values, **{k: tracer.constant(v) for k, v in kwargs.items()}))
+        if name in ("__getitem__", "__setitem__"):
+            return tracer.output.call("call_function", getattr(operator, name.strip("_")), [self, *args], kwargs)
+        if name == "__len__":
+            return ConstantVariable(self.length(tracer))
+        if name in ops.table or name in CONVERSIONS or name in OPERATOR_METHODS:
+            return tracer.output.call("call_method", name, [self, *args], kwargs)
+        raise Unsupported("unsupported-tensor-access", f"the tensor method {name}() is not followed.")
+
+    def _refuse(self, name: str) -> None:
+        reason = DATA_METHODS[name]
+        if reason == "autograd-call":
+            raise Unsupported(reason, f".{name}() runs or changes the autograd tape.")
+        what = "a shape that depends on the tensor's data" if reason == "data-dependent-shape" else "the tensor's data"
+        raise Unsupported(reason, f".{name}() needs {what}, which does not exist while tracing.")
+
+    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        return tracer.output.call("call_function", BINARY[op], [self, other], {})
+
+    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        return tracer.output.call("call_function", BINARY[op], [other, self], {})
+
+    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        return tracer.output.call("call_function", INPLACE[op], [self, other], {})
+
+    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+        if tracer.is_none(other):
+            return None
+        return tracer.output.call("call_function", COMPARE[op], [self, other], {})
+
+    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+        return tracer.output.call("call_function", UNARY[op], [self], {})
+
+    # --- questions that need data, or only the shape -----------------------------------------------------------------------
+
+    def truth(self, tracer: SymbolicInterpreter) -> bool:
+        raise Unsupported("data-dependent-jump", "bool() of a tensor needs its data, which does not exist while tracing.")
+
+    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+        raise Unsupported("data-dependent-value", "`in` looks for a value in the tensor's data, which does not exist while tracing.")
+
+    def length(self, tracer: SymbolicInterpreter) -> int:
+        return int(tracer.compute(len, self.fake))
+
+    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+        """One view for each element of the first dimension."""
+        if not self.fake.sizes:
+            tracer.raise_error(TypeError, "iteration over a 0-d tensor")
+        return ItemsIterator(tracer.unpack_all(tracer.output.call("call_method", "unbind", [self, ConstantVariable(0)], {})))
+
+    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+        raise Unsupported("data-dependent-value", f"{conversion}() of a tensor needs its data, which does not exist while tracing.")
+
+    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+        return self.to_text(tracer, "str")
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return codegen.graph_output(self)
