@@ -7,10 +7,23 @@
 tensor([2., 4.])
 """
 
-from minitorch_compile.autograd import derivatives, tape  # fills the table; installs the tape
+from minitorch_compile.autograd import derivatives, function, hooks, tape  # fills the table; installs the tape
 from minitorch_compile.autograd.engine import backward, grad
 from minitorch_compile.autograd.function import Function
 from minitorch_compile.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 
-__all__ = ["Function", "GradcheckError", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "GradcheckError",
+    "backward",
+    "enable_grad",
+    "function",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "hooks",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]

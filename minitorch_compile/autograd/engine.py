@@ -86,6 +86,8 @@ class BackwardPass:
             return
         for edge, grad, want in zip(node.next_functions, node.apply(grads, wanted), wanted, strict=True):
             if want and grad is not None:
+                if not node.new_gradients:
+                    self.shared.add(grad.storage)
                 self.send(edge, grad)
         if not self.retain_graph:
             node.release()

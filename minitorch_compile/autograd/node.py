@@ -65,11 +65,12 @@ class Node:
     """One recorded operation.
 
     `next_functions` has an edge for each tensor among the inputs, NO_EDGE for one that does not require grad. `hooks` holds
-    functions from the list of gradients of the outputs to a replacement or None; the engine calls them before `apply`.
+    functions that may change the list of gradients of the outputs; the engine calls them before `apply`.
     """
 
     __slots__ = ("__weakref__", "hooks", "next_functions", "number")
 
+    new_gradients = True  # whether what `apply` returns is held by nobody else, or came in as a gradient
     next_functions: tuple[Edge, ...]
     hooks: dict[int, Callable[[list[Grad]], None]] | None
 

@@ -1,4 +1,4 @@
-"""Functions that run before or after a module's forward, and the handle that takes them away again.
+"""Functions that run before or after a module's forward.
 
 >>> from minitorch_compile import nn, ones
 >>> layer = nn.Identity()
@@ -9,30 +9,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
-_ids = itertools.count()
-
-
-class RemovableHandle:
-    """What registering a hook returns: `remove()` takes it away; so does the end of a with-block."""
-
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self.hooks = hooks
-        self.id = next(_ids)
-
-    def remove(self) -> None:
-        """Takes the hook away; a second time does nothing."""
-        self.hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.remove()
-
+from minitorch_compile.autograd.hooks import RemovableHandle
 
 class Hooks(dict[int, tuple[Callable[..., Any], bool]]):
     """Hooks in the order they run, each with whether it wants the keyword arguments too."""

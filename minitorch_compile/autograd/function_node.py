@@ -1,0 +1,160 @@
+"""The node of a `Function`, which is also the `ctx` that its forward and backward share.
+
+>>> from minitorch_compile.tensor import ones
+>>> x = ones(2)
+>>> ctx = FunctionNode("Double", lambda ctx, grad: 2 * grad, (x, 3))
+>>> ctx.save_for_backward(x)
+>>> ctx, ctx.needs_input_grad, ctx.saved_tensors
+(<DoubleBackward>, (False, False), (tensor([1., 1.]),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.node import FREED, NO_EDGE, Grad, Layout, Node, modified_inplace
+from minitorch_compile.autograd.op_node import twin
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+class FunctionNode(Node):
+    """One `Function.apply`. Any attribute may be set on it.
+
+    `needs_input_grad` says, for each argument of forward, whether its gradient may be asked for.
+    """
+
+    def __init__(self, name: str, backward: Callable[..., Any], args: Sequence[Any]) -> None:
+        tensors = [x if isinstance(x, TensorBase) else None for x in args]
+        super().__init__(tuple(NO_EDGE if x is None else gradient_edge(x) for x in tensors))
+        self.needs_input_grad = tuple(node is not None for node, _ in self.next_functions)
+        self.new_gradients = False
+        self._name = f"{name}Backward"
+        self._backward = backward
+        self._arguments = tuple(None if x is None else Layout(x) for x in tensors)
+        self._outputs: tuple[Layout | None, ...] = ()
+        self._saved: tuple[Any, ...] | None = ()
+        self._versions: tuple[int, ...] = ()
+        self._saved_outputs: dict[int, int] = {}  # which of the saved tensors is which output
+        self._non_differentiable: set[int] = set()
+        self._dirty: set[int] = set()
+        self._materialize = True
+
+    # ------------------------------------------------------------------------------------ what forward may ask for
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keeps tensors (or Nones) for backward; they are checked there for in-place changes."""
+        for x in tensors:
+            if x is not None and not isinstance(x, TensorBase):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but got {type(x).__name__}; set it as an attribute of ctx"
+                )
+        self._saved = tensors
+
+    def mark_non_differentiable(self, *outputs: Any) -> None:
+        """These outputs will not require grad."""
+        self._non_differentiable = {id(x) for x in outputs}
+
+    def mark_dirty(self, *inputs: Any) -> None:
+        """These inputs were modified in place, and are outputs."""
+        for x in inputs:
+            if x.base is not None:
+                raise NotImplementedError("mark_dirty: writing into a view is not supported here; write into a clone() of it")
+            if x.requires_grad and x.grad_fn is None:
+                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        self._dirty = {id(x) for x in inputs}
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros instead of None for an output that no gradient came from (the default)."""
+        self._materialize = value
+
+    # ------------------------------------------------------------------------------------ after forward
+
+    def attach(self, results: Sequence[Any], args: Sequence[Any]) -> tuple[Any, ...]:
+        """What forward returned, as results of this node."""
+        inputs = {id(x) for x in args}
+        outputs = tuple(self._as_output(x, i, id(x) in inputs) for i, x in enumerate(results))
+        self._outputs = tuple(Layout(x) if isinstance(x, TensorBase) else None for x in outputs)
+        self._keep_saved(outputs)
+        return outputs
+
+    def _as_output(self, x: Any, index: int, is_input: bool) -> Any:
+        if not isinstance(x, TensorBase) or x.dtype.category < FLOATING or id(x) in self._non_differentiable:
+            return x
+        if id(x) in self._dirty:
+            x.rewritten += 1
+        elif is_input:
+            x = ops.detach(x)  # an argument that is returned stays what it was; the result is another tensor
+        x.requires_grad, x.grad_fn, x.output_index = True, self, index
+        return x
+
+    def _keep_saved(self, outputs: Sequence[Any]) -> None:
+        """Notes the versions; a saved output is kept as a twin, which doesn't own this node in turn."""
+        assert self._saved is not None
+        position = {id(x): i for i, x in enumerate(outputs) if isinstance(x, TensorBase) and x.grad_fn is self}
+        self._saved_outputs = {i: position[id(x)] for i, x in enumerate(self._saved) if id(x) in position}
+        self._versions = tuple(0 if x is None else x.storage.version for x in self._saved)
+        self._saved = tuple(twin(x) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
+
+    # ------------------------------------------------------------------------------------ backward
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved. RuntimeError once freed, or if one was modified in place since."""
+        if self._saved is None:
+            raise RuntimeError(FREED)
+        for index, (x, version) in enumerate(zip(self._saved, self._versions, strict=False)):
+            if x is not None and x.storage.version != version:
+                raise modified_inplace(x, f"saved tensor {index} of {self._name}", version)
+        if not state.enabled:
+            return self._saved
+        return tuple(self._result(x, i) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
+
+    def _result(self, x: Any, index: int) -> Any:
+        result = twin(x)
+        result.requires_grad, result.grad_fn, result.output_index = True, self, self._saved_outputs[index]
+        return result
+
+    @property
+    def output_count(self) -> int:
+        return len(self._outputs)
+
+    def name(self) -> str:
+        return self._name
+
+    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+        if self._materialize:
+            grads = [
+                ops.full(tuple(layout.sizes), 0, layout.dtype) if g is None and layout is not None else g
+                for g, layout in zip(grads, self._outputs, strict=True)
+            ]
+        result = self._backward(self, *grads)
+        return self._checked(list(result) if isinstance(result, (tuple, list)) else [result])
+
+    def _checked(self, gradients: list[Any]) -> list[Grad]:
+        count = len(self._arguments)
+        if len(gradients) > count and all(g is None for g in gradients[count:]):
+            gradients = gradients[:count]
+        if len(gradients) != count:
+            raise RuntimeError(
+                f"function {self._name} returned an incorrect number of gradients (expected {count}, got {len(gradients)})"
+            )
+        for i, (g, layout) in enumerate(zip(gradients, self._arguments, strict=True)):
+            if g is None or layout is None or not self.needs_input_grad[i]:
+                continue
+            if not isinstance(g, TensorBase):
+                raise TypeError(f"function {self._name}: expected Tensor or None for gradient {i}, got {type(g).__name__}")
+            if g.sizes != layout.sizes:
+                raise RuntimeError(
+                    f"Function {self._name} returned an invalid gradient at index {i} - got {list(g.sizes)} but expected"
+                    f" shape compatible with {list(layout.sizes)}"
+                )
+        return gradients
+
+    def release(self) -> None:
+        if self._saved:
+            self._saved = None

@@ -1,0 +1,110 @@
+"""Functions that are called with a gradient when it is complete, and the handle that takes them away again.
+
+>>> from minitorch_compile.tensor import ones
+>>> x = ones(2, requires_grad=True)
+>>> y = x * 3
+>>> handle = register_hook(y, lambda grad: grad * 10)
+>>> retain_grad(y)
+>>> y.sum().backward()
+>>> y.grad, x.grad
+(tensor([10., 10.]), tensor([30., 30.]))
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.node import AccumulateGrad, Grad
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.grad_mode import state
+
+_ids = itertools.count()
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes it away; so does the end of a with-block."""
+
+    def __init__(self, hooks: MutableMapping[int, Any]) -> None:
+        self.hooks = hooks
+        self.id = next(_ids)
+
+    def remove(self) -> None:
+        """Takes the hook away; a second time does nothing."""
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+class _Replace:
+    """A hook on one output of a node: what it returns, if not None, takes the place of the gradient."""
+
+    def __init__(self, hook: Callable[[Any], Any], index: int) -> None:
+        self.hook = hook
+        self.index = index
+
+    def __call__(self, grads: list[Grad]) -> None:
+        if grads[self.index] is not None:
+            replacement = self.hook(grads[self.index])
+            if replacement is not None:
+                grads[self.index] = replacement
+
+
+class _Retain:
+    """Stores the gradient of one output of a node in the `.grad` of that tensor."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = weakref.ref(x)
+        self.index = x.output_index
+
+    def __call__(self, grads: list[Grad]) -> None:
+        x, grad = self.x(), grads[self.index]
+        if x is not None and grad is not None:
+            grad = grad if state.enabled else ops.detach(grad)
+            x.grad = grad if x.grad is None else ops.add(x.grad, grad)
+
+
+def _add(x: Any, hook: Callable[[list[Grad]], None]) -> RemovableHandle:
+    """Puts a hook on the node of `x`. Those that store the gradient come last, to store what the others made of it."""
+    node, _ = gradient_edge(x)
+    assert node is not None
+    hooks = node.hooks = {} if node.hooks is None else node.hooks
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    for key, retain in [(k, h) for k, h in hooks.items() if isinstance(h, _Retain)]:
+        del hooks[key]
+        hooks[key] = retain
+    return handle
+
+
+def register_hook(x: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """`hook(grad)` is called with every complete gradient of `x`; what it returns, if not None, goes on in its place."""
+    if not x.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return _add(x, _Replace(hook, gradient_edge(x)[1]))
+
+
+def retain_grad(x: Any) -> None:
+    """Keeps the gradient of a tensor that isn't a leaf in its `.grad` too; does nothing for a leaf."""
+    if not x.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if x.grad_fn is None or any(isinstance(h, _Retain) and h.x() is x for h in (x.grad_fn.hooks or {}).values()):
+        return
+    _add(x, _Retain(x))
+
+
+def register_post_accumulate_grad_hook(x: Any, hook: Callable[[Any], None]) -> RemovableHandle:
+    """`hook(x)` is called after a gradient was added to `x.grad`. RuntimeError unless `x` is a leaf."""
+    node, _ = gradient_edge(x)
+    if not isinstance(node, AccumulateGrad):
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    handle = RemovableHandle(node.post_hooks)
+    node.post_hooks[handle.id] = hook
+    return handle

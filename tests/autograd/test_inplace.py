@@ -1,0 +1,183 @@
+"""In-place operations and the graph. The expected numbers were checked with PyTorch 2.13."""
+
+import pytest
+
+from minitorch_compile import arange, no_grad, ones, tensor, zeros
+
+
+def leaf():
+    return tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+class TestLeaves:
+    def test_a_leaf_that_requires_grad_may_not_be_changed(self):
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+            leaf().add_(1)
+
+    def test_nor_through_a_view(self):
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
+            leaf()[0].add_(1)
+
+    def test_but_it_may_under_no_grad(self):
+        x = leaf()
+        with no_grad():
+            x.add_(1)
+            x[0] = 9
+        assert x.tolist() == [9, 3, 4]
+        assert x.is_leaf
+
+    def test_a_detached_tensor_shares_memory_and_nothing_else(self):
+        x = leaf()
+        x.detach().mul_(2)
+        assert x.tolist() == [2, 4, 6]
+        buffer = ones(3)
+        detached = buffer.detach()
+        detached.mul_(x)
+        assert detached.requires_grad
+        assert not buffer.requires_grad
+
+
+class TestRebasing:
+    def test_the_tensor_is_the_result_of_the_operation(self):
+        x = leaf()
+        y = x * 2
+        y.mul_(x).add_(1)
+        y.sum().backward()
+        assert x.grad.tolist() == [4, 8, 12]
+
+    def test_a_tensor_without_history_gets_one(self):
+        x, y = leaf(), zeros(3)
+        y.copy_(x * 2)
+        assert y.requires_grad
+        y.sum().backward()
+        assert x.grad.tolist() == [2, 2, 2]
+
+    def test_filling_cuts_the_history(self):
+        x, y = leaf(), zeros(3)
+        y.copy_(x)
+        y.fill_(3.0)
+        y.sum().backward()
+        assert x.grad.tolist() == [0, 0, 0]
+
+    def test_an_operation_whose_formula_needs_its_result(self):
+        x = leaf()
+        y = x * 1
+        y.exp_()
+        y.sum().backward()
+        assert x.grad.tolist() == x.exp().tolist()
+
+    def test_an_operation_whose_formula_needs_the_old_value_can_be_differentiated_twice(self):
+        from minitorch_compile.autograd import grad
+
+        x = leaf()
+        y = x * 1
+        y.pow_(3)
+        (g,) = grad(y.sum(), x, create_graph=True)
+        assert grad(g.sum(), x)[0].tolist() == [6, 12, 18]
+
+
+class TestVersions:
+    def test_a_saved_result_was_overwritten(self):
+        x = leaf()
+        y = x.exp()
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation.*output 0 of ExpBackward0.*is at version 1; expected version 0"):
+            y.sum().backward()
+
+    def test_a_saved_input_was_overwritten(self):
+        x = leaf()
+        y = x * 2
+        z = y * y
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
+
+    def test_even_under_no_grad_and_through_a_view(self):
+        x = leaf()
+        y = x * 2
+        z = y * y
+        with no_grad():
+            y[0] = 5
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
+
+    def test_overwriting_what_was_not_saved_is_fine(self):
+        x = leaf()
+        y = x * 2
+        z = y + 1
+        y.add_(1)
+        (z + y).sum().backward()
+        assert x.grad.tolist() == [4, 4, 4]
+
+
+class TestViews:
+    def test_writing_into_part_of_a_tensor_without_history(self):
+        x, y = leaf(), zeros(4)
+        y[1:] = x * 2
+        (y * tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+        assert x.grad.tolist() == [4, 6, 8]
+
+    def test_the_overwritten_part_loses_its_gradient(self):
+        x = leaf()
+        y = x * 1
+        y[0] = 7
+        y.sum().backward()
+        assert x.grad.tolist() == [0, 1, 1]
+
+    def test_views_made_before_follow_the_base(self):
+        x, y = leaf(), zeros(2, 3)
+        first = y[0]
+        y[1] = x
+        again = y[0]
+        y.mul_(2)
+        ((first * first).sum() + y.sum() + again.sum()).backward()
+        assert x.grad.tolist() == [2, 2, 2]
+        assert first.requires_grad
+
+    def test_overlapping_views(self):
+        x = leaf()
+        y = x * 1
+        a, b = y[:2], y[1:]
+        a.mul_(3)
+        b.mul_(x[:2])
+        (y * y).sum().backward()
+        assert x.grad.tolist() == [90, 72, 24]
+
+    def test_views_of_a_tensor_changed_as_a_whole(self):
+        x = leaf()
+        y = x * 2
+        column, every_second = y.view(3, 1).expand(3, 2), y[::2]
+        y.mul_(x)
+        (column.sum() + (every_second * every_second).sum()).backward()
+        assert x.grad.tolist() == [24, 16, 456]
+
+    def test_a_base_that_is_a_transpose_in_memory(self):
+        x = leaf()
+        y = arange(9.0).reshape(3, 3).t() * 1
+        y[1] = x
+        y.t()[0].mul_(2)
+        (y * arange(9.0).reshape(3, 3)).sum().backward()
+        assert x.grad.tolist() == [6, 4, 5]
+
+    def test_chains_of_views(self):
+        x, y = leaf(), zeros(3, 3)
+        y.select(0, 1).copy_(x)
+        y.view(9)[3:5].sigmoid_()
+        (y * arange(9.0).reshape(3, 3)).sum().backward()
+        assert [round(g, 4) for g in x.grad.tolist()] == [0.5898, 0.42, 5.0]
+
+    def test_filling_a_buffer_step_by_step(self):
+        x, steps = leaf(), zeros(4, 3)
+        h = x
+        for t in range(4):
+            h = h * 2
+            steps[t] = h
+        steps.sum().backward()
+        assert x.grad.tolist() == [30, 30, 30]
+
+    def test_writing_by_index_and_by_mask(self):
+        x, y = leaf(), ones(3) * 1
+        y[tensor([0, 2])] = x[:2] * 3
+        y[tensor([False, True, False])] = x[2]
+        (y * tensor([1.0, 10.0, 100.0])).sum().backward()
+        assert x.grad.tolist() == [3, 300, 10]
