@@ -1,5 +1,7 @@
 """The engine: order, accumulation, what is freed, and what it says when something is wrong."""
 
+from __future__ import annotations
+
 import gc
 import weakref
 
