@@ -27,14 +27,14 @@ KERNEL_FILE = re.compile(r"/[^\s\"']*/ipykernel_\d+/\d+\.py")
 CELL_SECONDS = 300
 
 
-def run(notebook: NotebookNode, root: Path) -> None:
+def run(notebook: NotebookNode, root: Path, folder: str = "notebooks") -> None:
     """Execute in place, from the lessons' folder, and make the outputs free of this machine's paths and of times."""
     NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
         config=Config({"KernelManager": {"transport_encryption": "auto"}}),  # else the kernel prints a warning
         record_timing=False,
-        resources={"metadata": {"path": str(root / "notebooks")}},
+        resources={"metadata": {"path": str(root / folder)}},
     ).execute()
     notebook.metadata.pop("widgets", None)
     notebook.metadata.language_info = NotebookNode(name="python")

@@ -3,10 +3,10 @@
 Everything runs on this machine, without a network or an account.
 """
 
-from .check import check
+from .check import check, passed
 from .hints import hint
 from .own_parts import own_parts
 from .progress import progress
 from .splice import original, splice, splice_all
 
-__all__ = ["check", "hint", "original", "own_parts", "progress", "splice", "splice_all"]
+__all__ = ["check", "hint", "original", "own_parts", "passed", "progress", "splice", "splice_all"]

@@ -1,4 +1,4 @@
-"""`check("01.2")` in a notebook cell: judge what the cells run so far define."""
+"""`check("01.2")` and `passed("01.2")` in a notebook cell: judge what the cells run so far define."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ def check(number: str, cells: Sequence[str] | None = None) -> None:
     """Judge exercise `number` and print the result. `cells` defaults to the sources of the cells run so far."""
     exercise = find_exercise(number)
     print(judge(exercise, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno)))
+
+
+def passed(number: str, cells: Sequence[str] | None = None) -> bool:
+    """Whether the answer passes all its cases; says so if not. It guards cells that would run the answer right here."""
+    exercise = find_exercise(number)
+    result = judge(exercise, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno))
+    if not result.passed:
+        print(f'{number} does not pass yet, so this cell does nothing: check("{number}") says why')
+    return result.passed
 
 
 def executed_cells(line: int) -> list[str]:

@@ -50,7 +50,7 @@ def unjudged(exercise: Exercise, note: str) -> Result:
 def _run(exercise: Exercise, needed: list[CellSlice], printed: IO[bytes]) -> tuple[list[Event], str]:
     """The events that the worker sent, and how it ended: "end", "slow" or a crash in words."""
     worker = subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.check_worker"],
+        [sys.executable, "-c", f"from {__package__}.check_worker import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=printed,

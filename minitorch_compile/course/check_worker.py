@@ -1,6 +1,6 @@
 """The process that judges one exercise: reads a job from standard input, writes one line of JSON an event.
 
-Run as `python -m minitorch_compile.course.check_worker` by `check_process`, never by hand. It limits its own memory,
+Its `main` is run by `check_process`, in a fresh process, never by hand. It limits its own memory,
 runs the learner's statements in a module of their own, then the cases one by one. Each case is announced before it
 runs, so that the parent knows which one was running if this process dies or has to be killed. This protects the
 notebook from mistakes; it isn't a sandbox against malice.
@@ -113,7 +113,3 @@ def limit_resources(megabytes: int) -> None:
         mapped = int(statistics.read_text().split()[0]) * resource.getpagesize()
         limit = mapped + megabytes * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
-if __name__ == "__main__":
-    main()

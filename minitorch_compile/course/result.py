@@ -31,12 +31,14 @@ class CaseResult:
     why: str = ""
     section: str = ""
 
-    def lines(self, lesson: str) -> list[str]:
+    def lines(self, lesson: str, said: set[str]) -> list[str]:
+        """As told to the learner. An explanation in `said` isn't given twice."""
         if self.verdict == "pass":
             return [f"  pass   {self.title}"]
         where = f'  (lesson {lesson}, "{self.section}")' if self.section else ""
-        text = [self.fact or self.title, self.why + where if self.why else where.strip()]
-        wrapped = [line for part in text if part for line in _wrap(part)]
+        why = "The reason is the same as above." if self.why in said else self.why + where
+        said.add(self.why or "-")
+        wrapped = [line for part in (self.fact or self.title, why.strip()) if part for line in _wrap(part)]
         return [f"  {self.verdict:<5}  {wrapped[0]}", *(MARGIN + line for line in wrapped[1:])]
 
 
@@ -76,10 +78,10 @@ class Result:
         lesson = self.number.partition(".")[0]
         lines = [f"{self.number + ' ' + self.title:<30}  {self.points} of {self.total} points"]
         lines += [MARGIN + line for line in _wrap(self.note)] if self.note else []
-        shown: list[str] = []
+        said: set[str] = set()
         for case in self.cases:
-            shown += [line for line in case.lines(lesson) if case.verdict not in ("todo", "skip") or not self.note]
-        lines += shown
+            if not (self.note and case.verdict in ("todo", "skip")):
+                lines += case.lines(lesson, said)
         if self.printed:
             lines += ["  printed by your code:", *(MARGIN + line for line in self.printed.splitlines()[:10])]
         return "\n".join(lines)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 
 import pytest
 
+from minitorch_compile.course import check, passed
 from minitorch_compile.course.check_process import judge
 from minitorch_compile.course.lessons import find_exercise
 from minitorch_compile.course.result import Result
@@ -93,3 +96,39 @@ def test_a_stub_is_not_written_yet():
 def test_an_answer_of_the_wrong_kind_is_an_error_in_words(answer):
     result = judge(POSITION, [answer])
     assert result.points == 0 and "expected 1" in str(result) and "not callable" in str(result)
+
+
+RIGHT = "def position(index, strides, offset=0):\n    return offset + sum(i * s for i, s in zip(index, strides))"
+
+
+def test_check_prints_the_result_and_nothing_else(capsys):
+    check("01.1", [RIGHT])
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first == "01.1 where an element lies      3 of 3 points"
+    assert [line[:9] for line in others] == ["  pass   "] * 3
+
+
+def test_the_same_explanation_is_not_given_twice(capsys):
+    check("01.1", ["def position(index, strides, offset=0): return sum(i * s for i, s in zip(index, strides))"])
+    shown = capsys.readouterr().out
+    assert shown.count("the view's first element") == 1 and "The reason is the same as above." in shown
+
+
+def test_passed_is_quiet_about_a_right_answer_and_speaks_about_a_wrong_one(capsys):
+    assert passed("01.1", [RIGHT])
+    assert capsys.readouterr().out == ""
+    assert not passed("01.1", ["def position(index, strides, offset=0): return 1"])
+    assert 'check("01.1") says why' in capsys.readouterr().out
+
+
+def test_an_unknown_exercise_is_an_error_that_lists_them():
+    with pytest.raises(LookupError, match=r"no exercise '01.7'. There are: 01.1, 01.2"):
+        check("01.7")
+
+
+def test_a_script_is_judged_up_to_the_line_that_checks(tmp_path):
+    script = tmp_path / "answers.py"
+    imports = "from minitorch_compile.course import check"
+    script.write_text(f'{imports}\n{RIGHT}\ncheck("01.1")\nposition = None\n')
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "3 of 3 points" in shown
