@@ -1,7 +1,7 @@
 """A program as a graph of ops: run it on fake tensors, and write down every op that reaches the bottom.
 
-Dynamo's graph has a node for each call that the user wrote. Here the calls are carried out: composite ops dissolve into the
-ops of their bodies, derivative formulas become nodes, and what is left is a list of plain ops on tensors of known sizes.
+Dynamo's graph has a node for each call that the user wrote. Here the calls are carried out: composite ops dissolve into
+the ops of their bodies, derivative formulas become nodes, and a list of plain ops on tensors of known sizes is left.
 
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> def program(x, w):
@@ -9,9 +9,9 @@ ops of their bodies, derivative formulas become nodes, and what is left is a lis
 >>> print(trace(program, [empty_fake((2, 3)), empty_fake((4, 3))]).graph.compact())
 x, w -> relu(mm(x, t(w)))
 
-The tracer is a *mode*: it sees the ops that the tape lets through, so a traced program may call autograd.grad and the
-backward pass is written down like everything else. It computes nothing: results are fake tensors, made by the ops' shape
-rules, so a program on tensors of any size is traced in no memory.
+The tracer is a *mode*: it sees the ops that the tape lets through, so a traced program may call autograd.grad, and the
+backward pass is written down like everything else. It computes nothing: results are fake tensors, made by the ops'
+shape rules, so a program on tensors of any size is traced in no memory.
 
 Source: PyTorch's make_fx and its ProxyTorchDispatchMode.
 """
@@ -71,8 +71,8 @@ class Tracer:
     def _add_constant(self, x: TensorBase) -> None:
         if x.is_fake:
             raise RuntimeError(
-                f"trace: met a fake tensor of sizes {list(x.sizes)} that is neither an argument nor computed from the arguments;"
-                " pass it as an argument"
+                f"trace: met a fake tensor of sizes {list(x.sizes)} that is neither an argument nor computed from"
+                " the arguments; pass it as an argument"
             )
         name = f"constant_{len(self.attributes)}"
         self.attributes[name] = x
@@ -155,8 +155,8 @@ class Retrace(Interpreter):
 def trace(program: Callable[..., Any] | GraphModule, example_inputs: Sequence[TensorBase]) -> GraphModule:
     """The graph of `program` on tensors like `example_inputs`.
 
-    Every node's meta["val"] is a fake tensor (or a tuple of them) with its sizes, strides and dtype, and meta["stack"] is
-    that of the node of `program`, if it is a graph, for which it was made.
+    Every node's meta["val"] is a fake tensor (or a tuple of them) with its sizes, strides and dtype, and meta["stack"]
+    is that of the node of `program`, if it is a graph, for which it was made.
     """
     tracer = Tracer()
     stand_ins = [

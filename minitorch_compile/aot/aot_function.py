@@ -1,0 +1,216 @@
+"""Ahead-of-time autograd: a captured graph, made functional, differentiated, cut in two, compiled, put together again.
+
+>>> from minitorch_compile.fx import symbolic_trace
+>>> from minitorch_compile.tensor import tensor
+>>> def show(graph_module, example_inputs):
+...     print(graph_module.graph.compact())
+...     return graph_module
+>>> x = tensor([1.0, 2.0], requires_grad=True)
+>>> compiled = aot_function(symbolic_trace(lambda x: (x.sin() * 2,)), [x], show, show)
+x -> (mul(sin(x), 2),)
+>>> (y,) = compiled(x)
+>>> y.sum().backward()
+x, tangents_0 -> (mul(mul(tangents_0, 2), cos(x)),)
+>>> x.grad
+tensor([ 1.0806, -0.8323])
+
+The stages, each in its file: functional_program (no writes, no random state), joint_graph (forward and backward),
+passes, partition, compile_graph, compiled_function (one node on the tape), and here what happens around them on each
+call: arguments are overwritten, views are made, random numbers reserved.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile import logs
+from minitorch_compile.aot.compile_graph import CompiledGraph, Compiler, compile_graph
+from minitorch_compile.aot.compiled_function import CompiledFunction
+from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
+from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
+from minitorch_compile.aot.keep_history import without_history
+from minitorch_compile.aot.lift_constants import lift_constants
+from minitorch_compile.aot.output_plan import FromGraph, make
+from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
+from minitorch_compile.aot.passes import simplify
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.tensor import ops, tensor
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
+from minitorch_compile.tensor.philox import default_generator
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Rewrite = Callable[[GraphModule], GraphModule]
+
+_log_joint = logs.artifact("aot_joint_graph")
+_log_graphs = logs.artifact("aot_graphs")
+_log_partition = logs.artifact("partition")
+
+copy_ = ops.table["copy_"]
+
+
+def aot_function(
+    captured: GraphModule,
+    example_inputs: Sequence[TensorBase],
+    fw_compiler: Compiler,
+    bw_compiler: Compiler | None = None,
+    partition_fn: PartitionFunction = default_partition,
+    decompose: Rewrite | None = None,
+) -> CompiledGraph:
+    """A function like the captured graph, compiled.
+
+    `example_inputs` (fake tensors will do) say what the arguments look like and which of them require grad. A compiler
+    gets a functional graph and example inputs, and returns a function from tensors to a tuple of tensors. bw_compiler
+    is fw_compiler unless given, and is called when the first backward pass is. `decompose` rewrites the graph of ops,
+    forward and backward together, for instance to prims. Compiled for the grad mode that is on now.
+    """
+    lifted, constants = lift_constants(captured)
+    inputs = [*example_inputs, *constants]
+    program = functional_program(lifted, inputs)
+    compiled = _compile(program, inputs, fw_compiler, bw_compiler or fw_compiler, partition_fn, decompose)
+    return _with_effects(program, compiled, constants, captured)
+
+
+# ---------------------------------------------------------------------------------------------- compiling
+
+
+def _compile(
+    program: FunctionalProgram,
+    inputs: Sequence[TensorBase],
+    fw_compiler: Compiler,
+    bw_compiler: Compiler,
+    partition_fn: PartitionFunction,
+    decompose: Rewrite | None,
+) -> CompiledGraph:
+    """The functional graph as a function, differentiable if an argument requires grad."""
+    if is_grad_enabled() and any(x.requires_grad for x in inputs):
+        wants_tangent = [m.recorded for m in program.mutations] + [True] * program.graph_output_count
+        joint = trace_joint(program.graph_module, wants_tangent)
+        if any(joint.differentiable):
+            return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
+    without_history(program.graph_module.graph)
+    forward = simplify(_rewritten(program.graph_module, decompose))
+    _log_graphs(forward.print_readable(print_output=False))
+    return compile_graph(forward, fw_compiler)
+
+
+def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
+    return graph_module if decompose is None else decompose(graph_module)
+
+
+def _compile_joint(
+    joint: JointGraph,
+    program: FunctionalProgram,
+    fw_compiler: Compiler,
+    bw_compiler: Compiler,
+    partition_fn: PartitionFunction,
+    decompose: Rewrite | None,
+) -> CompiledFunction:
+    joint.graph_module = simplify(_rewritten(joint.graph_module, decompose))
+    partition = partition_fn(joint)
+    _log(joint, partition)
+    placeholders = joint.graph_module.graph.find_nodes(op="placeholder")
+    position = {node: i for i, node in enumerate(placeholders)}
+    written = {m.input for m in program.mutations}
+    tangents = [node.meta["val"] for node in placeholders[joint.input_count :]]
+    outputs = [i for i, differentiable in enumerate(joint.differentiable) if differentiable]
+    wanted = [i for i, node in enumerate(placeholders[: joint.input_count]) if node.meta["val"].requires_grad]
+    return CompiledFunction(
+        compile_graph(partition.forward, fw_compiler),
+        lambda: compile_graph(partition.backward, bw_compiler),
+        joint.output_count,
+        inputs=wanted,
+        tangents=list(zip(outputs, tangents, strict=True)),
+        gradients=[joint.gradients[i] for i in wanted],
+        cloned=[i for i, node in enumerate(partition.saved) if position.get(node) in written],
+    )
+
+
+def _log(joint: JointGraph, partition: Partition) -> None:
+    if _log_joint.is_on:
+        _log_joint(joint.graph_module.print_readable(print_output=False))
+    if _log_graphs.is_on:
+        _log_graphs(f"forward\n{partition.forward.print_readable(print_output=False)}")
+        _log_graphs(f"backward\n{partition.backward.print_readable(print_output=False)}")
+    if _log_partition.is_on:
+        _log_partition(str(partition.report))
+
+
+# ---------------------------------------------------------------------------------------------- calling
+
+
+def _with_effects(
+    program: FunctionalProgram, compiled: CompiledGraph, constants: Sequence[TensorBase], captured: GraphModule
+) -> CompiledGraph:
+    """The compiled functional graph with the program's effects around it; itself if there are none."""
+    if program.drawn:
+        compiled = _with_random_numbers(compiled, program.drawn)
+    plain = program.outputs == [FromGraph(i) for i in range(program.graph_output_count)]
+    is_tuple = program.output_spec.type is tuple and program.output_spec.num_leaves == len(
+        program.output_spec.children_specs
+    )
+    if not plain or not is_tuple or program.mutations:
+        compiled = _with_outputs(program, compiled)
+    if program.mutations:
+        compiled = _unless_arguments_overlap(program, compiled, captured, len(constants))
+    if constants:
+        body = compiled
+        compiled = lambda *arguments: body(*arguments, *constants)
+    return compiled
+
+
+def _with_random_numbers(compiled: CompiledGraph, drawn: int) -> CompiledGraph:
+    """Reserves `drawn` numbers of the default stream for each call."""
+
+    def call(*arguments: Any) -> Sequence[Any]:
+        seed, offset = default_generator.advance(drawn)
+        signed = seed - 2**64 if seed >= 2**63 else seed
+        return compiled(*arguments, tensor(signed), tensor(offset))
+
+    return call
+
+
+def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> CompiledGraph:
+    """Writes back the overwritten arguments, and makes the program's outputs of arguments and results."""
+    mutations, plans, spec = program.mutations, program.outputs, program.output_spec
+    count = len(mutations)
+
+    def call(*arguments: Any) -> Any:
+        results = compiled(*arguments)
+        for mutation, value in zip(mutations, results, strict=False):
+            _write_back(mutation, arguments[mutation.input], value)
+        results = results[count:]
+        return spec.unflatten([make(plan, arguments, results) for plan in plans])
+
+    return call
+
+
+def _write_back(mutation: Mutation, argument: Any, value: Any) -> None:
+    """The effect of all the program's writes to an argument."""
+    with set_grad_enabled(mutation.recorded and state.enabled):
+        copy_(argument, value)
+    argument.storage.version += mutation.writes - 1  # copy_ counted one
+
+
+def _unless_arguments_overlap(
+    program: FunctionalProgram, compiled: CompiledGraph, captured: GraphModule, constant_count: int
+) -> CompiledGraph:
+    """Runs the captured graph as it is when an argument that it overwrites shares memory with another argument.
+
+    Then a write would be seen through both, which the functional graph knows nothing of.
+    """
+    written = [m.input for m in program.mutations]
+
+    def call(*arguments: Any) -> Any:
+        storages = [x.storage for x in arguments]
+        if any(storages.count(storages[i]) > 1 for i in written):
+            warnings.warn(
+                "a compiled function overwrites an argument that shares memory with another argument: it runs"
+                " uncompiled this time; pass a clone() to have it compiled",
+                stacklevel=2,
+            )
+            return captured(*arguments[: len(arguments) - constant_count])
+        return compiled(*arguments)
+
+    return call

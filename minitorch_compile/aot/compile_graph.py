@@ -1,0 +1,85 @@
+"""Calling a compiler on a graph, and smoothing what compilers should not have to think about.
+
+A compiler gets a graph that returns new tensors, each once, and whose tensors all come in as arguments. So before it is
+called, constants become arguments, and results that are arguments, repeated or missing are taken out; they are put back
+after each call. Where there is nothing to put back, what the compiler returned is called directly.
+
+>>> from minitorch_compile.aot.tracing import trace
+>>> from minitorch_compile.tensor import empty_fake, tensor
+>>> def show(graph_module, example_inputs):
+...     print(graph_module.graph.compact())
+...     return graph_module
+>>> graph_module = trace(lambda x, y: (x, x + y, None), [empty_fake(()), empty_fake(())])
+>>> compile_graph(graph_module, show)(tensor(1.0), tensor(2.0))
+x, y -> (add(x, y),)
+(tensor(1.), tensor(3.), None)
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.aot.lift_constants import lift_constants
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.node import Node
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+CompiledGraph = Callable[..., Sequence[Any]]
+Compiler = Callable[[GraphModule, list[TensorBase]], CompiledGraph]
+
+ARGUMENT, RESULT, NOTHING = "argument", "result", "nothing"
+Place = tuple[str, int]
+
+
+def compile_graph(graph_module: GraphModule, compiler: Compiler) -> CompiledGraph:
+    """What `compiler` makes of the graph, as a function of the graph's arguments that returns its outputs."""
+    lifted, constants = lift_constants(graph_module)
+    core, places = _with_new_results_only(lifted)
+    examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
+    compiled = compiler(core, examples)
+    if constants:
+        compiled = _with_constants(compiled, constants)
+    results = sum(kind is RESULT for kind, _ in places)
+    if places == [(RESULT, i) for i in range(results)]:
+        return compiled
+    return _with_places(compiled, places)
+
+
+def _with_constants(compiled: CompiledGraph, constants: Sequence[TensorBase]) -> CompiledGraph:
+    return lambda *arguments: compiled(*arguments, *constants)
+
+
+def _with_places(compiled: CompiledGraph, places: Sequence[Place]) -> CompiledGraph:
+    def call(*arguments: Any) -> tuple[Any, ...]:
+        results = compiled(*arguments)
+        pick = {ARGUMENT: arguments, RESULT: results}
+        return tuple(None if kind is NOTHING else pick[kind][i] for kind, i in places)
+
+    return call
+
+
+def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list[Place]]:
+    """The graph without the outputs that need no compiling, and where each output of the old graph is found."""
+    graph = copy.deepcopy(graph_module.graph)
+    arguments = {node: i for i, node in enumerate(graph.find_nodes(op="placeholder"))}
+    output = graph.output_node()
+    kept: dict[tuple[Node, tuple[int, ...]], int] = {}  # a value wanted in two layouts is two results
+    layouts, places = [], []
+    for node, layout in zip(output.args[0], output.meta["val"], strict=True):
+        if not isinstance(node, Node):
+            places.append((NOTHING, 0))
+        elif node in arguments:
+            places.append((ARGUMENT, arguments[node]))
+        else:
+            key = (node, tuple(layout.strides))
+            if key not in kept:
+                kept[key] = len(kept)
+                layouts.append(layout)
+            places.append((RESULT, kept[key]))
+    output.args = (tuple(node for node, _ in kept),)
+    output.meta["val"] = tuple(layouts)
+    core = GraphModule(graph_module.attributes, graph)
+    core.meta.update(graph_module.meta)
+    return core, places

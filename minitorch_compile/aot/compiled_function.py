@@ -1,0 +1,124 @@
+"""A compiled forward graph and its backward graph, as one operation that autograd records.
+
+For the tape the whole graph is a single node: its edges lead to the arguments that require grad, its saved values are
+what the partition saved. The backward graph is compiled when the first gradient arrives; a program that only ever runs
+forward never pays for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.aot.compile_graph import CompiledGraph
+from minitorch_compile.aot.interpret import in_layout
+from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_inplace
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+NO_DOUBLE_BACKWARD = (
+    "a compiled function does not support double backward: its backward pass is itself compiled and not recorded. Call"
+    " the plain function where you need create_graph=True."
+)
+
+
+class CompiledFunction:
+    """The operation.
+
+    `inputs`: the positions of the arguments that require grad. `tangents`: for each gradient that the backward graph
+    takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
+    among the backward graph's results, or None. `cloned`: the positions of saved arguments that the program overwrites.
+    """
+
+    def __init__(
+        self,
+        forward: CompiledGraph,
+        compile_backward: Callable[[], CompiledGraph],
+        output_count: int,
+        inputs: Sequence[int],
+        tangents: Sequence[tuple[int, TensorBase]],
+        gradients: Sequence[int | None],
+        cloned: Sequence[int],
+    ) -> None:
+        self.forward = forward
+        self.output_count = output_count
+        self.inputs = tuple(inputs)
+        self.tangents = tuple(tangents)
+        self.gradients = tuple(gradients)
+        self.cloned = frozenset(cloned)
+        self._compile_backward: Callable[[], CompiledGraph] | None = compile_backward
+        self._backward: CompiledGraph | None = None
+
+    def __call__(self, *arguments: Any) -> Sequence[Any]:
+        """The outputs, as results of a new node if grad mode is on."""
+        recording = state.enabled
+        state.enabled = False
+        try:
+            results = self.forward(*arguments)
+        finally:
+            state.enabled = recording
+        outputs = results[: self.output_count]
+        if recording:
+            saved = results[self.output_count :]
+            if self.cloned:
+                saved = [ops.clone(x) if i in self.cloned else x for i, x in enumerate(saved)]
+            node = CompiledNode(self, tuple([gradient_edge(arguments[i]) for i in self.inputs]), saved)
+            for index, (position, _) in enumerate(self.tangents):
+                x = outputs[position]
+                x.requires_grad, x.grad_fn, x.output_index = True, node, index
+        return outputs
+
+    @property
+    def backward(self) -> CompiledGraph:
+        """The compiled backward graph, made on first use."""
+        if self._backward is None:
+            assert self._compile_backward is not None
+            self._backward = self._compile_backward()
+            self._compile_backward = None  # the joint graph may go
+        return self._backward
+
+
+class CompiledNode(Node):
+    """What autograd keeps of one call."""
+
+    __slots__ = ("function", "saved", "versions")
+
+    def __init__(self, function: CompiledFunction, edges: tuple[Edge, ...], saved: Sequence[TensorBase]) -> None:
+        super().__init__(edges)
+        self.function = function
+        self.saved: Sequence[TensorBase] | None = saved
+        self.versions = [x.storage.version for x in saved]
+
+    @property
+    def output_count(self) -> int:
+        return len(self.function.tangents)
+
+    def name(self) -> str:
+        return "CompiledFunctionBackward"
+
+    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+        if state.enabled:
+            raise RuntimeError(NO_DOUBLE_BACKWARD)
+        if self.saved is None:
+            raise RuntimeError(FREED)
+        self._check_versions(self.saved)
+        tangents = [_tangent(grad, like) for grad, (_, like) in zip(grads, self.function.tangents, strict=True)]
+        results = self.function.backward(*self.saved, *tangents)
+        return [None if place is None else results[place] for place in self.function.gradients]
+
+    def _check_versions(self, saved: Sequence[TensorBase]) -> None:
+        for position, (x, version) in enumerate(zip(saved, self.versions, strict=True)):
+            if x.storage.version != version:
+                raise modified_inplace(x, f"value {position} that a compiled forward pass saved", version)
+
+    def release(self) -> None:
+        self.saved = None
+
+
+def _tangent(grad: Grad, like: TensorBase) -> TensorBase:
+    """The gradient of an output as the backward graph expects it: zeros where none came, in the layout of the trace."""
+    if grad is None:
+        return in_layout(ops.full(tuple(like.sizes), 0, like.dtype), like.strides)
+    return in_layout(grad, like.strides)

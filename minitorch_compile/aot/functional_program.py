@@ -1,0 +1,135 @@
+"""From a captured graph to a functional one, and everything that the graph no longer says.
+
+>>> from minitorch_compile.fx import symbolic_trace
+>>> captured = symbolic_trace(lambda x, y: (x.add_(y).relu(), x))
+>>> program = functional_program(captured, [empty_fake((2,)), empty_fake((2,))])
+>>> print(program.graph_module.graph.compact())
+x, y -> add = add(x, y); (add, relu(add))
+>>> program.mutations, program.outputs
+([Mutation(input=0, writes=1, recorded=True)], [FromGraph(position=0, steps=()), FromInput(index=0, steps=())])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch_compile.aot.functionalize import Functionalize
+from minitorch_compile.aot.output_plan import OutputPlanner, Plan
+from minitorch_compile.aot.seeded_random import DrawFrom
+from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
+from minitorch_compile.aot.verify import verify_functional
+from minitorch_compile.autograd import Function
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.node import Node
+from minitorch_compile.pytree import TreeSpec, tree_flatten
+from minitorch_compile.tensor import dispatch
+from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_like
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """The program overwrites an argument this often; `recorded`: with grad mode on, at least once."""
+
+    input: int
+    writes: int
+    recorded: bool
+
+
+@dataclass
+class FunctionalProgram:
+    """A program without effects, and its effects.
+
+    The graph returns the new value of each argument in `mutations`, then `graph_output_count` tensors, from which
+    `outputs` says how to make what the program returns, arranged as `output_spec`. If `drawn` isn't 0, its last two
+    arguments are the seed and the offset of that many random numbers.
+    """
+
+    graph_module: GraphModule
+    mutations: list[Mutation]
+    outputs: list[Plan]
+    output_spec: TreeSpec
+    graph_output_count: int
+    drawn: int
+
+
+class _ForwardTracer(Tracer):
+    """A tracer that notes which ops ran without grad mode; the joint graph is differentiated accordingly."""
+
+    def call(self, op: Op, arguments: tuple[Any, ...]) -> Node:
+        node = super().call(op, arguments)
+        if not is_grad_enabled():
+            node.meta["no_grad"] = True
+        return node
+
+
+class _Rerun(Retrace):
+    """Runs the captured graph, refusing what can't be traced through."""
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        owner = getattr(target, "__self__", None)
+        if isinstance(owner, type) and issubclass(owner, Function):
+            raise NotImplementedError(
+                f"aot: {owner.__name__} is an autograd.Function, whose backward would be lost by tracing its forward;"
+                " break the graph there"
+            )
+        return super().call_function(target, args, kwargs)
+
+
+def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBase]) -> FunctionalProgram:
+    """Traces the captured graph on fake tensors like the examples, without effects and without random state."""
+    tracer, functional = _ForwardTracer(), Functionalize()
+    names = argument_names(captured, len(example_inputs))
+    inputs = [
+        functional.bind(_without_grad(x), _placeholder(tracer, name, x))
+        for name, x in zip(names, example_inputs, strict=True)
+    ]
+    stream = DrawFrom(*(tracer.placeholder(name, empty_fake((), dtype=int64)) for name in ("seed", "offset")))
+    with (
+        set_grad_enabled(is_grad_enabled()),  # the program may switch it, and not back
+        dispatch.mode(tracer),
+        dispatch.mode(stream),
+        dispatch.mode(functional),
+    ):
+        returned, spec = tree_flatten(_Rerun(captured, tracer).run(*inputs))
+        planner = OutputPlanner(functional, inputs)
+        plans = planner.plan_all(returned)
+        mutations = _mutations(functional, inputs)
+        results = [inputs[m.input] for m in mutations] + planner.graph_outputs
+        values = [functional.value_of(x) for x in results]
+    graph_module = _finish(tracer, values, results, stream.drawn > 0)
+    return FunctionalProgram(graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn)
+
+
+def _without_grad(x: TensorBase) -> TensorBase:
+    """A stand-in that the tape ignores."""
+    stand_in = fake_like(x)
+    stand_in.requires_grad = False
+    return stand_in
+
+
+def _placeholder(tracer: Tracer, name: str, x: TensorBase) -> TensorBase:
+    stand_in = tracer.placeholder(name, x)
+    stand_in.requires_grad = False
+    return stand_in
+
+
+def _mutations(functional: Functionalize, inputs: Sequence[TensorBase]) -> list[Mutation]:
+    contents = [functional.contents_of(x) for x in inputs]
+    return [Mutation(i, c.writes, c.recorded) for i, c in enumerate(contents) if c.writes]
+
+
+def _finish(tracer: Tracer, values: list[TensorBase], results: list[TensorBase], draws: bool) -> GraphModule:
+    """The graph. Its output node promises the strides that the program's own tensors have."""
+    graph_module = tracer.finish(tuple(values))
+    graph = graph_module.graph
+    graph.output_node().meta["val"] = tuple(map(fake_like, results))
+    if not draws:
+        for node in graph.find_nodes(op="placeholder")[-2:]:
+            graph.erase_node(node)
+    verify_functional(graph)
+    return GraphModule(graph_module.attributes, graph)

@@ -1,0 +1,186 @@
+"""Programs that write into tensors, as programs that only make new ones.
+
+A compiler may reorder, merge and drop operations only if no operation changes what another one sees. This mode gives a
+program such operations only. Each tensor of the program becomes a *name* for a value, and the value is a tensor that
+is never written: `x.add_(1)` computes a new value, and from then on x, and every view of x, stand for it.
+
+>>> from minitorch_compile.tensor import dispatch, ops, tensor
+>>> def program(x):
+...     row = x[0]              # a view
+...     row.mul_(10)            # a write, which x sees
+...     return x + 1
+>>> print(trace_functionally(program, tensor([[1, 2], [3, 4]])))
+x -> add(cat([unsqueeze(mul(select(x, 0, 0), 10), 0), slice(x, 0, 1, 2)]), 1)
+
+How: every storage has a *base*, the tensor that was made with it, and the base's current value. A view remembers the
+view operations that lead from the base to it. Reading a view after a write replays them; writing runs them backwards.
+
+Source: PyTorch's functionalization pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from minitorch_compile.aot.keep_history import keep_history
+from minitorch_compile.aot.tracing import Tracer
+from minitorch_compile.aot.view_inverses import with_view_replaced
+from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.tensor import dispatch, ops
+from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.op_families import check_storable
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
+
+Tensor = Any
+
+
+class ViewStep(NamedTuple):
+    """One view operation on the way from a base to a view. `recorded`: whether grad mode was on when it was made."""
+
+    op: Op
+    arguments: tuple[Any, ...]
+    recorded: bool
+
+    def apply(self, x: Tensor) -> Tensor:
+        """The view of `x`."""
+        with set_grad_enabled(self.recorded):
+            return viewed(self.op, x, self.arguments)
+
+    @property
+    def stops_gradients(self) -> bool:
+        return self.op is ops.detach or not self.recorded
+
+
+def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:
+    """A view of a value, whose strides may differ from those of the tensor that the program calls by its name."""
+    return ops.reshape(x, *arguments) if op is ops.view else op(x, *arguments)
+
+
+class Contents:
+    """What a storage holds: the value of its base, how often it was written, and whether grad mode was ever on then."""
+
+    def __init__(self, base: TensorBase, value: TensorBase) -> None:
+        self.base = base
+        self.value = value
+        self.writes = 0
+        self.recorded = False
+
+
+class Name:
+    """A tensor of the program: the steps from its storage's base to it, and its value after so many writes."""
+
+    def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase, writes: int) -> None:
+        self.tensor = tensor
+        self.steps = steps
+        self.value = value
+        self.writes = writes
+
+
+class Functionalize:
+    """The mode. Put it above a tracer (or above nothing: then the values are computed)."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, Name] = {}  # by the tensor's id; a Name keeps its tensor alive
+        self._contents: dict[Storage, Contents] = {}
+
+    # ------------------------------------------------------------------------------------------ names and values
+
+    def bind(self, tensor: TensorBase, value: TensorBase) -> TensorBase:
+        """Makes `tensor`, with its storage, a new name for a value."""
+        if tensor.storage in self._contents:
+            raise NotImplementedError(
+                f"functionalize: two tensors that share a storage came from outside (sizes {list(tensor.sizes)});"
+                " pass one of them and make the other inside, as a view"
+            )
+        self._contents[tensor.storage] = Contents(tensor, value)
+        self._names[id(tensor)] = Name(tensor, (), value, 0)
+        return tensor
+
+    def name_of(self, tensor: TensorBase) -> Name:
+        """What is known about a tensor; one from outside is a name for itself."""
+        if id(tensor) not in self._names:
+            self.bind(tensor, tensor)
+        return self._names[id(tensor)]
+
+    def contents_of(self, tensor: TensorBase) -> Contents:
+        """The storage of a tensor."""
+        self.name_of(tensor)
+        return self._contents[tensor.storage]
+
+    def value_of(self, tensor: Any) -> Any:
+        """The current value of a tensor; other things as they are."""
+        if not isinstance(tensor, TensorBase):
+            return tensor
+        name, contents = self.name_of(tensor), self.contents_of(tensor)
+        if name.writes != contents.writes:
+            name.value, name.writes = contents.value, contents.writes
+            for step in name.steps:
+                name.value = step.apply(name.value)
+        return name.value
+
+    # ------------------------------------------------------------------------------------------ the mode
+
+    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The op on values; its results get names."""
+        bound = op.bind(args, kwargs)
+        if op.kind == "inplace":
+            return self.write(op, bound)
+        if op.kind == "view":
+            return self.view(op, bound)
+        names, values = op.meta(*bound), op(*map_aggregate(bound, self.value_of))
+        if isinstance(names, TensorBase):
+            return self.bind(names, values)
+        return tuple(map(self.bind, names, values))
+
+    def view(self, op: Op, bound: tuple[Any, ...]) -> TensorBase:
+        """A new name over the same storage."""
+        source, arguments = self.name_of(bound[0]), bound[1:]
+        value = viewed(op, self.value_of(bound[0]), arguments)
+        tensor = op.meta(*bound)
+        step = ViewStep(op, arguments, is_grad_enabled())
+        self._names[id(tensor)] = Name(tensor, (*source.steps, step), value, source.writes)
+        return tensor
+
+    def write(self, op: Any, bound: tuple[Any, ...]) -> TensorBase:
+        """An in-place op: computes the new value and gives it to the storage."""
+        target = bound[0]
+        check_storable(op.name, target, op.functional.meta(*bound))
+        new = op.functional(*map_aggregate(bound, self.value_of))
+        if new.dtype is not target.dtype:
+            new = ops.to_copy(new, target.dtype)
+        self.store(self.name_of(target), new)
+        target.storage.version += 1
+        return target
+
+    def store(self, name: Name, new: TensorBase) -> None:
+        """Lets the base be what it is after `new` was written to the tensor of that name."""
+        contents = self._contents[name.tensor.storage]
+        old, recorded = contents.value, is_grad_enabled()
+        contents.value = _written(old, name.steps, new)
+        if new.dtype.category >= FLOATING and (not recorded or any(step.stops_gradients for step in name.steps)):
+            with set_grad_enabled(True):
+                contents.value = keep_history(old, contents.value)
+        contents.writes += 1
+        contents.recorded |= recorded
+
+
+def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:
+    """The base after `new` was written to its view at the end of the steps."""
+    if not steps:
+        return new
+    step, *rest = steps
+    part = _written(step.apply(base), tuple(rest), new)
+    return with_view_replaced(step.op, base, part, step.arguments)
+
+
+def trace_functionally(program: Callable[[Tensor], Tensor], x: TensorBase) -> str:
+    """The functional form of a program of one tensor, in one line: for looking at."""
+    tracer, functional = Tracer(), Functionalize()
+    argument = functional.bind(fake_like(x), tracer.placeholder("x", x))
+    with dispatch.mode(tracer), dispatch.mode(functional):
+        result = functional.value_of(program(argument))
+    return tracer.finish(result).graph.compact()

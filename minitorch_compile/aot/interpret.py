@@ -1,0 +1,39 @@
+"""The compiler that compiles nothing: the graph is run as it is, with NumPy. It is what others are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.aot.compile_graph import CompiledGraph
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.tensor.layout import wrap_as
+from minitorch_compile.tensor.strides import is_dense
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -> CompiledGraph:
+    """The graph module itself, as a function that returns its results in the memory layouts that its output promises.
+
+    >>> from minitorch_compile.aot.tracing import trace
+    >>> from minitorch_compile.tensor import ones
+    >>> x = ones(2)
+    >>> interpret(trace(lambda x: (x + 1,), [x]), [x])(x)
+    (tensor([2., 2.]),)
+    """
+    output = graph_module.graph.output_node()
+    wanted = [tuple(x.strides) if is_dense(x.sizes, x.strides) else None for x in output.meta["val"]]
+    made = [node.meta["val"].strides for node in output.args[0]]
+    if all(want in (None, made_) for want, made_ in zip(wanted, made, strict=True)):
+        return graph_module
+
+    def run(*arguments: Any) -> tuple[Any, ...]:
+        results = graph_module(*arguments)
+        return tuple(in_layout(x, strides) for x, strides in zip(results, wanted, strict=True))
+
+    return run
+
+
+def in_layout(x: TensorBase, strides: tuple[int, ...] | None) -> TensorBase:
+    """The same values with these strides; copied only if they lie otherwise in memory."""
+    return x if strides is None or x.strides == strides else wrap_as(x.array, strides)

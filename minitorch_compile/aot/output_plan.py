@@ -1,0 +1,87 @@
+"""How the tensors that a program returns are made from those that its compiled graph returns.
+
+Between the two there is a difference only where memory is shared: a program may return its argument, a view of it, or
+two views of one result. A compiled graph returns new tensors, each on its own; the views are made afterwards, by the
+same view operations as in the program. So they share storage, and autograd knows them for what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch_compile.aot.functionalize import Functionalize, ViewStep
+from minitorch_compile.tensor.strides import is_dense
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+@dataclass(frozen=True)
+class FromInput:
+    """The argument at `index`, or with steps a view of it."""
+
+    index: int
+    steps: tuple[ViewStep, ...] = ()
+
+
+@dataclass(frozen=True)
+class FromGraph:
+    """What the graph returns at `position`, or with steps a view of it."""
+
+    position: int
+    steps: tuple[ViewStep, ...] = ()
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Something that is no tensor."""
+
+    value: Any
+
+
+Plan = FromInput | FromGraph | Constant
+
+
+def make(plan: Plan, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
+    """The tensor (or constant) that the program returns."""
+    if isinstance(plan, Constant):
+        return plan.value
+    x = arguments[plan.index] if isinstance(plan, FromInput) else results[plan.position]
+    for step in plan.steps:
+        x = step.apply(x)
+    return x
+
+
+class OutputPlanner:
+    """Decides for each returned tensor where it comes from, and collects what the graph has to return for that."""
+
+    def __init__(self, functional: Functionalize, inputs: Sequence[TensorBase]) -> None:
+        self.functional = functional
+        self.input_index = {x.storage: i for i, x in enumerate(inputs)}
+        self.graph_outputs: list[TensorBase] = []
+        self._position: dict[int, int] = {}
+
+    def plan_all(self, outputs: Sequence[Any]) -> list[Plan]:
+        """A plan for each of the returned values."""
+        tensors = {id(x): x for x in outputs if isinstance(x, TensorBase)}
+        storages = [x.storage for x in tensors.values()]
+        shared = {s for s in storages if storages.count(s) > 1}
+        return [self._plan(x, shared) for x in outputs]
+
+    def _plan(self, x: Any, shared: set[Any]) -> Plan:
+        if not isinstance(x, TensorBase):
+            return Constant(x)
+        name = self.functional.name_of(x)
+        if x.storage in self.input_index:
+            return FromInput(self.input_index[x.storage], name.steps)
+        # A tensor that shares its memory, with others or with elements it doesn't show, is a view of a whole one.
+        if name.steps and (x.storage in shared or not is_dense(x.sizes, x.strides)):
+            return FromGraph(self._returned(self.functional.contents_of(x).base), name.steps)
+        return FromGraph(self._returned(x))
+
+    def _returned(self, x: TensorBase) -> int:
+        """The position of a tensor among the graph's outputs."""
+        if id(x) not in self._position:
+            self._position[id(x)] = len(self.graph_outputs)
+            self.graph_outputs.append(x)
+        return self._position[id(x)]

@@ -1,0 +1,85 @@
+"""Small rewrites of functional graphs: each takes a graph module and gives one that computes the same with less.
+
+>>> from minitorch_compile.aot.tracing import trace
+>>> from minitorch_compile.tensor import empty_fake, ops
+>>> def program(x):
+...     y = ops.view(ops.view(x, (6,)), (3, 2))
+...     return ops.exp(y) / ops.exp(y).sum()
+>>> print(simplify(trace(program, [empty_fake((2, 3))])).graph.compact())
+x -> exp = exp(view(x, (3, 2))); div(exp, sum(exp))
+"""
+
+from __future__ import annotations
+
+import copy
+
+from minitorch_compile.fx.graph import Graph
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.node import Node
+from minitorch_compile.fx.passes import merge_common_subexpressions
+
+
+def simplify(graph_module: GraphModule) -> GraphModule:
+    """All passes of this file, and common subexpressions."""
+    graph = merge_common_subexpressions(merge_views(graph_module.graph))
+    graph.eliminate_dead_code()
+    simplified = GraphModule(graph_module.attributes, graph)
+    simplified.meta.update(graph_module.meta)
+    return simplified
+
+
+def merge_views(graph: Graph) -> Graph:
+    """A view of a view becomes one view; a view, conversion or copy that changes nothing disappears.
+
+    Results of the graph are left alone: they are tensors of their own.
+    """
+    merged = copy.deepcopy(graph)
+    results = set(merged.output_node().all_input_nodes)
+    for node in merged.nodes:
+        if node.op != "call_function" or node in results:
+            continue
+        _skip_inner_view(node)
+        if _changes_nothing(node):
+            node.replace_all_uses_with(node.args[0])
+            merged.erase_node(node)
+    merged.eliminate_dead_code()
+    return merged
+
+
+def _name(node: object) -> str:
+    """The op's name: `view` and `reshape` mean the same in the graphs of ops and of prims."""
+    return getattr(node.target, "name", "") if isinstance(node, Node) else ""
+
+
+RESHAPING = ("view", "reshape")
+
+
+def _skip_inner_view(node: Node) -> None:
+    """view(view(x)) is view(x): both read x in row-major order."""
+    source = node.args[0] if node.args else None
+    if _name(node) not in RESHAPING or _name(source) not in RESHAPING:
+        return
+    assert isinstance(source, Node)
+    if _lies_in_order(source.args[0]):
+        node.update_arg(0, source.args[0])
+
+
+def _lies_in_order(node: object) -> bool:
+    """Whether any view of the value is possible: it is row-major in memory. Prims don't mind."""
+    from minitorch_compile.tensor.strides import is_contiguous
+
+    val = node.meta["val"] if isinstance(node, Node) else None
+    return val is not None and is_contiguous(val.sizes, val.strides)
+
+
+def _changes_nothing(node: Node) -> bool:
+    """Whether the node's value is that of its first argument, in sizes, dtype, layout and elements."""
+    source = node.args[0] if node.args else None
+    if not isinstance(source, Node) or "val" not in source.meta or isinstance(source.meta["val"], tuple):
+        return False
+    before, after = source.meta["val"], node.meta["val"]
+    if _name(node) in ("convert_element_type", "clone"):
+        return before.dtype is after.dtype and before.strides == after.strides
+    if _name(node) in ("view", "reshape", "expand", "broadcast_in_dim"):
+        return before.sizes == after.sizes and before.strides == after.strides
+    return False

@@ -1,0 +1,49 @@
+"""Random ops as pure functions: seed and offset become values that the program is given.
+
+>>> from minitorch_compile.tensor import dispatch, manual_seed, ops, rand, tensor
+>>> with dispatch.mode(DrawFrom(tensor(3), tensor(0))) as stream:
+...     a, b = rand(2), rand(3)
+>>> _ = manual_seed(3)
+>>> (rand(2) == a).all(), (rand(3) == b).all(), stream.drawn
+(tensor(True), tensor(True), 5)
+
+So a compiled program draws the numbers that the plain program would draw, if its caller reserves `drawn` numbers of the
+default generator's stream for each run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.ops.random import DRAWS
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+SEEDED: dict[Op, Op] = {
+    ops.uniform_random: ops.philox_uniform,
+    ops.normal_random: ops.philox_normal,
+    ops.randint_random: ops.philox_randint,
+}
+
+
+class DrawFrom:
+    """The mode: random ops take their numbers from the stream of `seed`, from `offset` on."""
+
+    def __init__(self, seed: TensorBase, offset: TensorBase) -> None:
+        self.seed = seed
+        self.offset = offset
+        self.drawn = 0
+
+    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if op.kind != "random":
+            return op(*args, **kwargs)
+        if op not in SEEDED:
+            raise NotImplementedError(
+                f"aot: {op!r} draws random numbers and has no form with an explicit seed and offset"
+            )
+        *parameters, _ = op.bind(args, kwargs)
+        like = op.meta(*args, **kwargs)
+        first = ops.add(self.offset, self.drawn) if self.drawn else self.offset
+        self.drawn += DRAWS[op.name] * like.sizes.numel()
+        return SEEDED[op](*parameters, self.seed, first, like.dtype)

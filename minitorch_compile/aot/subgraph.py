@@ -1,0 +1,61 @@
+"""A part of a graph as a graph of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from minitorch_compile.fx.graph import Graph
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.node import Node
+
+
+def extract(module: GraphModule, inputs: Sequence[Node], outputs: Sequence[Node]) -> GraphModule:
+    """The graph that computes `outputs` from `inputs`, which are any nodes. Constants come along.
+
+    >>> from minitorch_compile.fx import symbolic_trace
+    >>> module = symbolic_trace(lambda x, y: (x * y).exp() + y)
+    >>> x, y, product, exp, total, _ = module.graph.nodes
+    >>> print(extract(module, [product, y], [total]).graph.compact())
+    mul, y -> (mul.exp() + y,)
+
+    RuntimeError if the outputs need an argument that is not among the inputs.
+    """
+    graph, counterpart = Graph(), {}
+    for node in inputs:
+        counterpart[node] = graph.placeholder(node.name)
+        counterpart[node].meta = dict(node.meta)
+    needed = ancestors(outputs, stop_at=set(inputs))
+    for node in module.graph.nodes:
+        if node not in needed or node in counterpart:
+            continue
+        if node.op == "placeholder":
+            raise RuntimeError(f"extract: the outputs need the argument '{node.name}', which is not among the inputs")
+        counterpart[node] = graph.node_copy(node, counterpart.__getitem__)
+    output = graph.output(tuple(counterpart[node] for node in outputs))
+    output.meta["val"] = tuple(node.meta.get("val") for node in outputs)
+    used = {node.target for node in graph.find_nodes(op="get_attr")}
+    return GraphModule({name: value for name, value in module.attributes.items() if name in used}, graph)
+
+
+def ancestors(nodes: Sequence[Node], stop_at: set[Node] | frozenset[Node] = frozenset()) -> set[Node]:
+    """The nodes and everything they are computed from, down to the nodes in `stop_at`."""
+    found: set[Node] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += [] if node in stop_at else node.all_input_nodes
+    return found
+
+
+def descendants(nodes: Sequence[Node]) -> set[Node]:
+    """The nodes and everything that is computed from them, the output node apart."""
+    found: set[Node] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node not in found and node.op != "output":
+            found.add(node)
+            waiting += node.users
+    return found

@@ -1,0 +1,131 @@
+"""Writing into a view, said without writing: the base as it would be if its view had a new value.
+
+For each view op there is a rule from the base, the new value of the view and the op's arguments to the new base.
+
+>>> from minitorch_compile.tensor import ops, tensor
+>>> x = tensor([[1, 2], [3, 4]])
+>>> with_view_replaced(ops.select, x, tensor([7, 8]), (0, 1))      # x[1] = [7, 8]
+tensor([[1, 2],
+        [7, 8]])
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
+
+Tensor = Any
+Ints = tuple[int, ...]
+Inverse = Callable[..., Tensor]
+
+_inverses: dict[Op, Inverse] = {}
+
+
+def with_view_replaced(op: Op, base: Tensor, new: Tensor, arguments: Sequence[Any]) -> Tensor:
+    """What `base` becomes when the value of its view `op(base, *arguments)` becomes `new`."""
+    if op not in _inverses:
+        raise NotImplementedError(
+            f"functionalize: an in-place operation on a view made by {op!r} is not supported; write to a clone() of it"
+        )
+    return _inverses[op](base, new, *arguments)
+
+
+def inverse_of(*of: Op) -> Callable[[Inverse], Inverse]:
+    """Declares the decorated rule for these view ops."""
+
+    def declare(rule: Inverse) -> Inverse:
+        _inverses.update(dict.fromkeys(of, rule))
+        return rule
+
+    return declare
+
+
+def has_inverse(op: Op) -> bool:
+    return op in _inverses
+
+
+@inverse_of(ops.view, ops.squeeze)
+def _(base: Tensor, new: Tensor, *arguments: Any) -> Tensor:
+    return ops.reshape(new, tuple(base.sizes))
+
+
+@inverse_of(ops.detach)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return new
+
+
+@inverse_of(ops.permute)
+def _(base: Tensor, new: Tensor, dims: Ints) -> Tensor:
+    order = [wrap_dim(d, len(dims)) for d in dims]
+    return ops.permute(new, tuple(order.index(d) for d in range(len(order))))
+
+
+@inverse_of(ops.transpose)
+def _(base: Tensor, new: Tensor, dim0: int, dim1: int) -> Tensor:
+    return ops.transpose(new, dim0, dim1)
+
+
+@inverse_of(ops.t)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.t(new)
+
+
+@inverse_of(ops.unsqueeze)
+def _(base: Tensor, new: Tensor, dim: int) -> Tensor:
+    return ops.squeeze(new, dim)
+
+
+@inverse_of(ops.expand)
+def _(base: Tensor, new: Tensor, size: Ints) -> Tensor:
+    if numel(base.sizes) != numel(new.sizes):
+        raise NotImplementedError(
+            f"functionalize: an in-place operation on a part of an expanded tensor ({list(base.sizes)} expanded to"
+            f" {list(new.sizes)}) is not supported; write to the tensor itself, or to a clone() of the expanded one"
+        )
+    return ops.reshape(new, tuple(base.sizes))
+
+
+@inverse_of(ops.select)
+def _(base: Tensor, new: Tensor, dim: int, index: int) -> Tensor:
+    at = wrap_dim(dim, len(base.sizes))
+    first = index % base.sizes[at]
+    return _with_range_replaced(base, ops.unsqueeze(new, at), at, first, first + 1)
+
+
+@inverse_of(ops.slice)
+def _(base: Tensor, new: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+    at = wrap_dim(dim, len(base.sizes))
+    first, last, _ = builtins.slice(start, end).indices(base.sizes[at])
+    if last <= first:
+        return base
+    if step == 1:
+        return _with_range_replaced(base, new, at, first, last)
+    return ops.index_put(base, [None] * at + [ops.arange(first, last, step)], new)
+
+
+def _with_range_replaced(base: Tensor, new: Tensor, dim: int, first: int, last: int) -> Tensor:
+    """The base up to the range, the new value, the rest of the base."""
+    parts = [ops.slice(base, dim, 0, first)] if first else []
+    parts.append(new)
+    if last < base.sizes[dim]:
+        parts.append(ops.slice(base, dim, last, base.sizes[dim]))
+    return ops.cat(parts, dim) if len(parts) > 1 else new
+
+
+@inverse_of(ops.as_strided)
+def _(base: Tensor, new: Tensor, size: Ints, stride: Ints, storage_offset: int | None) -> Tensor:
+    count = numel(base.sizes)
+    first = 0 if storage_offset is None else storage_offset - base.offset
+    last = first + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if not is_contiguous(base.sizes, base.strides) or first < 0 or last >= count:
+        raise NotImplementedError(
+            "functionalize: an in-place operation on an as_strided view that reaches outside of its input is not"
+            " supported; write it with slice, permute and expand"
+        )
+    address = ops.as_strided(ops.arange(count), size, stride, first)
+    return ops.reshape(ops.index_put(ops.reshape(base, (count,)), [address], new), tuple(base.sizes))
