@@ -15,7 +15,7 @@ from minitorch_compile.course.splice_points import splice_point
 
 from .notebooks import AUTHORING, ROOT, judged_here, tool
 
-build = tool("build_notebooks")
+build = tool("build_course")
 EXERCISES = [(lesson, exercise) for lesson in all_lessons() for exercise in lesson.exercises]
 WRONG = [
     (lesson, number, cell, says)

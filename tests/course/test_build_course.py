@@ -7,7 +7,7 @@ import pytest
 
 from .notebooks import ROOT, tool
 
-build = tool("build_notebooks")
+build = tool("build_course")
 outputs = tool("lesson_outputs")
 
 SOURCE = '''# %% [markdown]

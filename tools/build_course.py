@@ -1,4 +1,4 @@
-"""Build the course's notebooks from authoring/: `python tools/build_notebooks.py [--check] [--execute] [NN ...]`.
+"""Build the course's notebooks from authoring/: `python tools/build_course.py [--check] [--execute] [NN ...]`.
 
     authoring/lessons/NN_name.py     ->  notebooks/NN_name.ipynb   executed, with pictures
     authoring/exercises/NN_name.py   ->  exercises/NN_name.ipynb   stubs and check cells
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     for reason in stale:
         print(reason, file=sys.stderr)
     if options.check and stale:
-        print("Build them with: make notebooks", file=sys.stderr)
+        print("Build them with: make course", file=sys.stderr)
     return int(options.check and bool(stale))
 
 
