@@ -11,7 +11,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from minitorch_compile import config, logs
@@ -33,10 +33,11 @@ _regions: weakref.WeakSet[Region] = weakref.WeakSet()
 
 
 class CodeCache:
-    """The entries of one code object within a region."""
+    """The entries of one code object, over one module's globals, within a region."""
 
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
+    def __init__(self, function: FunctionType) -> None:
+        self.code = function.__code__
+        self.module_globals = function.__globals__
         self.entries: list[Entry] = []
         self.plain_runs = 0  # calls that ended with an exception while tracing
         self.warned = False
@@ -52,17 +53,24 @@ class Region:
     def __init__(self, backend: Backend, fullgraph: bool = False) -> None:
         self.backend = backend
         self.fullgraph = fullgraph
-        self.caches: dict[CodeType, CodeCache] = {}
+        self._caches: dict[tuple[int, int], CodeCache] = {}  # by identity: equal code objects may differ in their file
         self.graph_modules: list[GraphModule] = []
         self.breaks: list[GraphBreak] = []
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
-        self._wrappers: dict[CodeType, Callable[..., Any]] = {}
+        self._wrappers: dict[int, Callable[..., Any]] = {}
+        self._resumes: dict[tuple[int, int], Callable[..., Any]] = {}
         _regions.add(self)
 
-    def cache_of(self, code: CodeType) -> CodeCache:
-        if code not in self.caches:
-            self.caches[code] = CodeCache(code)
-        return self.caches[code]
+    @property
+    def caches(self) -> list[CodeCache]:
+        """One for each function that was compiled, in the order of their first call."""
+        return list(self._caches.values())
+
+    def cache_of(self, function: FunctionType) -> CodeCache:
+        key = id(function.__code__), id(function.__globals__)
+        if key not in self._caches:
+            self._caches[key] = CodeCache(function)
+        return self._caches[key]
 
     def dispatcher(self, function: FunctionType) -> Dispatcher:
         made = Dispatcher(function, self)
@@ -70,20 +78,22 @@ class Region:
         return made
 
     def wrap(self, function: FunctionType) -> Callable[..., Any]:
-        """A callable with the function's own signature that runs compiled code."""
-        if function.__closure__ is None and function.__code__ in self._wrappers:
-            known = self._wrappers[function.__code__]
-            if known._dynamo_original is function:  # type: ignore[attr-defined]
-                return known
+        """A callable with the function's own signature that runs compiled code; one for each function without closure."""
+        known = self._wrappers.get(id(function))
+        if known is not None:
+            return known
         wrapper = make_wrapper(function, self.dispatcher(function), MISS)
-        if function.__closure__ is None:
-            self._wrappers[function.__code__] = wrapper
+        if function.__closure__ is None:  # functions with a closure are often made anew at each call
+            self._wrappers[id(function)] = wrapper  # it keeps the function, and so the id, alive
         return wrapper
 
     def resume_function(self, resume: ResumeCode, module_globals: dict[str, Any]) -> Callable[..., Any]:
         """The compiled form of a resume function; one with a closure is a function from its cells to the callable."""
         if not resume.free_names:
-            return self.wrap(resume.function(module_globals))
+            key = id(resume.code), id(module_globals)
+            if key not in self._resumes:
+                self._resumes[key] = self.wrap(resume.function(module_globals))
+            return self._resumes[key]
 
         def with_cells(*cells: Any) -> Callable[..., Any]:
             return self.wrap(resume.function(module_globals, dict(zip(resume.free_names, cells))))
@@ -103,7 +113,7 @@ class Region:
 
     def reset(self) -> None:
         """Forgets everything compiled."""
-        self.caches.clear()
+        self._caches.clear()
         self.graph_modules.clear()
         self.breaks.clear()
         for dispatcher in list(self._dispatchers):
@@ -150,7 +160,7 @@ class Dispatcher:
     def _bound_for(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         """An entry for these arguments: one that another function object or thread compiled, or a new one."""
         with LOCK:
-            cache = self.region.cache_of(self.function.__code__)
+            cache = self.region.cache_of(self.function)
             known = {id(entry) for entry, _ in self.bound}
             for entry in cache.entries:
                 if id(entry) not in known and not failure(entry.guards, self._scope(entry, arguments)):
@@ -185,7 +195,7 @@ class Dispatcher:
         return {**entry.names, **cells, **dict(zip(parameter_names(self.function.__code__).values(), arguments))}
 
     def _failures(self, arguments: tuple[Any, ...]) -> list[str]:
-        cache = self.region.cache_of(self.function.__code__)
+        cache = self.region.cache_of(self.function)
         return [str(failure(entry.guards, self._scope(entry, arguments))) for entry in cache.entries]
 
     def _log_recompile(self, cache: CodeCache, arguments: tuple[Any, ...]) -> None:

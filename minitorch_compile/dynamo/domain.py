@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.numbers import arithmetic, comparison, joined, open_text
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.sequences import SizeVariable, SliceVariable, TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
@@ -73,6 +74,10 @@ class SymbolicDomain:
         except TypeError as error:
             raise Unsupported("wrong-arguments", f"these arguments are not followed: {error}.") from error
         return rule(*args, **kwargs)
+
+    def polyfill(self, function: Callable[..., Any]) -> Value:
+        """A function of `polyfills.py`, to be traced in place of one written in C."""
+        return self.output.wrap_constant(function, function.__name__)
 
     # --- looking into values -----------------------------------------------------------------------------------------------
 
@@ -208,13 +213,14 @@ class SymbolicDomain:
         return result
 
     def _ask_both(self, left: VariableTracker, right: VariableTracker, op: str) -> Value | None:
-        """Python's order: the right operand goes first if its class is a subclass of the left one's."""
-        first_right = type(left) is type(right) and left.python_type() is not right.python_type() and issubclass(right.python_type(), left.python_type())
-        if first_right:
+        """Python's order: the left operand first, unless the right one's class is a subclass that overrides the method."""
+        if isinstance(left, UserObjectVariable) and isinstance(right, UserObjectVariable) and right.overrides_reflected(op, left):
             result = right.reflected(self, op, left)  # type: ignore[arg-type]
             return left.binary(self, op, right) if result is None else result  # type: ignore[arg-type]
         result = left.binary(self, op, right)  # type: ignore[arg-type]
-        return right.reflected(self, op, left) if result is None else result  # type: ignore[arg-type]
+        if result is None and not (isinstance(left, UserObjectVariable) and left.python_type() is right.python_type()):
+            result = right.reflected(self, op, left)  # type: ignore[arg-type]
+        return result
 
     def _operator_error(self, op: str, left: VariableTracker, right: VariableTracker) -> NoReturn:
         """Nobody answers: Python's TypeError if that is sure, else a break."""
@@ -279,7 +285,6 @@ class SymbolicDomain:
 
     def load_special(self, obj: Value, name: str) -> Value:
         from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
-        from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
         tracked = obj.realize()
         if isinstance(tracked, UserObjectVariable):

@@ -263,10 +263,16 @@ class OutputGraph:
                 self.graph.erase_node(node)
 
     def _drop_idle_grad_switches(self) -> None:
-        """A switch directly followed by another has no effect; nor has one at the very end."""
+        """A switch directly followed by another has no effect; nor has one to the mode that holds already."""
         for node in reversed(self.graph.nodes):
-            if node.target is switch_grad_mode and node.next.target in (switch_grad_mode, "output"):
+            if node.target is switch_grad_mode and node.next.target is switch_grad_mode:
                 self.graph.erase_node(node)
+        mode = self.grad_mode_before
+        for node in self.graph.nodes:
+            if node.target is switch_grad_mode:
+                before, mode = mode, bool(node.args[0])
+                if before == mode:
+                    self.graph.erase_node(node)
 
 
 def is_plain(value: Any) -> bool:

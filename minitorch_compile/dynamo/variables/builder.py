@@ -36,6 +36,7 @@ from minitorch_compile.dynamo.variables.opaque import OpaqueVariable
 from minitorch_compile.dynamo.variables.operations import OperationVariable
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -87,6 +88,9 @@ def _instance(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     cls = type(value)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return NamedTupleVariable(cls, (), source, value, output)
+    base = container_base(cls)
+    if base is not None:
+        return UserContainerVariable(cls, base, source, value, output)
     if is_user_class(cls):
         return UserObjectVariable(cls, source, value)
     return OpaqueVariable(value, source)

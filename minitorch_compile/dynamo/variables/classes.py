@@ -15,6 +15,7 @@ from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable
+from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -118,7 +119,8 @@ class ClassVariable(VariableTracker):
             return tracer.output.from_python(tracer.compute(self.cls, *(tracer.constant(arg) for arg in args)))
         if issubclass(self.cls, tuple) and hasattr(self.cls, "_fields"):
             return self._named_tuple(tracer, args, kwargs)
-        if not is_user_class(self.cls):
+        base = container_base(self.cls)
+        if base is None and not is_user_class(self.cls):
             self.unsupported("making an instance", "unsupported-call")
         if look_up(type(self.cls), "__call__").owner is not type:  # type: ignore[union-attr]
             self.unsupported("making an instance, for which the metaclass has its own __call__,", "metaclass-or-descriptor")
@@ -130,6 +132,9 @@ class ClassVariable(VariableTracker):
         maker = look_up(self.cls, "__new__")
         init = look_up(self.cls, "__init__")
         assert maker is not None and init is not None
+        base = container_base(self.cls)
+        if base is not None and maker.owner in base.__mro__:
+            return self._container(tracer, base, args, kwargs)
         if maker.owner is object:
             instance: VariableTracker = UserObjectVariable(self.cls)
             if init.owner is object and (args or kwargs):
@@ -142,6 +147,16 @@ class ClassVariable(VariableTracker):
         returned = tracer.call(wrap_found(tracer, init, init.value), [instance, *args], kwargs).realize()
         if not returned.is_constant() or returned.as_constant() is not None:
             tracer.raise_error(TypeError, f"__init__() should return None, not '{returned.python_type().__name__}'")
+        return instance
+
+    def _container(self, tracer: SymbolicInterpreter, base: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """An instance of a class derived from dict or list."""
+        instance = UserContainerVariable(self.cls, base)
+        init = look_up(self.cls, "__init__")
+        if init is not None and isinstance(init.value, FunctionType):
+            tracer.call(wrap_found(tracer, init, init.value), [instance, *args], kwargs)
+        else:
+            instance.contents.call_method(tracer, "__init__", args, kwargs)
         return instance
 
     def _exception(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:

@@ -70,7 +70,7 @@ class ConstantVariable(VariableTracker):
     def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
         if name == "join" and len(args) == 1:
-            realized = [tracer.build("list", tracer.unpack_all(args[0]))]
+            return ConstantVariable(tracer.compute(self.value.join, [tracer.constant(item) for item in tracer.unpack_all(args[0])]))
         named = {key: value.realize() for key, value in kwargs.items()}
         if name == "format" or not all(v.is_constant() for v in [*realized, *named.values()]):
             return self._format(tracer, name, realized, named)

@@ -211,9 +211,16 @@ class DictVariable(VariableTracker):
 
     def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = getattr(self, f"method_{name.strip('_')}", None)
-        if method is None or (kwargs and name not in ("update", "move_to_end", "popitem")):
+        if method is None or (kwargs and name not in ("__init__", "update", "move_to_end", "popitem")):
             return super().call_method(tracer, name, args, kwargs)
         return tracer.checked_call(method, tracer, *args, **kwargs)
+
+    def method_init(self, tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+        """dict.__init__; a defaultdict's factory comes first."""
+        rest = list(args)
+        if self.cls is collections.defaultdict and rest:
+            self.default_factory = rest.pop(0)
+        return self.method_update(tracer, *rest, **kwargs)
 
     def method_getitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
         value = self.lookup(tracer, key)

@@ -69,6 +69,9 @@ class ListVariable(SequenceVariable):
         (self._appended if self._items is None else self._items).append(item)
         tracer.side_effects.method(self, "append", item)
 
+    def method_init(self, tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+        return self.method_extend(tracer, *iterable) if iterable else ConstantVariable(None)
+
     def method_append(self, tracer: SymbolicInterpreter, item: Value) -> Value:
         self.append(tracer, item)
         return ConstantVariable(None)

@@ -13,6 +13,7 @@ from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
@@ -50,6 +51,8 @@ class SuperVariable(VariableTracker):
             return ObjectMethodVariable(self.instance, "__init__")
         if isinstance(self.instance, ExceptionVariable) and found.owner.__module__ == "builtins":
             return BuiltinMethodVariable(self.instance, name)
+        if isinstance(self.instance, UserContainerVariable) and found.owner in self.instance.base.__mro__[:-1]:
+            return BuiltinMethodVariable(self.instance.contents, name)
         if isinstance(self.instance, ClassVariable):
             return tracer.output.wrap_constant(raw, name)
         return bind_class_attribute(tracer, self.instance, reachable)
