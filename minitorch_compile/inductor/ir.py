@@ -25,6 +25,7 @@ from minitorch_compile.inductor.handler import Handler, Origin
 from minitorch_compile.inductor.index import Index, strided
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.strides import contiguous_strides, numel
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 Ints = tuple[int, ...]
 Position = Sequence[Index]
@@ -228,7 +229,7 @@ class LoopGraph:
     inputs: list[Buffer]
     operations: list[Operation]
     outputs: list[StridedView]
-    constants: dict[str, Any] = field(default_factory=dict)
+    constants: dict[Buffer, TensorBase] = field(default_factory=dict)  # tensors that the graph itself supplies
 
     def __repr__(self) -> str:
         from minitorch_compile.inductor.loop_printer import print_graph  # the printer needs the classes above
@@ -238,3 +239,21 @@ class LoopGraph:
 
 def whole(buffer: Buffer) -> StridedView:
     return StridedView(buffer, buffer.sizes, buffer.strides)
+
+
+def matrix_layout(view: StridedView) -> tuple[bool, int] | None:
+    """How the last two dimensions lie, if BLAS can read them: whether by columns, and the step between rows (or columns).
+
+    >>> x = Buffer.contiguous("x", (4, 8), dtype)
+    >>> matrix_layout(StridedView(x, (4, 8), (8, 1))), matrix_layout(StridedView(x, (8, 4), (1, 8)))
+    ((False, 8), (True, 8))
+    >>> matrix_layout(StridedView(x, (4, 4), (8, 2))) is None
+    True
+    """
+    rows, columns = view.sizes[-2:]
+    row_stride, column_stride = view.strides[-2:]
+    if (columns == 1 or column_stride == 1) and (rows == 1 or row_stride >= columns):
+        return False, row_stride if rows > 1 else columns
+    if (rows == 1 or row_stride == 1) and (columns == 1 or column_stride >= rows):
+        return True, column_stride if columns > 1 else rows
+    return None

@@ -8,9 +8,9 @@ neighbouring axes are *merged* again wherever no access can tell them apart.
 >>> rows = own_axes((8, 64), reduced=(1,))                 # a sum over all channels
 >>> axes, first, second = unify(rows_of_heads, rows)
 >>> axes
-(a0:8, a1:4 reduced, a2:16 reduced)
+(i0:8, r0:4 reduced, r1:16 reduced)
 >>> second                                                 # where the variables of `rows` went
-(a0, 16*a1 + a2)
+(i0, 16*r0 + r1)
 """
 
 from __future__ import annotations
@@ -37,10 +37,14 @@ class Axis(NamedTuple):
 Axes = tuple[Axis, ...]
 
 
-def make_axes(pieces: Iterable[tuple[int, bool]], prefix: str = "a") -> Axes:
-    """Axes of these sizes; those of size 1 have nothing to loop over and are left out."""
-    kept = [(size, reduced) for size, reduced in pieces if size != 1]
-    return tuple(Axis(symbol(f"{prefix}{n}", size), size, reduced) for n, (size, reduced) in enumerate(kept))
+def make_axes(pieces: Iterable[tuple[int, bool]]) -> Axes:
+    """Axes i0, i1, ... of these sizes (r0, r1, ... if reduced); those of size 1 have nothing to loop over and are left out."""
+    axes: list[Axis] = []
+    for size, reduced in pieces:
+        if size != 1:
+            number = sum(axis.reduced == reduced for axis in axes)
+            axes.append(Axis(symbol(f"{'r' if reduced else 'i'}{number}", size), size, reduced))
+    return tuple(axes)
 
 
 def own_axes(sizes: Sequence[int], reduced: Sequence[int]) -> Axes:
@@ -143,9 +147,9 @@ def merge(axes: Axes, indices: Sequence[Index]) -> tuple[Axes, dict[Index, Index
     >>> i, j = symbol("i", 8), symbol("j", 4)
     >>> axes = (Axis(i, 8, False), Axis(j, 4, False))
     >>> merge(axes, [4 * i + j, 8 * i + 2 * j])
-    ((a0:32,), {i: a0 // 4, j: a0 % 4})
+    ((i0:32,), {i: i0 // 4, j: i0 % 4})
     >>> merge(axes, [4 * i + j, i + 8 * j])[0]
-    (a0:8, a1:4)
+    (i0:8, i1:4)
     """
     groups: list[list[Axis]] = []
     for axis in axes:

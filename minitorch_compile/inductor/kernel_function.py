@@ -3,7 +3,6 @@
 A kernel takes a range `[lo, hi)` of its outermost loop, then one pointer a buffer. It is compiled on its own and registered
 under a symbol, so the wrapper compiles in milliseconds whatever its kernels contain, and equal kernels are compiled once.
 
->>> from numba import njit
 >>> from minitorch_compile.inductor.raw_memory import pointer
 >>> @kernel("doctest_double", types.float32, types.float32)
 ... def double(lo, hi, x, out):
@@ -19,14 +18,17 @@ array([0., 2., 4.], dtype=float32)
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-from numba import config, types
+from numba import config, njit, types
 from numba.core.ccallback import CFunc, _CFuncCompiler
 from numba.core.sigutils import normalize_signature
+from numba.np.numpy_support import from_dtype
+
 
 # Division by zero gives inf or NaN instead of an exception; arithmetic is never reordered (see native.accumulate_sum).
 OPTIONS = {"nopython": True, "error_model": "numpy"}
@@ -43,19 +45,28 @@ class _KernelCompiler(_CFuncCompiler):
         return flags
 
 
-def kernel(symbol: str, *elements: Any, cache: bool = False) -> Callable[[Callable[..., None]], Any]:
+def kernel(symbol: str, *elements: Any) -> Callable[[Callable[..., None]], Any]:
     """Compiles a function (lo, hi, pointer, ...), whose pointers have these element types, and names it `symbol`."""
+    arguments = [types.int64, types.int64, *map(types.CPointer, elements)]
+    return native_function(symbol, types.void(*arguments))
+
+
+def graph_function(*elements: str) -> Callable[[Callable[..., None]], Any]:
+    """Compiles the function that runs a whole graph: it takes flat arrays of these dtypes."""
 
     def decorate(function: Callable[..., None]) -> Any:
-        if config.DISABLE_JIT:
-            return function
-        arguments = [types.int64, types.int64, *map(types.CPointer, elements)]
-        return native_function(symbol, types.void(*arguments), cache)(function)
+        arrays = [types.Array(from_dtype(np.dtype(element)), 1, "C") for element in elements]
+        return njit(types.void(*arrays), error_model="numpy", cache=is_in_file(function))(function)
 
     return decorate
 
 
-def native_function(symbol: str, signature: Any, cache: bool) -> Callable[[Callable[..., Any]], Any]:
+def is_in_file(function: Callable[..., Any]) -> bool:
+    """Whether the function's text is in a file, beside which Numba can keep the machine code."""
+    return os.path.isfile(function.__code__.co_filename)
+
+
+def native_function(symbol: str, signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compiles a function of C types under a symbol; what comes back can be called from njit code by that symbol."""
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -66,7 +77,7 @@ def native_function(symbol: str, signature: Any, cache: bool) -> Callable[[Calla
             compiled._compiler = _KernelCompiler(
                 function, compiled._targetdescr, OPTIONS, {}, pipeline_class=compiled._compiler.pipeline_class
             )
-            if cache:
+            if is_in_file(function):
                 compiled.enable_caching()
             compiled.compile()
             llvm.add_symbol(symbol, compiled.address)
@@ -80,5 +91,3 @@ def assembly(symbol: str) -> str:
     """The machine code of a compiled kernel, as text."""
     return _compiled[symbol]._library.get_asm_str()
 
-
-__all__ = ["assembly", "kernel", "native_function", "np"]

@@ -183,7 +183,9 @@ def _run_scatter(loop: Scatter, memory: Memory) -> None:
 
 def window(view: StridedView, memory: Memory) -> np.ndarray:
     """The elements of a view, without a copy."""
-    source = memory[view.buffer.name]
+    source = memory.get(view.buffer.name)
+    if source is None:  # nothing fills an empty buffer
+        source = np.zeros(view.buffer.length, view.buffer.dtype.numpy)
     strides = [s * source.itemsize for s in view.strides]
     return np.ndarray(view.sizes, source.dtype, source.data, view.offset * source.itemsize, strides)
 
@@ -195,9 +197,8 @@ def _run_extern(call: ExternCall, memory: Memory) -> None:
 
 
 def interpret(graph: LoopGraph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of a loop graph; `inputs` are the flat buffers that its input buffers stand for."""
-    memory: Memory = {buffer.name: array for buffer, array in zip(graph.inputs, inputs)}
-    memory |= graph.constants
+    """The outputs of a loop graph; `inputs` are the flat arrays behind its inputs and then its constants."""
+    memory: Memory = {buffer.name: array for buffer, array in zip([*graph.inputs, *graph.constants], inputs)}
     with np.errstate(all="ignore"):
         for operation in graph.operations:
             run_operation(operation, memory)

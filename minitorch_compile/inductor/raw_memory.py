@@ -63,6 +63,12 @@ if config.DISABLE_JIT:
     def release(block: np.ndarray) -> None:
         return None
 
+    def integers(values: tuple[int, ...]) -> np.ndarray:
+        return np.array(values)
+
+    def as_tuple(array: np.ndarray, like: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(value) for value in array)
+
     def _typed(block: np.ndarray, offset: int, element: Any) -> np.ndarray:
         usable = (len(block) - offset) // element.bitwidth * 8
         return block[offset : offset + usable].view(str(element))
@@ -118,6 +124,27 @@ else:
             return context.get_dummy_value()
 
         return types.void(block), code
+
+    @intrinsic
+    def integers(typing_context, values):
+        """A pointer to these numbers, valid until the calling function returns: how a C function gets a tuple."""
+
+        def code(context, builder, signature, arguments):
+            array = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), len(values)))
+            for place, number in enumerate(cgutils.unpack_tuple(builder, arguments[0])):
+                builder.store(number, cgutils.gep_inbounds(builder, array, 0, place))
+            return builder.bitcast(array, ir.IntType(64).as_pointer())
+
+        return types.CPointer(types.int64)(types.UniTuple(types.int64, len(values))), code
+
+    @intrinsic
+    def as_tuple(typing_context, start, like):
+        """The numbers behind a pointer of `integers`, as a tuple of the length of `like`."""
+
+        def code(context, builder, signature, arguments):
+            return builder.load(builder.bitcast(arguments[0], context.get_value_type(like).as_pointer()))
+
+        return like(start, like), code
 
     def _runtime_function(builder: ir.IRBuilder, name: str, result: ir.Type, parameters: list[ir.Type]) -> ir.Function:
         return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, parameters), name)

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.ir import StridedView, TensorBox
+from minitorch_compile.inductor.ir import StridedView, TensorBox, matrix_layout
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.pointwise import elementwise
+from minitorch_compile.inductor.lowering.shape import reindexed
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.prims import Prim
 from minitorch_compile.tensor.strides import numel
@@ -18,24 +20,28 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
 def matrix(graph: GraphLowering, x: TensorBox) -> StridedView:
-    """A view that BLAS can read: one of the last two strides is 1, the other at least the row's length."""
+    """The box as matrices that BLAS can read, copied only if need be."""
     view = graph.view(x)
-    rows, columns = view.sizes[-2:]
-    row_stride, column_stride = view.strides[-2:]
-    readable = (column_stride == 1 and row_stride >= columns) or (row_stride == 1 and column_stride >= rows)
-    return view if readable or not x.dtype.is_floating_point else graph.contiguous_view(x)
+    return view if matrix_layout(view) else graph.contiguous_view(x)
 
 
 def product(graph: GraphLowering, prim: Prim, a: TensorBox, b: TensorBox) -> TensorBox:
     sizes = (*a.sizes[:-1], b.sizes[-1])
     if a.sizes[-1] == 0 or numel(sizes) == 0:  # a sum of nothing
-        return table_full(graph, sizes, a)
+        return full(graph, sizes, 0, a.dtype)
+    if not a.dtype.is_floating_point:
+        return sum_of_products(graph, a, b)
     (result,) = graph.extern(prim.name, [matrix(graph, a), matrix(graph, b)], [graph.new_buffer(sizes, a.dtype)])
     return result
 
 
-def table_full(graph: GraphLowering, sizes: tuple[int, ...], like: TensorBox) -> TensorBox:
-    return full(graph, sizes, 0, like.dtype)
+def sum_of_products(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox:
+    """The definition, as a reduction: BLAS has no integers."""
+    *batch, rows, inner = a.sizes
+    sizes = [*batch, rows, inner, b.sizes[-1]]
+    left = reindexed(a, sizes, lambda at: at[:-1])
+    right = reindexed(b, sizes, lambda at: [*at[:-3], at[-2], at[-1]])
+    return graph.reduction("sum", elementwise("mul", a.dtype, left, right), (len(sizes) - 2,))
 
 
 @lowering(prims.mm)

@@ -33,7 +33,7 @@ from minitorch_compile.tensor.strides import contiguous_strides, is_dense, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # A value used more than once is computed again at each use if that is at most this many reads and operations.
-CHEAP_READS, CHEAP_OPERATIONS = 1, 3
+CHEAP_READS, CHEAP_OPERATIONS = 4, 6
 # A value that would be computed from more than this is realized, which bounds how deep bodies nest.
 MOST_READS, MOST_OPERATIONS = 12, 60
 EXPENSIVE_OPERATION = 8  # what exp and its kin count for
@@ -45,7 +45,7 @@ class GraphLowering:
     def __init__(self) -> None:
         self.inputs: list[Buffer] = []
         self.operations: list[Operation] = []
-        self.constants: dict[str, Any] = {}
+        self.constants: dict[Buffer, TensorBase] = {}
         self.origin: Origin | None = None
         self.count = 0
 
@@ -118,7 +118,7 @@ class GraphLowering:
     def constant(self, name: str, value: TensorBase) -> TensorBox:
         """A tensor kept in the graph module: an input that the compiled graph supplies itself."""
         buffer = Buffer(name, tuple(value.sizes), tuple(value.strides), value.dtype, "input")
-        self.constants[name] = value
+        self.constants[buffer] = value
         return TensorBox.of(buffer)
 
     def call(self, node: Node, args: Any, kwargs: Any) -> Any:

@@ -1,0 +1,57 @@
+"""How sums are kept accurate and still vectorise.
+
+A float32 sum over a long row is taken in blocks: each block in float32, in as many partial sums as vector lanes allow, and
+the blocks' results in float64. So the error grows with the length of a block, not of the row.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from minitorch_compile.inductor.codegen.emit import Spelling
+from minitorch_compile.inductor.ir import Buffer
+from minitorch_compile.tensor.dtype import bool_, dtype, float32, float64
+
+BLOCK = 4096  # elements of a row that are summed in float32
+
+
+class Accumulator(NamedTuple):
+    """A running result: `total` is the variable, of dtype `wide`; `partial` the one for a block, if the two differ."""
+
+    buffer: Buffer
+    kind: str
+    total: str
+    partial: str
+    wide: dtype
+
+    @property
+    def is_split(self) -> bool:
+        return self.total != self.partial
+
+
+def accumulator(buffer: Buffer, kind: str, name: str) -> Accumulator:
+    split = kind in ("sum", "prod") and buffer.dtype is float32
+    return Accumulator(buffer, kind, name, f"{name}_part" if split else name, float64 if split else buffer.dtype)
+
+
+def start(kind: str, element: dtype, spelling: Spelling) -> str:
+    """The value that combining starts from."""
+    if kind in ("sum", "prod"):
+        return spelling.constant(int(kind == "prod"), element)
+    if element is bool_:
+        return spelling.constant(kind == "amin", element)
+    if element.is_floating_point:
+        return spelling.constant(-math.inf if kind == "amax" else math.inf, element)
+    limits = np.iinfo(element.numpy)
+    return spelling.constant(int(limits.min if kind == "amax" else limits.max), element)
+
+
+def combine(kind: str, element: dtype, total: str, value: str, spelling: Spelling) -> str:
+    """The accumulator after one more value."""
+    if kind in ("sum", "prod") and element.is_floating_point:
+        return f"accumulate_{'sum' if kind == 'sum' else 'product'}({total}, {value})"
+    prim = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}[kind]
+    return spelling.apply(prim, element, [total, value])

@@ -1,0 +1,63 @@
+"""Loops whose positions run in order, one after the other: running totals and scatters."""
+
+from __future__ import annotations
+
+from minitorch_compile.inductor.codegen.accumulators import accumulator, start
+from minitorch_compile.inductor.codegen.block import Value
+from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
+from minitorch_compile.inductor.ir import Loop, Scan, Scatter
+from minitorch_compile.inductor.iteration import own_axes
+from minitorch_compile.inductor.loop_printer import loop_variables
+
+
+class ScanWriter(CpuKernelWriter):
+    """A running total: the scanned dimension inside, its total in a variable (float64 for a float32 tensor)."""
+
+    def loops(self) -> None:
+        (member,) = self.group.members
+        scan = member.loop
+        assert isinstance(scan, Scan)
+        axes = list(self.group.axes)
+        along = [axis for axis in axes if scan.sizes[scan.dim] != 1 and axis.variable == member.position[scan.dim]]
+        self.enter_rows([axis for axis in axes if axis not in along])
+        result = accumulator(scan.buffer, "sum", "total")
+        self.block.add(f"{result.total} = {start('sum', result.wide, self.spelling)}")
+        for axis in along:
+            self.enter_axis(axis)
+        value = scan.inner_fn(self, member.position)
+        wide = self.convert(value, result.wide) if value.dtype is not result.wide else value
+        self.block.add(f"{result.total} = {result.total} + {wide.name}")
+        name = self.fresh()
+        self.block.add(f"{name} = {self.spelling.convert(result.total, result.wide, scan.buffer.dtype)}")
+        self.store(scan.buffer, member.write.address, Value(name, scan.buffer.dtype, self.block))
+        self.leave_all()
+
+
+class ScatterWriter(CpuKernelWriter):
+    """First the initial values, then, position by position, what is stored or added."""
+
+    def loops(self) -> None:
+        (member,) = self.group.members
+        scatter = member.loop
+        assert isinstance(scatter, Scatter)
+        self.fill(scatter)
+        position = loop_variables(scatter)
+        for axis, variable in zip(own_axes(scatter.sizes, ()), (v for v in position if not v.is_constant)):
+            self.enter_axis(axis._replace(variable=variable))
+        value = scatter.inner_fn(self, position)
+        place = self.text_of(scatter.buffer.address(scatter.target(self, position)))
+        if scatter.accumulate:
+            old = self.fresh()
+            self.block.add(f"{old} = {self.spelling.load(self.pointers[scatter.buffer], place, scatter.buffer.dtype)}")
+            value = self.apply("add", Value(old, scatter.buffer.dtype, self.block), value)
+        self.block.store(self.spelling.store(self.pointers[scatter.buffer], place, value.name, scatter.buffer.dtype))
+        self.leave_all()
+
+    def fill(self, scatter: Scatter) -> None:
+        buffer = scatter.buffer
+        loop = Loop(buffer, buffer.sizes, scatter.initial)
+        position = loop_variables(loop)
+        for axis, variable in zip(own_axes(buffer.sizes, ()), (v for v in position if not v.is_constant)):
+            self.enter_axis(axis._replace(variable=variable))
+        loop.run(self, position)
+        self.leave_all()

@@ -1,0 +1,112 @@
+"""How the CPU target writes operations: Python that Numba compiles to vector instructions.
+
+Numbers are typed (`float32(2.0)`): a bare 2.0 is a float64 and would draw a whole kernel into float64. Arithmetic on
+integers narrower than 64 bits is converted back after each step, since Numba computes it in 64 bits.
+
+>>> from minitorch_compile.tensor.dtype import float32, int32
+>>> cpu = CpuSpelling()
+>>> cpu.apply("add", float32, ["t0", "t1"]), cpu.apply("add", int32, ["t0", "t1"]), cpu.apply("exp", float32, ["t0"])
+('t0 + t1', 'int32(t0 + t1)', 'exp_float32(t0)')
+>>> cpu.constant(float("-inf"), float32)
+'float32(-inf)'
+"""
+
+from __future__ import annotations
+
+import math
+
+from minitorch_compile.inductor.codegen.emit import Spelling
+from minitorch_compile.inductor.handler import COMPARISONS, Number
+from minitorch_compile.tensor.dtype import bool_, dtype, int64
+
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
+}  # fmt: skip
+
+# Functions with one name for all floating-point dtypes.
+FLOAT_FUNCTIONS = {
+    "abs": "absolute", "sqrt": "square_root", "floor": "floor", "ceil": "ceil", "round": "round_half_even",
+    "trunc": "trunc", "maximum": "maximum", "minimum": "minimum", "where": "select",
+    "remainder": "float_remainder", "fmod": "truncated_float_remainder", "atan2": "math.atan2", "sign": "float_sign",
+}  # fmt: skip
+
+INTEGER_FUNCTIONS = {
+    "abs": "abs", "maximum": "max", "minimum": "min", "where": "select", "div": "truncated_quotient",
+    "remainder": "integer_remainder", "fmod": "truncated_remainder", "sign": "integer_sign", "pow": "integer_power",
+}  # fmt: skip
+
+# Functions of `vecmath`: one for each dtype.
+VECMATH = frozenset({"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "rsqrt"})
+
+
+class CpuSpelling(Spelling):
+    """Operations as Numba functions and operators."""
+
+    def constant(self, value: Number, dtype: dtype) -> str:
+        if dtype is bool_:
+            return str(bool(value))
+        if not dtype.is_floating_point:
+            return str(int(value)) if dtype is int64 else f"{dtype.name}({int(value)})"
+        number = float(value)
+        text = repr(number) if math.isfinite(number) else {math.inf: "inf", -math.inf: "-inf"}.get(number, "nan")
+        return f"{dtype.name}({text})"
+
+    def apply(self, prim: str, dtype: dtype, operands: list[str]) -> str:
+        if dtype is bool_:
+            return self._bool(prim, operands)
+        if dtype.is_floating_point:
+            return self._float(prim, dtype, operands)
+        text = self._integer(prim, operands)
+        return text if dtype is int64 or prim in COMPARISONS or prim == "where" else f"{dtype.name}({text})"
+
+    def _float(self, prim: str, dtype: dtype, operands: list[str]) -> str:
+        if prim in INFIX:
+            return f" {INFIX[prim]} ".join(operands)
+        if prim == "div":
+            return f"{operands[0]} / {operands[1]}"
+        if prim == "neg":
+            return f"-{operands[0]}"
+        if prim == "reciprocal":
+            return f"{self.constant(1, dtype)} / {operands[0]}"
+        function = f"{prim}_{dtype.name}" if prim in VECMATH else FLOAT_FUNCTIONS[prim]
+        return f"{function}({', '.join(operands)})"
+
+    def _integer(self, prim: str, operands: list[str]) -> str:
+        if prim in INFIX:
+            return f" {INFIX[prim]} ".join(operands)
+        if prim in ("neg", "bitwise_not"):
+            return f"{'-' if prim == 'neg' else '~'}{operands[0]}"
+        return f"{INTEGER_FUNCTIONS[prim]}({', '.join(operands)})"
+
+    def _bool(self, prim: str, operands: list[str]) -> str:
+        if prim == "bitwise_not":
+            return f"not {operands[0]}"
+        logical = {"maximum": "|", "minimum": "&", **INFIX}
+        return f" {logical[prim]} ".join(operands) if prim in logical else f"select({', '.join(operands)})"
+
+    def convert(self, operand: str, source: dtype, target: dtype) -> str:
+        if source is target:
+            return operand
+        if target is bool_:
+            return f"{operand} != 0"
+        if source.is_floating_point and not target.is_floating_point and target is not int64:
+            return f"{target.name}(int64({operand}))"  # out of range, C leaves the direct conversion undefined
+        return f"{target.name}({operand})"
+
+    def random(self, seed: str, counter: str, dtype: dtype) -> str:
+        return f"philox_{dtype.name}({seed}, {counter})"
+
+    def load(self, pointer: str, address: str, dtype: dtype) -> str:
+        return f"{pointer}[{address}] != 0" if dtype is bool_ else f"{pointer}[{address}]"
+
+    def store(self, pointer: str, address: str, value: str, dtype: dtype) -> str:
+        return f"{pointer}[{address}] = uint8({value})" if dtype is bool_ else f"{pointer}[{address}] = {value}"
+
+    def digit(self, base: str, divisor: int, modulus: int, may_be_negative: bool) -> str:
+        if may_be_negative:
+            return super().digit(base, divisor, modulus, may_be_negative)
+        quotient = f"quotient({base}, {divisor})" if divisor != 1 else base
+        if not modulus:
+            return quotient
+        return f"remainder({quotient}, {modulus})"

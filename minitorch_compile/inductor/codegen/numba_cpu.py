@@ -1,0 +1,40 @@
+"""Groups as Numba kernels for the CPU.
+
+>>> from minitorch_compile.inductor.ir import Buffer, Loop
+>>> from minitorch_compile.tensor.dtype import float32
+>>> x, best = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("best", (4,), float32)
+>>> group = Group.of(Loop(best, (4, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
+>>> print(write_kernel(group.merged(), frozenset(), {}).body)
+for i0 in range(lo, hi):
+    best0 = float32(-inf)
+    for r0 in range(8):
+        t0 = in0[8 * i0 + r0]
+        t1 = exp_float32(t0)
+        best0 = maximum(best0, t1)
+    out0[i0] = best0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from minitorch_compile.inductor.codegen.cpu_columns import ColumnWriter
+from minitorch_compile.inductor.codegen.cpu_rows import RowWriter
+from minitorch_compile.inductor.codegen.cpu_serial import ScanWriter, ScatterWriter
+from minitorch_compile.inductor.codegen.kernel_source import KernelSource
+from minitorch_compile.inductor.codegen.strategy import choose_order
+from minitorch_compile.inductor.group import Group
+from minitorch_compile.inductor.ir import Buffer, Scan, Scatter
+
+
+def write_kernel(group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer]) -> KernelSource:
+    """The kernel of a group. `internal` buffers need no memory; `shared` says which outputs overwrite which inputs."""
+    first = group.members[0].loop
+    if isinstance(first, Scan):
+        return ScanWriter(group, internal, shared).write()
+    if isinstance(first, Scatter):
+        return ScatterWriter(group, internal, shared).write()
+    order = choose_order(group)
+    if order.columns is not None:
+        return ColumnWriter(group, internal, shared, order, order.columns).write()
+    return RowWriter(group, internal, shared, order).write()

@@ -1,0 +1,81 @@
+"""Maximum pooling of images and its gradient.
+
+`numbers` points to the shape: (planes, height, width, out_height, out_width, kernel_y, kernel_x, stride_y, stride_x, padding_y, padding_x,
+dilation_y, dilation_x), where a plane is one channel of one image.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from numba import config, types
+
+from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.raw_memory import ELEMENTS, as_tuple
+
+Pair = tuple[int, int]
+SHAPE = (0,) * 13
+
+
+def shape_of(
+    x: tuple[int, ...], out: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair, dilation: Pair
+) -> tuple[int, ...]:
+    """The numbers that the kernel takes, from the sizes of input and result."""
+    return (x[0] * x[1], *x[2:], *out[2:], *kernel, *stride, *padding, *dilation)
+
+
+def max_pool2d(x, values, places, numbers):
+    """The maximum of each window and its place y * width + x: the first of equals; a NaN wins."""
+    (planes, height, width, out_y, out_x, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x) = as_tuple(numbers, SHAPE)
+    for plane in range(planes):
+        start = plane * height * width
+        target = plane * out_y * out_x
+        for oy in range(out_y):
+            for ox in range(out_x):
+                place = -1
+                best = x[start]
+                for ky in range(kernel_y):
+                    y = oy * stride_y - pad_y + ky * step_y
+                    if y < 0 or y >= height:
+                        continue
+                    for kx in range(kernel_x):
+                        column = ox * stride_x - pad_x + kx * step_x
+                        if column < 0 or column >= width:
+                            continue
+                        value = x[start + y * width + column]
+                        if place < 0 or value > best or (value != value and best == best):
+                            best, place = value, y * width + column
+                values[target] = best
+                places[target] = place
+                target += 1
+
+
+def max_pool2d_backward(grad, places, out, planes, places_per_plane, area):
+    """Each gradient added to the element that was the maximum of its window."""
+    for i in range(planes * area):
+        out[i] = 0
+    for plane in range(planes):
+        for i in range(plane * places_per_plane, (plane + 1) * places_per_plane):
+            out[plane * area + places[i]] += grad[i]
+
+
+@lru_cache(maxsize=None)
+def max_pool_kernel(element: str) -> Any:
+    """The compiled forward kernel for one dtype; compiled when first asked for."""
+    if config.DISABLE_JIT:
+        return max_pool2d
+    pointer = types.CPointer(ELEMENTS[element])
+    integer_pointer = types.CPointer(types.int64)
+    signature = types.void(pointer, pointer, integer_pointer, integer_pointer)
+    return native_function(f"minitorch_max_pool2d_{element}", signature)(max_pool2d)
+
+
+@lru_cache(maxsize=None)
+def max_pool_backward_kernel(element: str) -> Any:
+    """The compiled backward kernel for one dtype; compiled when first asked for."""
+    if config.DISABLE_JIT:
+        return max_pool2d_backward
+    pointer, number = types.CPointer(ELEMENTS[element]), types.int64
+    signature = types.void(pointer, types.CPointer(types.int64), pointer, number, number, number)
+    return native_function(f"minitorch_max_pool2d_backward_{element}", signature)(max_pool2d_backward)

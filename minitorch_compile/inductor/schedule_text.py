@@ -1,0 +1,109 @@
+"""A schedule as text: one line a kernel, what it computes as an expression, what it reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from minitorch_compile.inductor.group import Group
+from minitorch_compile.inductor.handler import Handler, Number
+from minitorch_compile.inductor.index import Index, symbol
+from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, Scan, Scatter
+from minitorch_compile.inductor.loop_printer import loop_variables, print_operation
+from minitorch_compile.tensor.dtype import dtype
+
+if TYPE_CHECKING:
+    from minitorch_compile.inductor.scheduler import Schedule, Step
+
+LONGEST_EXPRESSION = 100
+
+
+class FormulaHandler(Handler):
+    """The value of an element is the formula that computes it, without positions."""
+
+    def load(self, buffer: Buffer, address: Index) -> str:
+        return buffer.name
+
+    def constant(self, value: Number, dtype: dtype) -> str:
+        return repr(value)
+
+    def index_value(self, index: Index, dtype: dtype) -> str:
+        return str(index)
+
+    def apply(self, prim: str, *operands: str) -> str:
+        return f"{prim}({', '.join(operands)})"
+
+    def convert(self, value: str, dtype: dtype) -> str:
+        return f"{dtype.name}({value})"
+
+    def random(self, seed: str, counter: str, dtype: dtype) -> str:
+        return f"random({seed})"
+
+    def indirect(self, value: str, size: int, wrap: bool) -> Index:
+        return symbol(f"<{value}>", size, indirect=True)
+
+    def masked(self, condition: str, body: Callable[[], str], other: Number, dtype: dtype) -> str:
+        return f"masked({self.inside(body)}, {other})"
+
+    def store(self, buffer: Buffer, address: Index, value: str) -> None:
+        self.formula = value
+
+    def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
+        self.formula = f"{kind}({value})"
+
+
+def formula(loop: Loop) -> str:
+    """What a loop computes, as one expression, cut if long."""
+    handler = FormulaHandler()
+    if isinstance(loop, Scatter):
+        text = f"scatter({loop.inner_fn(handler, loop_variables(loop))})"
+    else:
+        loop.run(handler, loop_variables(loop))
+        text = f"running_total({handler.formula})" if isinstance(loop, Scan) else handler.formula
+    return text if len(text) <= LONGEST_EXPRESSION else text[: LONGEST_EXPRESSION - 3] + "..."
+
+
+def describe_schedule(schedule: Schedule) -> str:
+    """One line a kernel, then the totals."""
+    lines = [f"kernel {number}: {describe_line(step, schedule)}" for number, step in enumerate(schedule.steps)]
+    kernels = "1 kernel" if schedule.kernel_count == 1 else f"{schedule.kernel_count} kernels"
+    return "\n".join([*lines, f"{kernels}, {schedule.bytes_moved:,} bytes moved"])
+
+
+def describe_line(step: Step, schedule: Schedule) -> str:
+    if isinstance(step, ExternCall):
+        return f"{step!r}"
+    kept = [buffer for buffer in step.outputs if buffer not in schedule.internal]
+    formulas = "; ".join(formula_of(step, buffer, schedule) for buffer in kept)
+    axes = ", ".join(map(repr, step.axes)) or "once"
+    parts = [f"reads {names(step.inputs)}" if step.inputs else "reads nothing", f"writes {names(kept)}"]
+    internal = [buffer for buffer in step.outputs if buffer in schedule.internal]
+    if internal:
+        parts.append(f"keeps {names(internal)} to itself")
+    return f"{formulas}  [{axes}]  {'; '.join(parts)}"
+
+
+def formula_of(group: Group, buffer: Buffer, schedule: Schedule) -> str:
+    """The formula of one output, with the values that never reach memory put in where they are used once."""
+    text = f"{buffer.name} = {formula(next(m.loop for m in group.members if m.loop.buffer is buffer))}"
+    for member in reversed(group.members):
+        name = member.loop.buffer.name
+        if member.loop.buffer in schedule.internal and text.count(f"({name})") == 1:
+            text = text.replace(f"({name})", f"({formula(member.loop)})")
+    return text if len(text) <= LONGEST_EXPRESSION else text[: LONGEST_EXPRESSION - 3] + "..."
+
+
+def names(buffers: list[Buffer]) -> str:
+    return ", ".join(buffer.name for buffer in buffers)
+
+
+def describe_step(number: int, step: Step, schedule: Schedule) -> str:
+    """One kernel with the loops inside it."""
+    if isinstance(step, ExternCall):
+        return f"kernel {number}: {step!r}"
+    bodies = []
+    for member, stage in zip(step.members, step.stages()):
+        place = "every point" if member.inner else "every row"
+        bodies.append(f"# stage {stage}, at {place}\n{print_operation(member.loop)}")
+    axes = ", ".join(map(repr, step.axes)) or "once"
+    return f"kernel {number}: [{axes}]\n" + "\n".join(bodies)
