@@ -1,0 +1,73 @@
+"""The one line: `model = compile(model)`.
+
+>>> import minitorch_compile as torch
+>>> @torch.compile(backend="eager")
+... def f(x):
+...     return torch.sin(x) + 1
+>>> f(torch.tensor([0.0]))
+tensor([1.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from minitorch_compile.compiler.backends import Backend, lookup_backend
+from minitorch_compile.compiler.modes import options_of
+from minitorch_compile.compiler.pipeline import Inductor
+from minitorch_compile.dynamo import optimize
+
+
+def compile(
+    model: Callable[..., Any] | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str | Backend = "inductor",
+    mode: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """A function or module that behaves as `model` and runs compiled graphs. Without `model`, a decorator.
+
+    fullgraph: a graph break is an error that explains it, instead of a split into several graphs.
+    dynamic: False and None compile each new set of input sizes once, with guards. True is refused: graphs with
+        symbolic sizes are not available.
+    backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable.
+    mode, options: see list_mode_options() and list_options(); at most one of them, and only for the inductor backend.
+    disable: return `model` as it is.
+
+    ValueError for an unknown name, TypeError for a wrong type, RuntimeError for settings that exclude each other.
+    """
+    chosen = _checked_backend(fullgraph, dynamic, backend, mode, options)
+    if model is None:
+        return lambda function: function if disable else _compiled(function, chosen, fullgraph)
+    return model if disable else _compiled(model, chosen, fullgraph)
+
+
+def _compiled(model: Any, backend: Backend, fullgraph: bool) -> Any:
+    if not callable(model):
+        raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {type(model).__name__}")
+    return optimize(model, backend, fullgraph=fullgraph)
+
+
+def _checked_backend(
+    fullgraph: object, dynamic: object, backend: str | Backend, mode: str | None, options: Mapping[str, Any] | None
+) -> Backend:
+    """The backend with its options in it, every argument checked first."""
+    if not isinstance(fullgraph, bool):
+        raise TypeError(f"compile: fullgraph must be True or False, got {fullgraph!r}")
+    if dynamic is not None and not isinstance(dynamic, bool):
+        raise TypeError(f"compile: dynamic must be True, False or None, got {dynamic!r}")
+    if dynamic:
+        raise RuntimeError(
+            "compile: dynamic=True (one graph for all sizes) is not available; leave dynamic=None, and each new set of"
+            " input sizes is compiled once"
+        )
+    chosen, settings = lookup_backend(backend), options_of(mode, options)
+    if isinstance(chosen, Inductor):
+        return Inductor(chosen.target, settings) if settings else chosen
+    if mode is not None or options is not None:
+        raise RuntimeError(f"compile: mode and options are for the inductor backend, but backend is {backend!r}")
+    return chosen

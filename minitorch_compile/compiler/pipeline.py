@@ -1,0 +1,87 @@
+"""From a captured graph to something that runs: the stages between Dynamo and the kernels, and where one may stop.
+
+    eager                          the captured graph, interpreted
+    aot_eager                      forward and backward traced ahead of time, interpreted
+    aot_eager_decomp_partition     the same over prims, interpreted with NumPy
+    loops                          lowered to loops, the loops interpreted
+    cuda_sim                       lowered to CUDA kernels, run in Numba's simulator
+    inductor                       lowered to Numba kernels in one file, compiled
+
+Each backend is the one before it with one more stage, and all give the same numbers. So a wrong result is found by
+asking which is the first backend that shows it.
+
+>>> import minitorch_compile as torch
+>>> double = torch.compile(lambda x: x + x, backend="aot_eager")
+>>> double(torch.tensor([1.0, 2.0]))
+tensor([2., 4.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from minitorch_compile.aot import JointGraph, Partition, aot_function, default_partition, interpret
+from minitorch_compile.compiler.backends import register_backend
+from minitorch_compile.fx import GraphModule
+from minitorch_compile.inductor import compile_graph
+from minitorch_compile.prims import decompose
+
+Compiled = Callable[..., Any]
+
+
+@register_backend
+def eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+    """The captured graph as it is, run call by call."""
+    return graph
+
+
+@register_backend
+def aot_eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+    """Forward and backward graphs of plain ops, run op by op."""
+    return aot_function(graph, example_inputs, interpret)
+
+
+@register_backend
+def aot_eager_decomp_partition(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+    """Forward and backward graphs of prims, run prim by prim with NumPy."""
+    return aot_function(graph, example_inputs, interpret, decompose=decompose)
+
+
+class Inductor:
+    """The backend that makes kernels: joint graph, prims, partition, and each half lowered to one target.
+
+    Every stage is a method, so that a subclass can watch what passes through it (`inspection.py`).
+    """
+
+    def __init__(self, target: str, options: Mapping[str, Any] | None = None) -> None:
+        self.target = target
+        self.options = dict(options or {})
+
+    def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        return aot_function(
+            graph,
+            example_inputs,
+            self.compile_forward,
+            self.compile_backward,
+            self.partition,
+            self.decompose,
+        )
+
+    def decompose(self, graph: GraphModule) -> GraphModule:
+        """The joint graph (only forward, if nothing requires grad) over prims."""
+        return decompose(graph)
+
+    def partition(self, joint: JointGraph) -> Partition:
+        return default_partition(joint)
+
+    def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        return compile_graph(graph, example_inputs, self.target, self.options)
+
+    def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        return compile_graph(graph, example_inputs, self.target, self.options)
+
+
+register_backend(Inductor("loops"), name="loops")
+register_backend(Inductor("cuda_sim"), name="cuda_sim", tags=("debug",))
+register_backend(Inductor("cpu"), name="inductor")

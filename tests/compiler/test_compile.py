@@ -1,0 +1,125 @@
+"""The face of the compiler: every way to call it, and what it says when it is called wrongly."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile import nn
+from tests.compiler.models import MLP
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    return x + x
+
+
+def test_function_decorator_and_decorator_factory() -> None:
+    @torch.compile(backend="eager")
+    def with_arguments(x: torch.Tensor) -> torch.Tensor:
+        return x * 3
+
+    assert torch.compile(double, backend="eager")(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert with_arguments(torch.ones(2)).tolist() == [3.0, 3.0]
+    assert with_arguments.__name__ == "with_arguments"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"backend": "inducter"}, ValueError, r"no backend named 'inducter'. Did you mean 'inductor'\? Choose one of"),
+        ({"backend": 3}, TypeError, "backend must be a name or a callable"),
+        ({"mode": "max-autotone"}, ValueError, "no mode named 'max-autotone'.*Choose one of"),
+        ({"mode": 1}, TypeError, "mode must be a name"),
+        ({"options": {"fuse": 1}}, ValueError, "no option named 'fuse'.*Choose one of"),
+        ({"options": 5}, TypeError, "options must be a dict"),
+        ({"mode": "default", "options": {}}, RuntimeError, "mode or options"),
+        ({"backend": "eager", "mode": "max-autotune"}, RuntimeError, "mode.*inductor"),
+        ({"dynamic": "yes"}, TypeError, "dynamic must be"),
+        ({"fullgraph": "yes"}, TypeError, "fullgraph must be"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        torch.compile(double, **arguments)
+
+
+def test_what_cannot_be_called_cannot_be_compiled() -> None:
+    with pytest.raises(TypeError, match="model must be callable"):
+        torch.compile(3)
+
+
+def test_errors_of_the_program_are_the_programs_own() -> None:
+    compiled = torch.compile(lambda x, y: x @ y)
+    with pytest.raises(RuntimeError, match=r"inner sizes differ: input is \[3, 4\], other is \[5, 6\]"):
+        compiled(torch.ones(3, 4), torch.ones(5, 6))
+    with pytest.raises(RuntimeError, match="same dtype"):
+        compiled(torch.ones(3, 4), torch.ones(4, 3, dtype=torch.float64))
+
+
+def test_disable_gives_the_function_itself() -> None:
+    assert torch.compile(double, disable=True) is double
+
+
+def test_custom_backend_sees_fake_inputs_and_its_result_is_used() -> None:
+    seen = []
+
+    def backend(graph: Any, inputs: list[Any]) -> Any:
+        seen.append((len(graph.graph.nodes), [i.is_fake for i in inputs]))
+        return lambda *real: tuple(out + 1 for out in graph(*real))
+
+    assert torch.compile(double, backend=backend)(torch.ones(2)).tolist() == [3.0, 3.0]
+    assert seen == [(3, [True])]
+
+
+def test_compiled_module_is_the_module_but_for_its_call() -> None:
+    model = MLP()
+    compiled = torch.compile(model, backend="eager")
+    assert isinstance(compiled, MLP)
+    assert list(compiled.state_dict()) == list(model.state_dict())
+    compiled.eval()
+    assert not model.training
+    compiled.load_state_dict({key: torch.zeros(value.shape) for key, value in model.state_dict().items()})
+    assert all((p == 0).all() for p in model.parameters())
+    assert compiled._orig_mod is model
+    assert compiled(torch.ones(2, 8)).shape == (2, 3)
+
+
+def test_copying_a_compiled_module_copies_and_compiles_the_original() -> None:
+    compiled = torch.compile(MLP(), backend="eager")
+    twin = copy.deepcopy(compiled)
+    assert twin.layers[0].weight is not compiled.layers[0].weight
+    np.testing.assert_array_equal(twin(torch.ones(1, 8)).detach().numpy(), compiled(torch.ones(1, 8)).detach().numpy())
+    with pytest.raises(TypeError, match="state_dict"):
+        pickle.dumps(compiled)
+
+
+def test_module_compile_compiles_in_place() -> None:
+    model = nn.Linear(2, 2)
+    x = torch.ones(1, 2)
+    expected = model(x).detach().numpy()
+    model.compile(backend="eager")
+    np.testing.assert_allclose(model(x).detach().numpy(), expected)
+
+
+def test_lists_name_what_there_is() -> None:
+    backends = torch.compiler.list_backends()
+    assert {"eager", "aot_eager", "aot_eager_decomp_partition", "loops", "inductor"} <= set(backends)
+    assert "cuda_sim" not in torch.compiler.list_backends(exclude_tags=("debug",))
+    assert {"default", "reduce-overhead", "max-autotune"} <= set(torch.compiler.list_mode_options())
+    assert torch.compiler.list_options()
+
+
+def test_explain_counts_graphs_breaks_and_ops() -> None:
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        x = x + 1
+        torch._dynamo.graph_break()
+        return x * 2
+
+    report = torch._dynamo.explain(broken)(torch.ones(2))
+    assert (report.graph_count, report.graph_break_count, report.op_count) == (2, 1, 2)
+    assert "graph_break" in str(report)
