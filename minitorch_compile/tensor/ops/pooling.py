@@ -27,17 +27,45 @@ def max_pool2d_with_indices(
     """The maximum of each window, and where it is as y * width + x in the unpadded image; the first of equals, NaN
     wins."""
     out = _out(input.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    view = windows(_padded(input, kernel_size, stride, padding, dilation, out), kernel_size, stride, dilation, out)
+    values, place = _running_maximum(view)
+    rows, columns = np.divmod(np.arange(kernel_size[0] * kernel_size[1]), kernel_size[1])
+    y = np.arange(out[0])[:, None] * stride[0] - padding[0] + (rows * dilation[0])[place]
+    x = np.arange(out[1]) * stride[1] - padding[1] + (columns * dilation[1])[place]
+    # Padding is -inf and never chosen, except over a window of nothing but -inf: there the nearest element is.
+    return values, np.maximum(y, 0) * input.shape[3] + np.maximum(x, 0)
+
+
+def _padded(input: Array, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, out: Pair) -> Array:
+    """The image with a border of the lowest value, as wide as the windows reach (ceil_mode may ask for more)."""
     lowest = -np.inf if input.dtype.kind == "f" else np.iinfo(input.dtype).min
-    reach = [(o - 1) * s + d * (k - 1) + 1 for o, s, d, k in zip(out, stride, dilation, kernel_size, strict=True)]
+    reach = [(o - 1) * s + d * (k - 1) + 1 for o, s, d, k in zip(out, stride, dilation, kernel, strict=True)]
     after = [max(0, r - n - p) for r, n, p in zip(reach, input.shape[2:], padding, strict=True)]
+    if not any((*padding, *after)):
+        return input
     borders = ((0, 0), (0, 0), (padding[0], after[0]), (padding[1], after[1]))
-    view = windows(np.pad(input, borders, constant_values=lowest), kernel_size, stride, dilation, out)
-    flat = view.reshape(*view.shape[:4], -1)
-    best = flat.argmax(-1)
-    values = np.take_along_axis(flat, best[..., None], -1)[..., 0]
-    y = np.arange(out[0])[:, None] * stride[0] - padding[0] + best // kernel_size[1] * dilation[0]
-    x = np.arange(out[1])[None, :] * stride[1] - padding[1] + best % kernel_size[1] * dilation[1]
-    return values, y * input.shape[3] + x
+    return np.pad(input, borders, constant_values=lowest)
+
+
+def _running_maximum(view: Array) -> tuple[Array, Array]:
+    """The maximum over the last two dimensions, and which element it is: the first of equals, a NaN before all.
+
+    Goes from one place in the window to the next, for all windows at once. Later places have higher numbers, so the
+    number of the last place that was an improvement is a maximum as well: no branch for each element.
+    """
+    kernel_height, kernel_width = view.shape[4:]
+    numbers = np.uint8 if kernel_height * kernel_width <= 256 else np.uint32
+    has_nan = view.dtype.kind == "f" and np.isnan(view).any()
+    values = view[..., 0, 0].copy()
+    place = np.zeros(values.shape, numbers)
+    for number in range(1, kernel_height * kernel_width):
+        candidate = view[..., number // kernel_width, number % kernel_width]
+        better = candidate > values
+        if has_nan:
+            better |= np.isnan(candidate) & ~np.isnan(values)
+        np.maximum(values, candidate, out=values)
+        np.maximum(place, better.view(np.uint8) * numbers(number), out=place)
+    return values, place
 
 
 def _out(sizes: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool) -> Pair:
