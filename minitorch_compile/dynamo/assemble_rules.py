@@ -234,6 +234,8 @@ def _not_yet_intrinsic(out: Assembler, inst: Instruction) -> None:
 @rule("LIST_TO_TUPLE IMPORT_STAR STOP_ITERATION_ERROR", since=(3, 12))
 def _intrinsic_1(out: Assembler, inst: Instruction) -> None:
     out.emit("CALL_INTRINSIC_1", INTRINSIC_1[inst.opname])
+    if inst.opname == "IMPORT_STAR":
+        out.emit("POP_TOP")
 
 
 @rule("PREP_RERAISE_STAR", since=(3, 12))

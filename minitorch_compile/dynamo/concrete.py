@@ -132,6 +132,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
         self.builtins: dict[str, Any] = found if isinstance(found, dict) else vars(found)
         self.caller = caller
         self.namespace = namespace
+        self.raised_again: tuple[BaseException | None, types.TracebackType | None] = (None, None)
 
     # --- constants and names ------------------------------------------------------------------------------------------
 
@@ -216,8 +217,8 @@ class ConcreteInterpreter(BytecodeInterpreter):
             if name in vars(base):
                 method = vars(base)[name]
                 return method.__get__(obj, cls) if hasattr(method, "__get__") else method
-        missed = " (missed __exit__ method)" if name == "__exit__" else ""
-        raise TypeError(f"{cls.__qualname__!r} object does not support the context manager protocol{missed}")
+        with obj:  # CPython's own error: each version words it differently
+            raise AssertionError(f"{cls} has no {name} and yet was entered")
 
     def getitem(self, obj: Any, key: Any) -> Any:
         return obj[key]
@@ -317,7 +318,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
             return False, None
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if isinstance(function, types.MethodType):
+        if isinstance(function, types.MethodType) and not isinstance(function.__self__, InterpretedGenerator):
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType):
             return call_function(function, args, kwargs, caller=self)
@@ -361,8 +362,12 @@ class ConcreteInterpreter(BytecodeInterpreter):
     def caught(self, error: BaseException) -> BaseException | None:
         if isinstance(error, UnsupportedBytecode):
             return None
-        if error.__context__ is None:
+        again, trace = self.raised_again
+        if error is again:
+            error.__traceback__ = trace
+        elif error.__context__ is None:
             self.chain(error)
+        self.raised_again = None, None
         return error
 
     def handled_exception(self) -> Any:
@@ -388,7 +393,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
             exception = self.handled_exception()
             if exception is NULL:
                 raise RuntimeError("No active exception to reraise")
-            raise exception
+            self.reraise(exception)
         if isinstance(exception, BaseException):
             self.chain(exception)
         if cause is NULL:
@@ -396,6 +401,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
         raise exception from cause
 
     def reraise(self, exception: BaseException) -> NoReturn:
+        self.raised_again = exception, exception.__traceback__  # raising again leaves no new trace
         raise exception
 
     def exception_matches(self, exception: BaseException, classes: Any) -> bool:
@@ -453,15 +459,14 @@ class ConcreteInterpreter(BytecodeInterpreter):
         return self.builtins["__import__"](name, self.globals, self.namespace, fromlist, level)
 
     def import_from(self, module: Any, name: str) -> Any:
-        try:
-            return getattr(module, name)
-        except AttributeError:
-            full_name = f"{getattr(module, '__name__', '<unknown module name>')}"
-            if f"{full_name}.{name}" in sys.modules:
-                return sys.modules[f"{full_name}.{name}"]
-            where = getattr(module, "__file__", None) or "unknown location"
-            message = f"cannot import name {name!r} from {full_name!r} ({where})"
-            raise ImportError(message, name=full_name, path=getattr(module, "__file__", None)) from None
+        missing = object()
+        module_name = getattr(module, "__name__", "<unknown module name>")
+        value = getattr(module, name, sys.modules.get(f"{module_name}.{name}", missing))
+        if value is not missing:
+            return value
+        path = getattr(module, "__file__", None)
+        where = path or "unknown location"
+        raise ImportError(f"cannot import name {name!r} from {module_name!r} ({where})", name=module_name, path=path)
 
     def import_star(self, module: Any) -> None:
         public = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]

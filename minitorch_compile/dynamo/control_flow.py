@@ -18,6 +18,10 @@ from collections.abc import Iterator
 from .instructions import Program
 
 
+# These only move values: the exception table may name a handler for them, but it is never used.
+NEVER_RAISES = frozenset("COPY SWAP POP_TOP PUSH_NULL PUSH_EXC_INFO POP_EXCEPT LOAD_CONST STORE_FAST JUMP".split())
+
+
 def successors(program: Program, index: int) -> Iterator[int]:
     """The instructions that can run next when nothing is raised."""
     inst = program.instructions[index]
@@ -41,7 +45,7 @@ def handler_depths(program: Program) -> dict[int, int]:
         after = depth + (opname == "PUSH_EXC_INFO") - (opname == "POP_EXCEPT")
         pending.extend((next_index, after) for next_index in successors(program, index))
         entry = program.handler_of(index)
-        if entry is not None and after == depth:
+        if entry is not None and opname not in NEVER_RAISES:
             pending.append((entry.target, depth))
     return depths
 

@@ -306,7 +306,10 @@ def _emit_intrinsic(decoder: Decoder, raw: dis.Instruction, table: dict[int, tup
             f"{decoder.code.co_qualname}: {raw.opname} {raw.argrepr or raw.arg} is not interpreted "
             "(async code, type parameters)."
         )
-    decoder.emit(*table[raw.arg])
+    opname, argval = table[raw.arg]
+    decoder.emit(opname, argval)
+    if opname == "IMPORT_STAR":
+        decoder.emit("LOAD_CONST", None)  # the intrinsic's result, which a POP_TOP follows
 
 
 # --- jumps and loops --------------------------------------------------------------------------------------------------

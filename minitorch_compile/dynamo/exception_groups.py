@@ -4,13 +4,14 @@
 >>> split_group(group, ValueError)
 (ExceptionGroup('two', [KeyError(2)]), ExceptionGroup('two', [ValueError(1)]))
 >>> split_group(ValueError(3), ValueError)
-(None, ExceptionGroup('', [ValueError(3)]))
+(None, ExceptionGroup('', (ValueError(3),)))
 >>> join_raised(group, [None, split_group(group, ValueError)[0]])
 ExceptionGroup('two', [KeyError(2)])
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 CANNOT_CATCH = "catching classes that do not inherit from BaseException is not allowed"
@@ -36,7 +37,7 @@ def split_group(error: BaseException, classes: Any) -> tuple[BaseException | Non
     if any(issubclass(cls, BaseExceptionGroup) for cls in listed):
         raise TypeError(CANNOT_CATCH_GROUP)
     if matches(error, listed):
-        return None, error if isinstance(error, BaseExceptionGroup) else _group_of([error])
+        return None, error if isinstance(error, BaseExceptionGroup) else _group_of((error,))
     if isinstance(error, BaseExceptionGroup):
         handled, rest = error.split(listed)
         return rest, handled
@@ -58,7 +59,7 @@ def join_raised(original: BaseException, results: list[BaseException | None]) ->
     return _group_of(new if rest is None else [*new, rest])
 
 
-def _group_of(errors: list[BaseException]) -> BaseException:
+def _group_of(errors: Sequence[BaseException]) -> BaseException:
     return BaseExceptionGroup("", errors)
 
 

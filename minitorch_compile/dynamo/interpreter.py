@@ -114,6 +114,7 @@ class BytecodeInterpreter(DomainHooks):
     def throw(self, error: BaseException) -> Value:
         """Continue a generator's frame by raising at its `yield`; the next value it returns or yields."""
         exception = self.caught(error)
+        self.push(NULL)  # where the sent value would be
         if exception is None or not self.unwind(exception):
             raise error
         self.outcome = None

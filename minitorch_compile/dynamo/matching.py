@@ -43,7 +43,9 @@ def match_class(subject: object, cls: type, positional: int, names: tuple[str, .
     """The attributes that the patterns of `cls(p1, ..., name=q1, ...)` look at, None if subject is no instance or
     lacks one."""
     if not isinstance(cls, type):
-        raise TypeError("called match pattern must be a class")
+        match subject:
+            case cls():  # CPython's own error: each version words it differently
+                raise AssertionError(f"{cls!r} is no class and yet was matched")
     if not isinstance(subject, cls):
         return None
     if positional and not hasattr(cls, "__match_args__") and cls.__flags__ & MATCHES_ITSELF:

@@ -17,8 +17,9 @@ number stays as it was.
 15.0
 >>> print(decode(resume.code))                                                            # doctest: +ELLIPSIS
   0 LOAD_FAST            '__stack0'
-  1 JUMP                 to 6
-  2 ...
+  1 DELETE_FAST          '__stack0'
+  2 JUMP                 to 7
+  3 ...
 
 Cells (variables shared with inner functions) are not arguments but free variables: the same cell objects go on being
 used.
@@ -89,24 +90,27 @@ def make_resume_code(
     nulls: Collection[int] = (),
     slots: Collection[str] = (),
     cells: Collection[str] = (),
+    inside_with: bool = False,
 ) -> ResumeCode:
     """The code that continues `program` at instruction `index`.
 
     stack_size: how many stack slots there are at that point; nulls: the positions (0 is the bottom) that hold NULL.
     slots: names of the bound slots to pass as arguments; cells: names of those to pass as cells. Other slots start
     unbound. If `program` is itself a resume function, the result continues the user's function directly.
+    inside_with: allow a place inside a `with` block; its `__exit__` method is then one of the stack values (from 3.14 on
+    with a NULL above it), and the caller must have entered the block for real.
     """
     resumed = resume_code_of(program.code)
     if resumed is not None:
         if index < resumed.prefix_length:
             raise CannotResume(f"{program.code.co_qualname}: instruction {index} is in the generated prefix.")
         program, index = resumed.origin, index - resumed.prefix_length
-    _check_resumable(program, index, cells)
+    _check_resumable(program, index, cells, inside_with)
 
     stack = [None if position in nulls else f"__stack{position}" for position in range(stack_size)]
     arguments = [name for name in program.slot_names if name in slots and name not in cells]
     arguments += [name for name in stack if name is not None]
-    prefix = [Instruction("PUSH_NULL") if name is None else Instruction("LOAD_FAST", name) for name in stack]
+    prefix = [inst for name in stack for inst in _push(name)]
     prefix.append(Instruction("JUMP", target=len(prefix) + 1 + index))
 
     rest = program.shifted(len(prefix))
@@ -118,12 +122,19 @@ def make_resume_code(
     return _resume_codes[id(code)]
 
 
-def _check_resumable(program: Program, index: int, cells: Collection[str]) -> None:
+def _push(argument: str | None) -> list[Instruction]:
+    """Put an argument on the stack, and only there: `locals()` must not see it, nor may it live longer than in the user's frame."""
+    if argument is None:
+        return [Instruction("PUSH_NULL")]
+    return [Instruction("LOAD_FAST", argument), Instruction("DELETE_FAST", argument)]
+
+
+def _check_resumable(program: Program, index: int, cells: Collection[str], inside_with: bool) -> None:
     code = program.code
     where = f"{code.co_qualname}, line {program.instructions[index].line}"
     if code.co_flags & _GENERATOR_FLAGS:
         raise CannotResume(f"{where}: a generator cannot be split.")
-    if open_with_blocks(program, index):
+    if open_with_blocks(program, index) and not inside_with:
         raise CannotResume(f"{where}: the place is inside a `with` block.")
     if handler_depths(program).get(index):
         raise CannotResume(

@@ -1,0 +1,166 @@
+"""The bytecode interpreter does what CPython does: the whole battery, and what the interpreter adds."""
+
+import sys
+import types
+
+import pytest
+
+from minitorch_compile.dynamo.concrete import ConcreteInterpreter, function_frame, interpret, interpret_module
+from minitorch_compile.dynamo.decode import decode
+from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
+from minitorch_compile.dynamo.hooks import UnsupportedInstruction
+from minitorch_compile.dynamo.interpreter import BytecodeInterpreter, Returned, Yielded
+from tests.dynamo.programs import observe, program_id, programs
+
+
+@pytest.mark.parametrize("program", programs(), ids=program_id)
+def test_interpreted_programs_do_what_cpython_does(program):
+    assert observe(lambda: interpret(program)) == observe(program)
+
+
+def scaled_sum(xs, *, scale=1):
+    total = 0
+    for x in xs:
+        total += x * scale
+    return total
+
+
+def test_arguments_are_passed_as_in_a_call():
+    assert interpret(scaled_sum, [1, 2], scale=10) == 30
+
+
+def test_wrong_arguments_raise_cpythons_error():
+    with pytest.raises(TypeError, match=r"scaled_sum\(\) missing 1 required positional argument: 'xs'"):
+        interpret(scaled_sum)
+
+
+def test_called_python_functions_are_interpreted_too(monkeypatch):
+    interpreted = []
+    original = ConcreteInterpreter.run
+    monkeypatch.setattr(
+        ConcreteInterpreter, "run", lambda self: interpreted.append(self.program.code.co_name) or original(self)
+    )
+
+    def helper(x):
+        return x + 1
+
+    class Thing:
+        def __init__(self, x):
+            self.x = helper(x)
+
+        def method(self):
+            return self.x
+
+    def program():
+        return Thing(1).method()
+
+    assert interpret(program) == 2
+    assert interpreted == ["program", "__init__", "helper", "method"]
+
+
+def test_a_module_runs_in_its_namespace():
+    source = "from math import *\nimport os.path\nx: int = 1\ndef f(): return x + floor(2.5)\ny = f()\ndel x"
+    namespace = {"__name__": "example"}
+    interpret_module(compile(source, "example", "exec"), namespace)
+    assert namespace["y"] == 3
+    assert "x" not in namespace
+
+
+def test_a_frame_runs_step_by_step_and_shows_its_state():
+    frame = function_frame(scaled_sum, {"xs": [1, 2], "scale": 3}, None)
+    while frame.instructions[frame.index].opname != "FOR_ITER":
+        frame.step()
+    assert frame.locals["total"] == 0
+    assert len(frame.stack) == 1
+    assert frame.outcome is None
+    while frame.outcome is None:
+        frame.step()
+    assert frame.outcome == Returned(9)
+
+
+def test_a_frame_can_be_put_back_to_a_checkpoint():
+    frame = function_frame(scaled_sum, {"xs": (1, 2), "scale": 3}, None)
+    frame.step()
+    state = frame.checkpoint()
+    assert frame.run() == 9
+    frame.restore(state)
+    frame.locals["scale"] = 100
+    assert frame.run() == 300
+
+
+def test_a_generators_frame_yields_and_goes_on():
+    def gen():
+        x = yield 1
+        yield x * 2
+
+    frame = function_frame(gen, {}, None)
+    frame.run()
+    assert frame.resume_with(None) == 1
+    assert frame.outcome == Yielded(1)
+    assert frame.resume_with(21) == 42
+
+
+async def coroutine():
+    return 1
+
+
+async def async_generator():
+    yield 1
+
+
+@pytest.mark.parametrize("function", [coroutine, async_generator])
+def test_async_functions_are_refused_by_name(function):
+    with pytest.raises(UnsupportedBytecode, match=f"{function.__name__} is asynchronous"):
+        interpret(function)
+
+
+def test_a_refusal_cannot_be_caught_by_the_program():
+    def program():
+        try:
+            coroutine()
+        except Exception:
+            return "caught"
+
+    with pytest.raises(UnsupportedBytecode):
+        interpret(program)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with 3.12")
+def test_type_parameters_are_refused():
+    namespace = {}
+    exec("def f():\n    def g[T](x: T) -> T: return x\n    return g(1)", namespace)
+    with pytest.raises(UnsupportedBytecode, match="type parameters"):
+        interpret(namespace["f"])
+
+
+def test_a_domain_that_leaves_out_a_hook_names_it():
+    class OnlyConstants(BytecodeInterpreter):
+        def load_const(self, value):
+            return value
+
+    with pytest.raises(UnsupportedInstruction, match="OnlyConstants does not interpret get_iter"):
+        OnlyConstants(decode(scaled_sum.__code__), {"xs": [1], "scale": 2}).run()
+
+
+def test_infinite_recursion_ends_in_a_recursion_error():
+    def forever(n):
+        return forever(n + 1)
+
+    with pytest.raises(RecursionError):
+        interpret(forever, 0)
+
+
+def test_functions_made_by_an_interpreted_program_are_ordinary():
+    def make():
+        n = 10
+
+        def f(x, y=2, *, z: int = 3) -> int:
+            """Adds."""
+            return n + x + y + z
+
+        return f
+
+    f = interpret(make)
+    assert isinstance(f, types.FunctionType)
+    assert (f(1), f.__doc__, f.__defaults__, f.__kwdefaults__) == (16, "Adds.", (2,), {"z": 3})
+    assert set(f.__annotations__) == {"z", "return"}
