@@ -24,7 +24,7 @@ from minitorch_compile.autograd import Function
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
-from minitorch_compile.tensor import dispatch
+from minitorch_compile.tensor import dispatch, ops
 from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
 from minitorch_compile.tensor.op import Op
@@ -100,9 +100,15 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         plans = planner.plan_all(returned)
         mutations = _mutations(functional, inputs)
         results = [inputs[m.input] for m in mutations] + planner.graph_outputs
-        values = [functional.value_of(x) for x in results]
+        values = [_new(functional, x) for x in results]
     graph_module = _finish(tracer, values, results, stream.drawn > 0)
     return FunctionalProgram(graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn)
+
+
+def _new(functional: Functionalize, x: TensorBase) -> TensorBase:
+    """The value of a result; a copy of it if it is a constant, which the program would have made anew on each run."""
+    value = functional.value_of(x)
+    return value if value.is_fake else functional.value_of(ops.clone(x))
 
 
 def _without_grad(x: TensorBase) -> TensorBase:

@@ -106,6 +106,7 @@ def decompose(graph_module: GraphModule, keep: Collection[Op] = ()) -> GraphModu
     with dispatch.mode(tracer):
         result = _Rewrite(graph_module, tracer).run(*stand_ins)
     decomposed_module = tracer.finish(result)
+    decomposed_module.graph.output_node().meta["val"] = graph_module.graph.output_node().meta["val"]
     decomposed_module.meta.update(graph_module.meta)
     return decomposed_module
 

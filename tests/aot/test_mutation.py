@@ -1,0 +1,285 @@
+"""In-place operations, views and aliases: compiled code leaves the same world behind as plain code."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import minitorch_compile.nn.functional as F
+from minitorch_compile.tensor import from_numpy, no_grad, ops, tensor
+from tests.aot.compare import BACKENDS, captured, check, compiled, sample
+
+
+@pytest.fixture(params=BACKENDS.values(), ids=BACKENDS.keys())
+def backend(request):
+    return request.param
+
+
+def overwrite_an_argument(x, y):
+    x.add_(y)
+    return (x * 2,)
+
+
+def overwrite_twice(x, y):
+    x.mul_(y)
+    x.add_(1)
+    return (y * 3,)
+
+
+def overwrite_an_intermediate(x, y):
+    z = x * y
+    z.mul_(2).add_(y)
+    return (z,)
+
+
+def write_through_a_view(x, y):
+    z = x * 1
+    z[0] = y[1]
+    z.t()[1].mul_(3)
+    return z, z.sum(0)
+
+
+def write_and_read_an_old_view(x, y):
+    z = x * 1
+    row = z[1]
+    z.add_(1)
+    return row * 2, row
+
+
+def write_through_a_view_of_an_argument(x, y):
+    x[0].copy_(y[0])
+    x.view(-1)[2:5].fill_(7)
+    return (x.sum(),)
+
+
+def write_every_second(x, y):
+    z = x * 1
+    z[:, ::2] = y[:, :2]
+    z[:, 1:3] += 1
+    return (z,)
+
+
+def write_by_index(x, y):
+    z = x * 1
+    z[tensor([0, 2]), :] = y[:2]
+    z.index_put_([tensor([1, 1])], y[1:3], True)
+    return (z,)
+
+
+def write_through_a_view_of_a_view(x, y):
+    z = x * 1
+    z.unsqueeze(0).permute((2, 0, 1))[1].squeeze(0).mul_(5)
+    return (z,)
+
+
+def write_by_mask(x, y):
+    z = ops.where(x > 0, x, y)
+    z.relu_()
+    return (z,)
+
+
+def return_the_argument(x, y):
+    return x, y, x
+
+
+def return_views_of_the_argument(x, y):
+    return x.t(), y[1], x.view(-1)
+
+
+def return_views_of_an_overwritten_argument(x, y):
+    x.mul_(2)
+    return x[0], x, x.t()
+
+
+def return_two_views_of_one_result(x, y):
+    z = x * y
+    return z, z.t(), z[0]
+
+
+def return_two_views_without_the_base(x, y):
+    z = (x * y).view(-1)
+    return z[:3], z[2:]
+
+
+def return_an_expanded_result(x, y):
+    return ((x.sum(1, keepdim=True) * 2).expand(3, 5),)
+
+
+def return_every_second_element(x, y):
+    return ((x * y)[:, ::2],)
+
+
+def return_detached(x, y):
+    z = x * y
+    return z, z.detach(), x.detach()
+
+
+def return_one_result_twice(x, y):
+    z = x * y
+    return z, z
+
+
+def overwrite_with_another(x, y):
+    x.copy_(y)
+    return (x + y,)
+
+
+def overwrite_a_copy(x, y):
+    z = x.clone()
+    z.zero_()
+    return z, x + 1
+
+
+def overlapping_write(x, y):
+    z = x * 1
+    z.view(-1)[1:].copy_(z.view(-1)[:-1])
+    return (z,)
+
+
+def convert_on_write(x, y):
+    z = x * 1
+    z.add_((y > 0).sum())
+    return (z,)
+
+
+def keep_for_backward_and_overwrite(x, y):
+    out = (x.exp() * y).sum()
+    y.mul_(2)
+    return out, y + 1
+
+
+PROGRAMS = {
+    f.__name__: f
+    for f in (
+        overwrite_an_argument,
+        overwrite_twice,
+        overwrite_an_intermediate,
+        write_through_a_view,
+        write_and_read_an_old_view,
+        write_through_a_view_of_an_argument,
+        write_every_second,
+        write_by_index,
+        write_through_a_view_of_a_view,
+        write_by_mask,
+        return_the_argument,
+        return_views_of_the_argument,
+        return_views_of_an_overwritten_argument,
+        return_two_views_of_one_result,
+        return_two_views_without_the_base,
+        return_an_expanded_result,
+        return_every_second_element,
+        return_detached,
+        return_one_result_twice,
+        overwrite_with_another,
+        overwrite_a_copy,
+        overlapping_write,
+        convert_on_write,
+    )
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_without_gradients(name, backend):
+    check(PROGRAMS[name], lambda: [sample(3, 4, seed=i, requires_grad=False) for i in (0, 1)], backend)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_with_gradients(name, backend):
+    try:
+        check(PROGRAMS[name], lambda: [sample(3, 4, seed=i) for i in (0, 1)], backend)
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_with_a_gradient_for_one_argument(name, backend):
+    check(PROGRAMS[name], lambda: [sample(3, 4, seed=0, requires_grad=False), sample(3, 4, seed=1)], backend)
+
+
+def test_a_leaf_that_requires_grad_can_not_be_overwritten(backend):
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        compiled(overwrite_an_argument, backend)(sample(3, 4), sample(3, 4))
+
+
+def test_a_parameter_updated_under_no_grad_keeps_its_history(backend):
+    def step(p, x):
+        with no_grad():
+            p.mul_(0.5)
+        return ((p * x).sum(),)
+
+    def run(function):
+        p, x = sample(3), sample(3, seed=1, requires_grad=False)
+        function(p, x)[0].backward()
+        return p
+
+    expected, actual = run(step), run(compiled(step, backend))
+    np.testing.assert_allclose(actual.detach().array, expected.detach().array)
+    np.testing.assert_allclose(actual.grad.array, expected.grad.array)
+    assert actual.is_leaf
+
+
+def test_an_intermediate_overwritten_through_detach_keeps_its_history(backend):
+    def function(x):
+        y = x * 2
+        y.detach().add_(10)
+        return y, y + 1
+
+    check(function, lambda: [sample(3)], backend)
+
+
+def test_gradients_use_the_value_an_argument_had(backend):
+    def function(x, y):
+        return keep_for_backward_and_overwrite(x, y)
+
+    x, y = sample(3), sample(3, seed=1, requires_grad=False)
+    before = np.array(y.array)
+    compiled(function, backend)(x, y)[0].backward()
+    np.testing.assert_allclose(x.grad.array, np.exp(x.detach().array) * before)
+
+
+def test_running_statistics(backend):
+    def function(x, mean, var, w, b):
+        return (F.batch_norm(x, mean, var, w, b, training=True),)
+
+    def inputs():
+        statistics = [sample(3, seed=i, requires_grad=False).abs() for i in (1, 2)]
+        return [sample(4, 3, 2, 2), *statistics, sample(3, seed=3), sample(3, seed=4)]
+
+    check(function, inputs, backend)
+
+
+def test_arguments_that_share_memory_run_uncompiled_and_say_so(backend):
+    base = from_numpy(np.arange(6.0))
+    function = backend(captured(lambda x, y: (x.add_(1), y * 2), 2), [base[:4].clone(), base[2:].clone()])
+    with pytest.warns(UserWarning, match="shares memory"):
+        _, doubled = function(base[:4], base[2:])
+    assert doubled.tolist() == [6.0, 8.0, 8.0, 10.0]
+
+
+def test_arguments_that_share_memory_and_are_only_read_are_fine(backend):
+    base = from_numpy(np.arange(6.0))
+    function = compiled(lambda x, y: (x + 1, y * 2), backend)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert function(base[:4], base[2:])[1].tolist() == [4.0, 6.0, 8.0, 10.0]
+
+
+def test_a_write_that_does_not_fit_is_refused_while_compiling(backend):
+    with pytest.raises(RuntimeError, match="broadcast shape"):
+        compiled(lambda x, y: x.add_(y), backend)(sample(3, requires_grad=False), sample(2, 3, requires_grad=False))
+
+
+def test_constants_of_the_captured_graph_may_be_overwritten(backend):
+    from minitorch_compile.fx import Graph, GraphModule
+
+    graph = Graph()
+    x, count = graph.placeholder("x"), graph.get_attr("count")
+    graph.call_method("add_", (count, 1))
+    graph.output((graph.call_function(ops.mul, (x, count)),))
+    module = GraphModule({"count": tensor([0.0])}, graph)
+    function = backend(module, [tensor([2.0])])
+    assert [function(tensor([2.0]))[0].item() for _ in range(3)] == [2.0, 4.0, 6.0]
+    assert module.attributes["count"].item() == 3.0
