@@ -1,7 +1,7 @@
 """Adding a gradient to a leaf's `.grad`, copying only if it must.
 
-The first gradient becomes `x.grad` itself, unless somebody else looks at the same storage: `z = x + y` sends one gradient to
-both, and zeroing or clipping `x.grad` in place must not touch `y.grad`.
+The first gradient becomes `x.grad` itself, unless somebody else looks at the same storage: `z = x + y` sends one
+gradient to both, and zeroing or clipping `x.grad` in place must not touch `y.grad`.
 
 >>> from minitorch_compile.tensor import ones
 >>> x, y = ones(2, requires_grad=True), ones(2, requires_grad=True)

@@ -8,10 +8,11 @@ parameters. It is written in ops, so that it can be differentiated and traced in
         return lambda: sum_to(grad * y, x), lambda: sum_to(grad * x, y)
 
 - Several outputs: `grad` and `out` are tuples, and an entry of `grad` is None where no gradient arrived.
-- One entry a parameter; trailing Nones may be left out, and a formula for the first parameter alone may return just its entry.
+- One entry a parameter; trailing Nones may be left out, and a formula for the first parameter alone may return just its
+  entry.
 - An entry may be a function without arguments: it is called only if that gradient is needed.
-- The annotations say what is kept from the forward pass. `Tensor` (or nothing) keeps the value, `Layout` only what it looks
-  like, `Unused` nothing. What is not kept may be freed, and may be overwritten in place.
+- The annotations say what is kept from the forward pass. `Tensor` (or nothing) keeps the value, `Layout` only what it
+  looks like, `Unused` nothing. What is not kept may be freed, and may be overwritten in place.
 
 >>> from minitorch_compile.tensor import ops
 >>> DERIVATIVES[ops.mul].keeps_out, DERIVATIVES[ops.mul].keeps
@@ -38,7 +39,7 @@ _KEEPS = {"Tensor": VALUE, "Layout": LAYOUT, "Unused": NOTHING}
 
 
 class Derivative:
-    """A formula, and what it needs kept: `keeps_out` (a tuple for several outputs) and `keeps`, one entry a parameter."""
+    """A formula, and what it needs kept: `keeps_out`, a tuple for several outputs, and `keeps`, for each parameter."""
 
     __slots__ = ("formula", "keeps", "keeps_out", "name")
 
@@ -48,7 +49,8 @@ class Derivative:
         _, out, *parameters = inspect.signature(formula).parameters.values()
         if len(parameters) != len(op.parameters):
             raise TypeError(
-                f"derivative({op}): the formula must take grad, out, {', '.join(op.parameters)}; it takes {len(parameters)} parameters"
+                f"derivative({op}): the formula must take grad, out, {', '.join(op.parameters)}; it takes"
+                f" {len(parameters)} parameters"
             )
         self.keeps_out = _kept_outputs(str(out.annotation))
         self.keeps = tuple(_KEEPS.get(_annotation(p), VALUE) for p in parameters)

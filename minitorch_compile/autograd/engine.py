@@ -1,7 +1,7 @@
 """The engine: walks the recorded graph backwards and adds gradients up where paths meet.
 
-It is a loop around a heap, not a recursion, so a chain of any length works. The node with the highest number comes next; its
-edges lead to lower numbers only, so by then every node that sends it a gradient has run (see node.py).
+It is a loop around a heap, not a recursion, so a chain of any length works. The node with the highest number comes
+next; its edges lead to lower numbers only, so by then every node that sends it a gradient has run (see node.py).
 
 >>> from minitorch_compile.tensor import tensor
 >>> x = tensor(3.0, requires_grad=True)
@@ -108,8 +108,9 @@ def backward(
 ) -> None:
     """Adds to `.grad` of every leaf (or only of the leaves in `inputs`) the sum of the gradients of `tensors`.
 
-    `grad_tensors` are the gradients of the tensors themselves, 1 for a tensor of one element if None. The graph is freed
-    unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be differentiated.
+    `grad_tensors` are the gradients of the tensors themselves, 1 for a tensor of one element if None. The graph is
+    freed unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be
+    differentiated.
     """
     outputs = _sequence(tensors, "tensors")
     given = _given_gradients(outputs, grad_tensors)
@@ -187,12 +188,14 @@ def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
         if g is None and x.requires_grad:
             if numel(x.sizes) != 1:
                 raise RuntimeError(
-                    f"grad can be implicitly created only for scalar outputs; output {i} has sizes {list(x.sizes)}: pass its gradient"
+                    f"grad can be implicitly created only for scalar outputs; output {i} has sizes"
+                    f" {list(x.sizes)}: pass its gradient"
                 )
             given[i] = ops.ones_like(x)
         elif g is not None and tuple(g.sizes) != tuple(x.sizes):
             raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of {x.sizes}."
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of"
+                f" {x.sizes}."
             )
     return given
 

@@ -51,7 +51,8 @@ class Function:
     def backward(ctx: Any, *grads: Any) -> Any:
         """The gradients of the arguments, given those of the outputs."""
         raise NotImplementedError(
-            "You must implement the backward function for your custom autograd.Function to use it with backward mode AD."
+            "You must implement the backward function for your custom autograd.Function to use it with backward"
+            " mode AD."
         )
 
     @classmethod

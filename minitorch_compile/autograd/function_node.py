@@ -51,7 +51,8 @@ class FunctionNode(Node):
         for x in tensors:
             if x is not None and not isinstance(x, TensorBase):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but got {type(x).__name__}; set it as an attribute of ctx"
+                    f"save_for_backward can only save variables, but got {type(x).__name__}; set it as an"
+                    " attribute of ctx"
                 )
         self._saved = tensors
 
@@ -63,7 +64,9 @@ class FunctionNode(Node):
         """These inputs were modified in place, and are outputs."""
         for x in inputs:
             if x.base is not None:
-                raise NotImplementedError("mark_dirty: writing into a view is not supported here; write into a clone() of it")
+                raise NotImplementedError(
+                    "mark_dirty: writing into a view is not supported here; write into a clone() of it"
+                )
             if x.requires_grad and x.grad_fn is None:
                 raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         self._dirty = {id(x) for x in inputs}
@@ -141,16 +144,20 @@ class FunctionNode(Node):
             gradients = gradients[:count]
         if len(gradients) != count:
             raise RuntimeError(
-                f"function {self._name} returned an incorrect number of gradients (expected {count}, got {len(gradients)})"
+                f"function {self._name} returned an incorrect number of gradients (expected {count}, got"
+                f" {len(gradients)})"
             )
         for i, (g, layout) in enumerate(zip(gradients, self._arguments, strict=True)):
             if g is None or layout is None or not self.needs_input_grad[i]:
                 continue
             if not isinstance(g, TensorBase):
-                raise TypeError(f"function {self._name}: expected Tensor or None for gradient {i}, got {type(g).__name__}")
+                raise TypeError(
+                    f"function {self._name}: expected Tensor or None for gradient {i}, got {type(g).__name__}"
+                )
             if g.sizes != layout.sizes:
                 raise RuntimeError(
-                    f"Function {self._name} returned an invalid gradient at index {i} - got {list(g.sizes)} but expected"
+                    f"Function {self._name} returned an invalid gradient at index {i} - got {list(g.sizes)} but"
+                    " expected"
                     f" shape compatible with {list(layout.sizes)}"
                 )
         return gradients

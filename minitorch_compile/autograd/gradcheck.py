@@ -5,8 +5,9 @@
 >>> gradcheck(lambda x: x.exp() * x, x), gradgradcheck(lambda x: x.exp() * x, x)
 (True, True)
 
-The numerical Jacobian has a column for each input element: (f(x + eps) - f(x - eps)) / 2 eps. The analytical one has a row
-for each output element: the gradient of that element alone. float64 is needed: in float32 the difference is mostly rounding.
+The numerical Jacobian has a column for each input element: (f(x + eps) - f(x - eps)) / 2 eps. The analytical one has a
+row for each output element: the gradient of that element alone. float64 is needed: in float32 the difference is mostly
+rounding.
 """
 
 from __future__ import annotations
@@ -37,16 +38,20 @@ def gradcheck(
 ) -> bool:
     """Whether the gradients of `func` at `inputs` agree with finite differences.
 
-    Checks every float64 input that requires grad, against every floating-point output. GradcheckError if they differ, or
-    False unless `raise_exception`. ValueError if there is nothing to check, or in another dtype.
+    Checks every float64 input that requires grad, against every floating-point output. GradcheckError if they differ,
+    or False unless `raise_exception`. ValueError if there is nothing to check, or in another dtype.
     """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
     for i in checked:
         if inputs[i].dtype is not float64:
-            raise ValueError(f"gradcheck: input {i} must be float64 for finite differences to mean anything, got {inputs[i].dtype}")
+            raise ValueError(
+                f"gradcheck: input {i} must be float64 for finite differences to mean anything, got {inputs[i].dtype}"
+            )
     outputs = _outputs(func, inputs)
     differentiable = [(o, x) for o, x in enumerate(outputs) if x.requires_grad]
     for (o, output), i in itertools.product(differentiable, checked):
@@ -56,13 +61,14 @@ def gradcheck(
             if not raise_exception:
                 return False
             raise GradcheckError(
-                f"Jacobian mismatch for output {o} with respect to input {i},\nnumerical: {numerical}\nanalytical: {analytical}"
+                f"Jacobian mismatch for output {o} with respect to input {i},\nnumerical:"
+                f" {numerical}\nanalytical: {analytical}"
             )
     return True
 
 
 def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, **options: Any) -> bool:
-    """Whether the gradients of the gradients are right: gradcheck of the backward pass, by inputs and output gradients."""
+    """Whether gradients of gradients are right: gradcheck of the backward pass, by inputs and output gradients."""
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = [x for x in _outputs(func, inputs) if x.requires_grad]
     upper = [_generic_like(x).requires_grad_() for x in outputs] if grad_outputs is None else grad_outputs
@@ -98,7 +104,9 @@ def _analytical(output: Any, x: Any) -> np.ndarray:
     for i in range(output.numel()):
         one = np.zeros(output.numel())
         one[i] = 1
-        (g,) = grad(output, x, tensor(one, dtype=output.dtype).reshape(output.shape), retain_graph=True, allow_unused=True)
+        (g,) = grad(
+            output, x, tensor(one, dtype=output.dtype).reshape(output.shape), retain_graph=True, allow_unused=True
+        )
         rows.append(np.zeros(x.numel()) if g is None else ops.detach(g).array.reshape(-1))
     return np.stack(rows) if rows else np.zeros((0, x.numel()))
 

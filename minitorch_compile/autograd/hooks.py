@@ -85,7 +85,7 @@ def _add(x: Any, hook: Callable[[list[Grad]], None]) -> RemovableHandle:
 
 
 def register_hook(x: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
-    """`hook(grad)` is called with every complete gradient of `x`; what it returns, if not None, goes on in its place."""
+    """`hook(grad)` is called with every complete gradient of `x`; what it returns, if not None, takes its place."""
     if not x.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     return _add(x, _Replace(hook, gradient_edge(x)[1]))

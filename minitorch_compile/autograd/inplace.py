@@ -1,7 +1,8 @@
 """In-place operations: the tensor stays, its history changes.
 
 After `y.mul_(2)` the tensor `y` is the result of a multiplication whose input was the old `y`. So its `grad_fn` is
-replaced (*rebased*) by a node with an edge to the old one. The old value is gone; if the formula needs it, a copy is kept.
+replaced (*rebased*) by a node with an edge to the old one. The old value is gone; if the formula needs it, a copy is
+kept.
 
 >>> from minitorch_compile.tensor import ones, zeros
 >>> x = ones(2, requires_grad=True)
@@ -10,8 +11,9 @@ replaced (*rebased*) by a node with an edge to the old one. The old value is gon
 >>> y.grad_fn, y.grad_fn.next_functions[0]
 (<MulBackward0>, (<ExpBackward0>, 0))
 
-Writing into a view changes the base: `CopySlices` is the node of "the base, with this window overwritten". The other views
-of that base are then out of step with it; each gets a new history, as a window of the new base, when it is next used.
+Writing into a view changes the base: `CopySlices` is the node of "the base, with this window overwritten". The other
+views of that base are then out of step with it; each gets a new history, as a window of the new base, when it is next
+used.
 
 >>> z = zeros(3)
 >>> z[1:] = x
@@ -35,7 +37,10 @@ from minitorch_compile.tensor.grad_mode import state
 
 
 def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Runs `op` on its first argument and gives that tensor a new history. RuntimeError for leaves that require grad."""
+    """Runs `op` on its first argument and gives that tensor a new history.
+
+    RuntimeError for a leaf that requires grad.
+    """
     parameters = list(op.bind(args, kwargs))
     target = parameters[0]
     _check_target(op, target)

@@ -57,5 +57,6 @@ def check_inside(sizes: Sequence[int], strides: Sequence[int], first: int, layou
     if numel(sizes) and (first < 0 or last >= numel(layout.sizes)):
         raise RuntimeError(
             f"as_strided: the window reaches elements {first} to {last} counted from its input, which has only"
-            f" {numel(layout.sizes)}: no gradient can be sent there; apply as_strided to the tensor that owns the storage"
+            f" {numel(layout.sizes)}: no gradient can be sent there; apply as_strided to the tensor that owns the"
+            " storage"
         )

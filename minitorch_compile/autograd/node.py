@@ -1,7 +1,7 @@
 """The recorded graph: a node for each operation that was run on tensors that require grad.
 
-`y = x * x` leaves behind, in `y.grad_fn`, a node that knows how to turn the gradient of `y` into the gradient of `x`. Its
-*edges* lead to the nodes that made its inputs; a leaf's edge leads to the node that adds to `leaf.grad`.
+`y = x * x` leaves behind, in `y.grad_fn`, a node that knows how to turn the gradient of `y` into the gradient of `x`.
+Its *edges* lead to the nodes that made its inputs; a leaf's edge leads to the node that adds to `leaf.grad`.
 
 >>> from minitorch_compile.tensor import ones
 >>> x = ones(2, requires_grad=True)
@@ -33,8 +33,10 @@ NO_EDGE: Edge = (None, 0)
 _numbers = itertools.count()
 
 FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you "
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have"
+    " already been freed). "
+    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify"
+    " retain_graph=True if you "
     "need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 )
 
@@ -64,8 +66,8 @@ class Layout:
 class Node:
     """One recorded operation.
 
-    `next_functions` has an edge for each tensor among the inputs, NO_EDGE for one that does not require grad. `hooks` holds
-    functions that may change the list of gradients of the outputs; the engine calls them before `apply`.
+    `next_functions` has an edge for each tensor among the inputs, NO_EDGE for one that does not require grad. `hooks`
+    holds functions that may change the list of gradients of the outputs; the engine calls them before `apply`.
     """
 
     __slots__ = ("__weakref__", "hooks", "next_functions", "number")
@@ -121,6 +123,8 @@ def modified_inplace(x: Any, made_by: str, saved_version: int) -> RuntimeError:
     """The error, in PyTorch's words, for a saved tensor that was overwritten before the backward pass needed it."""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{x.dtype} {list(x.sizes)}], which is {made_by}, is at version {x.storage.version}; expected version {saved_version} instead. "
-        "Hint: write the value to a new tensor (x = x + 1 instead of x += 1), or clone() it before the operation that needs it."
+        f"[{x.dtype} {list(x.sizes)}], which is {made_by}, is at version {x.storage.version}; expected version"
+        f" {saved_version} instead. "
+        "Hint: write the value to a new tensor (x = x + 1 instead of x += 1), or clone() it before the operation"
+        " that needs it."
     )

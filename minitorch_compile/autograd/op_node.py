@@ -25,8 +25,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 class OpNode(Node):
     """The node of an op with a row in the table of derivatives.
 
-    `parameters` are those of the call; where the formula needs no value, a Layout stands for the tensor. `versions` are the
-    storage versions of the tensors that are kept, in the order in which `_kept` finds them.
+    `parameters` are those of the call; where the formula needs no value, a Layout stands for the tensor. `versions` are
+    the storage versions of the tensors that are kept, in the order in which `_kept` finds them.
     """
 
     __slots__ = ("_output_count", "derivative", "op", "outputs", "parameters", "versions")
@@ -74,8 +74,8 @@ class OpNode(Node):
     def _output(self, out: Any, keep: str) -> Any:
         if keep is VALUE:
             self.versions.append(out.storage.version)
-            # The result owns its node, so a node that owned its result would keep both alive until the garbage collector
-            # finds the cycle: it gets a twin. A tracer, though, knows values by identity.
+            # The result owns its node, so a node that owned its result would keep both alive until the garbage
+            # collector finds the cycle: it gets a twin. A tracer, though, knows values by identity.
             return out if stacks.modes else twin(out)
         return Layout(out) if keep is LAYOUT else None
 
@@ -156,7 +156,8 @@ class MissingDerivative(Node):
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         raise NotImplementedError(
-            f"derivative for '{self.op.name}' is not implemented; add one with @derivative({self.op}), or write an autograd.Function"
+            f"derivative for '{self.op.name}' is not implemented; add one with @derivative({self.op}), or write"
+            " an autograd.Function"
         )
 
 

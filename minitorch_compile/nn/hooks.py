@@ -14,6 +14,7 @@ from typing import Any
 
 from minitorch_compile.autograd.hooks import RemovableHandle
 
+
 class Hooks(dict[int, tuple[Callable[..., Any], bool]]):
     """Hooks in the order they run, each with whether it wants the keyword arguments too."""
 

@@ -96,7 +96,8 @@ def xavier_normal_(tensor: Any, gain: float = 1.0) -> Any:
 
 
 def kaiming_uniform_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
-    """Uniform, keeping the variance through rectifiers (He et al. 2015). Nothing to do for a tensor without elements."""
+    """Uniform, keeping the variance through rectifiers (He et al. 2015). Nothing to do for a tensor without
+    elements."""
     if 0 in tensor.sizes:
         return tensor
     bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _fan(tensor, mode))

@@ -119,7 +119,10 @@ def _mismatch(key: str, tensor: Tensor, value: Any) -> str | None:
     if not isinstance(value, Tensor):
         return f'While copying the parameter named "{key}", expected torch.Tensor from checkpoint but received {type(value)}'
     if value.shape != tensor.shape:
-        return f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in current model is {tensor.shape}."
+        return (
+            f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in current"
+            f" model is {tensor.shape}."
+        )
     return None
 
 

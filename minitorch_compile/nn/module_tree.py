@@ -40,11 +40,13 @@ class ModuleTree:
         self._check_name(name, "parameter", self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or None"
+                " required)"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' as a"
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created"
+                f" explicitly. To express '{name}' as a"
                 " function of another Tensor, compute the value in the forward() method."
             )
         self._parameters[name] = param

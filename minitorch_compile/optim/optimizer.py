@@ -31,7 +31,8 @@ class Optimizer:
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
-                f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {type(params).__name__}; pass [tensor]"
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got"
+                f" {type(params).__name__}; pass [tensor]"
             )
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)

@@ -199,7 +199,9 @@ class TestFreeing:
 
 class TestErrors:
     def test_nothing_to_differentiate(self):
-        with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad and does not have a grad_fn"):
+        with pytest.raises(
+            RuntimeError, match="element 0 of tensors does not require grad and does not have a grad_fn"
+        ):
             ones(1).backward()
 
     def test_only_scalars_have_an_implicit_gradient(self):

@@ -228,7 +228,9 @@ class TestErrors:
             def backward(ctx, upper):
                 return upper
 
-        with pytest.raises(RuntimeError, match=r"WrongBackward returned an incorrect number of gradients \(expected 2, got 1\)"):
+        with pytest.raises(
+            RuntimeError, match=r"WrongBackward returned an incorrect number of gradients \(expected 2, got 1\)"
+        ):
             Wrong.apply(leaf(1.0), leaf(1.0)).backward()
 
     def test_a_gradient_of_the_wrong_shape(self):
@@ -241,7 +243,9 @@ class TestErrors:
             def backward(ctx, upper):
                 return upper.sum()
 
-        with pytest.raises(RuntimeError, match=r"WrongBackward returned an invalid gradient at index 0 - got \[\] but expected"):
+        with pytest.raises(
+            RuntimeError, match=r"WrongBackward returned an invalid gradient at index 0 - got \[\] but expected"
+        ):
             Wrong.apply(leaf(1.0, 2.0)).sum().backward()
 
     def test_saving_something_else(self):

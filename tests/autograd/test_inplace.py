@@ -11,7 +11,9 @@ def leaf():
 
 class TestLeaves:
     def test_a_leaf_that_requires_grad_may_not_be_changed(self):
-        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        with pytest.raises(
+            RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"
+        ):
             leaf().add_(1)
 
     def test_nor_through_a_view(self):
@@ -81,7 +83,10 @@ class TestVersions:
         x = leaf()
         y = x.exp()
         y.add_(1)
-        with pytest.raises(RuntimeError, match="modified by an inplace operation.*output 0 of ExpBackward0.*is at version 1; expected version 0"):
+        with pytest.raises(
+            RuntimeError,
+            match="modified by an inplace operation.*output 0 of ExpBackward0.*is at version 1; expected version 0",
+        ):
             y.sum().backward()
 
     def test_a_saved_input_was_overwritten(self):

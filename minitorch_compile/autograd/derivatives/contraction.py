@@ -28,7 +28,10 @@ def left_gradient(grad: Tensor, left: Any, right: Tensor, product: Any) -> Any:
 
 
 def right_gradient(grad: Tensor, left: Tensor, right: Any, product: Any) -> Any:
-    """left^T grad, laid out in memory as `right` is. A linear layer's `right` is weight.T, so its gradient needs no copy."""
+    """left^T grad, laid out in memory as `right` is.
+
+    A linear layer's `right` is weight.T: the gradient of the weight comes out in row-major order, without a copy.
+    """
     if _column_major(right):
         return _transposed(product(_transposed(grad), left))
     return product(_transposed(left), grad)

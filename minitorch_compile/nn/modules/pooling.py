@@ -42,7 +42,10 @@ class MaxPool2d(Module):
         )
 
     def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding},"
+            f" dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
 
 
 class AdaptiveAvgPool2d(Module):
