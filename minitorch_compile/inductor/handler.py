@@ -18,6 +18,7 @@ t2 = mul(t0, t1)
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,7 +44,8 @@ class Origin(NamedTuple):
         if self.stack is None:
             return self.prim
         filename, line, text = self.stack
-        return f"{self.prim}: {filename}:{line}  {text.strip()}"
+        # Without the folder: generated text must not depend on where the program lies, or the disk cache would miss.
+        return f"{self.prim}: {os.path.basename(filename)}:{line}  {text.strip()}"
 
 
 class Handler(ABC):
