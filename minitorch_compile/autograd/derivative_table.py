@@ -25,14 +25,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from minitorch_compile.autograd.node import Layout
 from minitorch_compile.tensor import Op, ops
 
 Formula = Callable[..., Any]
 Gradients = Any  # a Tensor, None, a function that gives one of these, or a tuple with an entry for each parameter
-Unused = None
+Unused: TypeAlias = None
 
 VALUE, LAYOUT, NOTHING = "value", "layout", "nothing"
 _KEEPS = {"Tensor": VALUE, "Layout": LAYOUT, "Unused": NOTHING}

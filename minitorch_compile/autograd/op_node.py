@@ -66,7 +66,7 @@ class OpNode(Node):
         if type(out) is tuple:
             self._output_count = len(out)
             keeps = self.derivative.keeps_out
-            self.outputs = tuple(self._output(o, keep) for o, keep in zip(out, keeps, strict=True))
+            self.outputs: Any = tuple(self._output(o, keep) for o, keep in zip(out, keeps, strict=True))
         else:
             self._output_count = 1
             self.outputs = self._output(out, self.derivative.keeps_out)

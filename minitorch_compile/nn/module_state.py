@@ -117,7 +117,7 @@ class ModuleState(ModuleTree):
 
 def _mismatch(key: str, tensor: Tensor, value: Any) -> str | None:
     if not isinstance(value, Tensor):
-        return f'While copying the parameter named "{key}", expected torch.Tensor from checkpoint but received {type(value)}'
+        return f'While copying the parameter named "{key}", expected torch.Tensor from checkpoint but got {type(value)}'
     if value.shape != tensor.shape:
         return (
             f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in current"

@@ -20,7 +20,7 @@ def _share(cls: type, data: Any) -> Any:
         data = empty(0)
     if not isinstance(data, TensorBase):
         raise TypeError(f"{cls.__name__}: argument 'data' must be Tensor, not {type(data).__name__}")
-    result = TensorBase.__new__(cls)
+    result: Any = TensorBase.__new__(cls)
     result.storage, result.offset, result.sizes, result.strides = data.storage, data.offset, data.sizes, data.strides
     result.dtype, result.device, result._array = data.dtype, data.device, data._array
     return result

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,6 +107,11 @@ class Tensor(TensorBase):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The methods that are made from the op table, for the type checker."""
 
     # ----------------------------------------------------------------------------------------------- what it looks like
 

@@ -18,7 +18,7 @@ from minitorch_compile.tensor.strides import wrap_dim
 
 @derivative(ops.cat)
 def _(grad: Tensor, out: Unused, tensors: Layout, dim: int) -> Gradients:
-    return lambda: _parts(grad, tensors, dim)
+    return lambda: _parts(grad, tensors, dim)  # type: ignore[arg-type]  # one Layout for each tensor of the list
 
 
 def _parts(grad: Tensor, tensors: Sequence[Layout], dim: int) -> list[Tensor]:

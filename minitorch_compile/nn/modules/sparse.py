@@ -49,7 +49,8 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
         """A layer over a table that exists already; not trained if `freeze`."""
-        layer = cls(*embeddings.shape, padding_idx=padding_idx)
+        rows, columns = embeddings.shape
+        layer = cls(rows, columns, padding_idx)
         layer.weight = Parameter(embeddings, requires_grad=not freeze)
         return layer
 
