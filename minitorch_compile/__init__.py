@@ -7,7 +7,9 @@ The names here are PyTorch's: a program written for PyTorch runs after its impor
 tensor(3.)
 """
 
-from minitorch_compile import autograd, nn, optim
+from minitorch_compile import autograd, compiler, nn, optim
+from minitorch_compile import dynamo as _dynamo
+from minitorch_compile.compiler import compile, list_backends, list_mode_options, list_options
 from minitorch_compile.tensor import (
     Generator,
     Op,
@@ -165,6 +167,12 @@ short = int16
 __version__ = "0.1.0"
 
 __all__ = [
+    "_dynamo",
+    "compile",
+    "compiler",
+    "list_backends",
+    "list_mode_options",
+    "list_options",
     "Generator",
     "Op",
     "Size",

@@ -1,7 +1,7 @@
 """The registry of backends: a backend turns a captured graph into something that can be called.
 
-A backend is any callable `(graph_module, example_inputs) -> callable`. The example inputs are fake tensors: they tell sizes,
-strides and dtypes, and hold no data. What it returns takes the real tensors and gives a tuple of results.
+A backend is any callable `(graph_module, example_inputs) -> callable`. The example inputs are fake tensors: they tell
+sizes, strides and dtypes, and hold no data. What it returns takes the real tensors and gives a tuple of results.
 
 >>> @register_backend
 ... def shouting(graph_module, example_inputs):
@@ -68,7 +68,8 @@ def lookup_backend(backend: str | Backend) -> Backend:
         return backend
     if not isinstance(backend, str):
         raise TypeError(
-            f"compile: backend must be a name or a callable (graph_module, example_inputs), got {type(backend).__name__}"
+            "compile: backend must be a name or a callable (graph_module, example_inputs), got"
+            f" {type(backend).__name__}"
         )
     if backend not in _backends:
         raise ValueError(f"compile: no backend named {backend!r}. {suggestion(backend, list_backends())}")

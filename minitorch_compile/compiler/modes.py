@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from minitorch_compile.compiler.backends import suggestion
-from minitorch_compile.inductor.options import OPTIONS, check_options
+from minitorch_compile.inductor.options import OPTIONS, Options
 
 MODES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -54,5 +54,5 @@ def options_of(mode: str | None, options: Mapping[str, Any] | None) -> dict[str,
     for name in options:
         if name not in OPTIONS:
             raise ValueError(f"compile: no option named {name!r}. {suggestion(str(name), list_options())}")
-    check_options(options)
+    Options.of(options)  # checks the values
     return dict(options)

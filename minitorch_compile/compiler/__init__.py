@@ -1,0 +1,28 @@
+"""The top of the stack: `compile`, its backends, modes and options; and `torch.compiler`, the functions around it."""
+
+from minitorch_compile.compiler import pipeline  # enters the backends in the registry
+from minitorch_compile.compiler.backends import list_backends, lookup_backend, register_backend, unregister_backend
+from minitorch_compile.compiler.compile import compile
+from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
+from minitorch_compile.compiler.modes import list_mode_options, list_options
+from minitorch_compile.dynamo import disable, graph_break, is_compiling, reset
+from minitorch_compile.dynamo.explain import explain
+
+__all__ = [
+    "compile",
+    "Inspection",
+    "StageView",
+    "disable",
+    "explain",
+    "graph_break",
+    "inspect",
+    "is_compiling",
+    "list_backends",
+    "list_mode_options",
+    "list_options",
+    "lookup_backend",
+    "pipeline",
+    "register_backend",
+    "reset",
+    "unregister_backend",
+]

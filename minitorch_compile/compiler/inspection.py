@@ -1,0 +1,171 @@
+"""All stages of a compilation, to look at: `inspect(fn, *args)`.
+
+The function is compiled apart from any compilation of the user's, called once, and differentiated once if its result
+requires grad; what passes between the stages is kept. Gradients and the random stream are left as they were.
+
+>>> import minitorch_compile as torch
+>>> x = torch.ones(2, 3, requires_grad=True)
+>>> seen = inspect(lambda x: (x.sin() * 2).sum(), x)
+>>> print(seen.graph.graph.compact())
+x -> ((x.sin() * 2).sum(),)
+>>> print(seen.joint_graph.graph.compact())
+x, tangents_0 -> (sum(mul(sin(x), 2)), mul(mul(expand(view(tangents_0, (1, 1)), (2, 3)), 2), cos(x)))
+>>> seen.schedule.kernel_count, seen.backward_schedule.kernel_count
+(1, 1)
+>>> x.grad is None
+True
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from minitorch_compile import autograd
+from minitorch_compile.aot import JointGraph, Partition
+from minitorch_compile.compiler.pipeline import Compiled, Inductor
+from minitorch_compile.dynamo.cache import Region
+from minitorch_compile.dynamo.errors import GraphBreak
+from minitorch_compile.dynamo.eval_frame import optimize_in
+from minitorch_compile.dynamo.explain import ExplainOutput, report
+from minitorch_compile.dynamo.guards import Guard
+from minitorch_compile.fx import GraphModule
+from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.scheduler import Schedule, schedule
+from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.philox import default_generator
+
+
+@dataclass
+class StageView:
+    """What became of one captured graph. The backward entries are None if nothing requires grad."""
+
+    graph: GraphModule  # as captured: one node for each call in the user's code
+    joint_graph: GraphModule | None = None  # forward and backward together, in ops
+    prim_graph: GraphModule | None = None  # the same in prims
+    forward_graph: GraphModule | None = None  # the two halves, in prims
+    backward_graph: GraphModule | None = None
+    partition: Partition | None = None
+    schedule: Schedule | None = None  # which loops became one kernel
+    backward_schedule: Schedule | None = None
+    source: str = ""  # the generated file
+    backward_source: str = ""
+    seconds: dict[str, float] = field(default_factory=dict, repr=False)
+    arguments: list[Any] = field(default_factory=list, repr=False)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds the duration of the block to `seconds[stage]`."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+
+class _Watched(Inductor):
+    """The inductor backend for one graph, keeping what passes through."""
+
+    def __init__(self, view: StageView) -> None:
+        super().__init__("cpu")
+        self.view = view
+
+    def decompose(self, graph: GraphModule) -> GraphModule:
+        if any(node.name.startswith("tangents") for node in graph.graph.find_nodes(op="placeholder")):
+            self.view.joint_graph = graph
+        with self.view.timed("prims"):
+            self.view.prim_graph = super().decompose(graph)
+        return self.view.prim_graph
+
+    def partition(self, joint: JointGraph) -> Partition:
+        with self.view.timed("partition"):
+            self.view.partition = super().partition(joint)
+        return self.view.partition
+
+    def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        self.view.forward_graph = graph
+        self.view.schedule, self.view.source = self._kernels(graph)
+        with self.view.timed("numba"):
+            return super().compile_forward(graph, example_inputs)
+
+    def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        self.view.backward_graph = graph
+        self.view.backward_schedule, self.view.backward_source = self._kernels(graph)
+        with self.view.timed("numba"):
+            return super().compile_backward(graph, example_inputs)
+
+    def _kernels(self, graph: GraphModule) -> tuple[Schedule, str]:
+        with self.view.timed("schedule"):
+            scheduled = schedule(lower(graph))
+        with self.view.timed("codegen"):
+            return scheduled, write_file(scheduled).source
+
+
+class Inspection:
+    """The result of `inspect`: one StageView a captured graph, the guards and the graph breaks.
+
+    The fields of the first graph can be read directly: `seen.joint_graph` is `seen.graphs[0].joint_graph`.
+    """
+
+    def __init__(self, graphs: list[StageView], explanation: ExplainOutput) -> None:
+        self.graphs = graphs
+        self.explanation = explanation
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not self.graphs:
+            raise AttributeError(
+                f"Inspection has no attribute {name!r}" + ("" if self.graphs else ": no graph was captured")
+            )
+        return getattr(self.graphs[0], name)
+
+    @property
+    def guards(self) -> list[Guard]:
+        """What must hold for the compiled code to be used again."""
+        return self.explanation.out_guards
+
+    @property
+    def breaks(self) -> list[GraphBreak]:
+        """Why the function became more than one graph."""
+        return self.explanation.break_reasons
+
+    def __repr__(self) -> str:
+        counts = f"{self.explanation.graph_count} graphs, {len(self.breaks)} breaks, {len(self.guards)} guards"
+        return f"Inspection({counts})"
+
+
+def inspect(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Inspection:
+    """Compiles a call of `function` with the inductor backend and shows every stage."""
+    views: list[StageView] = []
+
+    def backend(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        view = StageView(graph)
+        views.append(view)
+        with view.timed("backend"):
+            compiled = _Watched(view)(graph, example_inputs)
+
+        def call(*arguments: Any) -> Any:
+            view.arguments = [x for x in arguments if x.requires_grad]
+            return compiled(*arguments)
+
+        return call
+
+    region = Region(backend)
+    random_state = default_generator.get_state()
+    try:
+        result = optimize_in(region, getattr(function, "_orig_mod", function))(*args, **kwargs)
+        _differentiate(result, [x for view in views for x in view.arguments])
+    finally:
+        default_generator.set_state(random_state)
+    return Inspection(views, report(region))
+
+
+def _differentiate(result: Any, inputs: list[Tensor]) -> None:
+    """One backward pass through everything in `result` that requires grad, so that backward graphs get compiled."""
+    outputs = [x for x in tree_leaves(result) if isinstance(x, Tensor) and x.requires_grad]
+    if outputs and inputs:
+        autograd.grad([x.sum() for x in outputs], inputs, allow_unused=True)
