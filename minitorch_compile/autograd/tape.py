@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.autograd import engine
+from minitorch_compile.autograd import engine, hooks
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
@@ -47,9 +47,10 @@ class RecordingTape:
         node.keep_output(out)
         return out
 
-    def backward(self, tensor: TensorBase, gradient: Any, retain_graph: bool | None, create_graph: bool) -> None:
-        """Tensor.backward."""
-        engine.backward(tensor, gradient, retain_graph, create_graph)
+    backward = staticmethod(engine.backward)
+    register_hook = staticmethod(hooks.register_hook)
+    retain_grad = staticmethod(hooks.retain_grad)
+    register_post_accumulate_grad_hook = staticmethod(hooks.register_post_accumulate_grad_hook)
 
 
 def _attach(out: Any, node: Node) -> Any:

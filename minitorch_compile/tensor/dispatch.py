@@ -29,7 +29,7 @@ Source: the dispatcher of PyTorch (its keys are our storeys) and the interpreter
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -49,12 +49,20 @@ class Interpreter(Protocol):
 class Tape(Protocol):
     """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`.
 
-    `backward` is behind Tensor.backward, so that this floor need not import the one above.
+    The other methods are what Tensor's methods of the same names do; this floor can't import the one above.
     """
 
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
-    def backward(self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool) -> None: ...
+    def backward(
+        self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool, inputs: Any
+    ) -> None: ...
+
+    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> Any: ...
+
+    def retain_grad(self, tensor: Any) -> None: ...
+
+    def register_post_accumulate_grad_hook(self, tensor: Any, hook: Callable[[Any], None]) -> Any: ...
 
 
 class _Stacks(threading.local):

@@ -34,13 +34,6 @@ from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
-def autograd() -> Any:
-    """The one look upstairs: PyTorch has these methods on its tensors, and what they do is the floor above."""
-    import minitorch_compile.autograd
-
-    return minitorch_compile.autograd
-
-
 def method_of(op: Op) -> Callable[..., Any]:
     """`x.op(...)` for `op(x, ...)`; dimensions may be given one by one where PyTorch allows it."""
     if op.gather_dims:
@@ -272,19 +265,19 @@ class Tensor(TensorBase):
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """Adds to `.grad` of every leaf the gradient of this tensor, which must be 0-d unless `gradient` is given."""
-        autograd().backward(self, gradient, retain_graph, create_graph, inputs)
+        registered_tape().backward(self, gradient, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """`hook(grad)` is called with the gradient; what it returns, if not None, takes its place. Returns a handle."""
-        return autograd().hooks.register_hook(self, hook)
+        return registered_tape().register_hook(self, hook)
 
     def retain_grad(self) -> None:
         """Keeps the gradient in `.grad` although this is not a leaf."""
-        autograd().hooks.retain_grad(self)
+        registered_tape().retain_grad(self)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
         """`hook(tensor)` is called after a gradient was added to the `.grad` of this leaf. Returns a handle."""
-        return autograd().hooks.register_post_accumulate_grad_hook(self, hook)
+        return registered_tape().register_post_accumulate_grad_hook(self, hook)
 
     # --------------------------------------------------------------------------------------------- transposes and casts
 
