@@ -93,22 +93,21 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         set_grad_enabled(is_grad_enabled()),  # the program may switch it, and not back
         dispatch.mode(tracer),
         dispatch.mode(stream),
-        dispatch.mode(functional),
     ):
-        returned, spec = tree_flatten(_Rerun(captured, tracer).run(*inputs))
+        with dispatch.mode(functional):
+            returned, spec = tree_flatten(_Rerun(captured, tracer).run(*inputs))
         planner = OutputPlanner(functional, inputs)
         plans = planner.plan_all(returned)
         mutations = _mutations(functional, inputs)
         results = [inputs[m.input] for m in mutations] + planner.graph_outputs
-        values = [_new(functional, x) for x in results]
+        values = [_new(functional.value_of(x)) for x in results]
     graph_module = _finish(tracer, values, results, stream.drawn > 0)
     return FunctionalProgram(graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn)
 
 
-def _new(functional: Functionalize, x: TensorBase) -> TensorBase:
+def _new(value: TensorBase) -> TensorBase:
     """The value of a result; a copy of it if it is a constant, which the program would have made anew on each run."""
-    value = functional.value_of(x)
-    return value if value.is_fake else functional.value_of(ops.clone(x))
+    return value if value.is_fake else ops.clone(value)
 
 
 def _without_grad(x: TensorBase) -> TensorBase:

@@ -101,8 +101,9 @@ class Functionalize:
         return tensor
 
     def name_of(self, tensor: TensorBase) -> Name:
-        """What is known about a tensor; one from outside is a name for itself."""
+        """What is known about a tensor; a real one from outside is a name for itself."""
         if id(tensor) not in self._names:
+            assert not tensor.is_fake, "a fake tensor that this mode did not see made"
             self.bind(tensor, tensor)
         return self._names[id(tensor)]
 
@@ -181,6 +182,8 @@ def trace_functionally(program: Callable[[Tensor], Tensor], x: TensorBase) -> st
     """The functional form of a program of one tensor, in one line: for looking at."""
     tracer, functional = Tracer(), Functionalize()
     argument = functional.bind(fake_like(x), tracer.placeholder("x", x))
-    with dispatch.mode(tracer), dispatch.mode(functional):
-        result = functional.value_of(program(argument))
-    return tracer.finish(result).graph.compact()
+    with dispatch.mode(tracer):
+        with dispatch.mode(functional):
+            result = program(argument)
+        value = functional.value_of(result)
+    return tracer.finish(value).graph.compact()

@@ -120,13 +120,15 @@ def default_partition(joint: JointGraph) -> Partition:
     sides = Sides(joint)
     crossing = sides.crossing()
     saved: dict[Node, None] = dict.fromkeys(crossing)
+    made_again: set[Node] = set()
     for node in crossing:
         sources = _sources(node)
         if sources is None:
             continue
-        added = [source for source in sources if source not in saved]
+        added = [source for source in sources if source not in saved and source not in made_again]
         if total_bytes(added) < total_bytes([node]) or _is_view(node):
             del saved[node]
+            made_again.add(node)
             saved.update(dict.fromkeys(added))
     return cut(joint, sides, saved, total_bytes(crossing))
 

@@ -12,11 +12,13 @@ x -> exp = exp(view(x, (3, 2))); div(exp, sum(exp))
 from __future__ import annotations
 
 import copy
+import operator
 
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.passes import merge_common_subexpressions
+from minitorch_compile.tensor.strides import is_contiguous
 
 
 def simplify(graph_module: GraphModule) -> GraphModule:
@@ -31,10 +33,10 @@ def simplify(graph_module: GraphModule) -> GraphModule:
 def merge_views(graph: Graph) -> Graph:
     """A view of a view becomes one view; a view, conversion or copy that changes nothing disappears.
 
-    Results of the graph are left alone: they are tensors of their own.
+    Results of the graph, and what they are views of, are left alone: they are tensors of their own.
     """
     merged = copy.deepcopy(graph)
-    results = set(merged.output_node().all_input_nodes)
+    results = _seen_by_the_caller(merged)
     for node in merged.nodes:
         if node.op != "call_function" or node in results:
             continue
@@ -44,6 +46,18 @@ def merge_views(graph: Graph) -> Graph:
             merged.erase_node(node)
     merged.eliminate_dead_code()
     return merged
+
+
+def _seen_by_the_caller(graph: Graph) -> set[Node]:
+    """The results and everything whose memory they may show."""
+    seen: set[Node] = set()
+    waiting = list(graph.output_node().all_input_nodes)
+    while waiting:
+        node = waiting.pop()
+        seen.add(node)
+        if getattr(node.target, "kind", None) == "view" or node.target is operator.getitem:
+            waiting += node.all_input_nodes
+    return seen
 
 
 def _name(node: object) -> str:
@@ -66,8 +80,6 @@ def _skip_inner_view(node: Node) -> None:
 
 def _lies_in_order(node: object) -> bool:
     """Whether any view of the value is possible: it is row-major in memory. Prims don't mind."""
-    from minitorch_compile.tensor.strides import is_contiguous
-
     val = node.meta["val"] if isinstance(node, Node) else None
     return val is not None and is_contiguous(val.sizes, val.strides)
 
