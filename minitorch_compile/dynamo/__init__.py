@@ -8,14 +8,17 @@ from minitorch_compile.dynamo.concrete import interpret
 from minitorch_compile.dynamo.control import disable, graph_break, is_compiling
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
+from minitorch_compile.dynamo.explain import ExplainOutput, explain
 
 __all__ = [
     "BackendCompilerFailed",
+    "ExplainOutput",
     "GraphBreak",
     "InternalTracerError",
     "Region",
     "Unsupported",
     "disable",
+    "explain",
     "graph_break",
     "interpret",
     "is_compiling",

@@ -134,12 +134,13 @@ class Assembler:
         start = self._prologue_end()
         if self.program.code.co_freevars:
             self.emit("COPY_FREE_VARS", len(self.program.code.co_freevars))
-        for self.index, inst in enumerate(self.program.instructions):
-            if self.index == start:
+        for index, inst in enumerate(self.program.instructions):
+            self.index = index
+            if index == start:
                 self.emit("RESUME", 0)
             self.positions = inst.positions
             self._emit_landings()
-            self.place(self.index)
+            self.place(index)
             self._apply_rule(inst)
         self.place(len(self.program.instructions))
 

@@ -40,10 +40,16 @@ def behaviour(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         try:
             result = function(*args, **(kwargs or {}))
         except Exception as error:  # noqa: BLE001  exceptions are behaviour, too
-            result = (type(error).__name__, str(error).partition("\n")[0])
+            text = "" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
+            result = (type(error).__name__, text)
     artist = _Artist()
     pictures = (artist.draw(result), artist.draw((*args, *(kwargs or {}).values())), tuple(artist.draw(item) for item in state))
     return Behaviour(pictures, printed.getvalue())
+
+
+def _is_atom(value: Any) -> bool:
+    """Values whose identity Python leaves open: it may fold equal constants, and tuples of them, into one object."""
+    return type(value) in ATOMS or type(value) is tuple and all(map(_is_atom, value))
 
 
 class _Artist:
@@ -54,7 +60,7 @@ class _Artist:
         self._alive: list[Any] = []
 
     def draw(self, value: Any) -> Any:
-        if type(value) in ATOMS:
+        if _is_atom(value):
             return type(value).__name__, repr(value)
         if isinstance(value, (type, ModuleType, enum.Enum)):
             return "named", repr(value)

@@ -7,6 +7,7 @@ Where a frame can't be split, the plain function runs instead, under the same gu
 
 from __future__ import annotations
 
+import keyword
 import re
 import time
 from collections.abc import Callable
@@ -33,6 +34,7 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource
 from minitorch_compile.dynamo.variables.scope import CellVariable
 from minitorch_compile.fx import GraphModule
+from minitorch_compile.fx.effects import is_random
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.tensor import fake_like, grad_mode
 
@@ -100,9 +102,10 @@ class FrameCompiler:
         self.breaks = breaks
         self.program = decode(self.code)
         self.parameters = parameter_names(self.code)
-        self.output = OutputGraph(function.__globals__, tuple(self.parameters.values()))
+        self.name = _identifier(self.code.co_name)
+        cells = (f"cell_{name}" for name in self.code.co_freevars)
+        self.output = OutputGraph(function.__globals__, (*self.parameters.values(), *cells, self.name, f"make_{self.name}"))
         self.frame = SymbolicInterpreter(self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__))
-        self.name = re.sub(r"\W", "_", self.code.co_name).strip("_") or "frame"
 
     def _slots(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
         """Arguments, looked into when needed, and the cells of the closure."""
@@ -140,6 +143,10 @@ class FrameCompiler:
                 self.frame.step()
             except Unsupported as error:
                 self._note_break(step, error)
+            except RecursionError as error:
+                deep = Unsupported("recursion-limit", "the tracer's own stack overflows: calls or data are nested too deeply.")
+                deep.stack = (self.frame.source_line(),)
+                raise _RunFrameAsItIs(deep, "where it ends can't be told") from error
             step += 1
         return None
 
@@ -282,7 +289,14 @@ class FrameCompiler:
         call = f"{graph}({', '.join(codegen.read(variable.source) for variable in inputs if variable.source is not None)})"
         if codegen.graph_outputs:
             call = f"({', '.join(codegen.graph_outputs)},) = {call}"
-        return [*graph_comments(lines), call], module
+        comments = graph_comments(lines)
+        if self.output.written_inputs or self._draws_random_numbers():
+            return [*comments, call], module  # it can't be run a second time
+        again = f"{codegen.constant(raise_as_plain, 'raise_as_plain')}(error, plain, {', '.join(self.parameters.values())})"
+        return [*comments, "try:", f"    {call}", "except Exception as error:", f"    return {again}"], module
+
+    def _draws_random_numbers(self) -> bool:
+        return any(is_random(node) for node in self.output.graph.nodes)
 
     @staticmethod
     def _example_inputs(inputs: list[Any]) -> list[Any]:
@@ -333,6 +347,18 @@ class FrameCompiler:
         source = function_text(self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body)
         bind = function_from_source(source, f"make_{self.name}", names)
         return Entry(bind, self.output.guards, source, names, module, shown, is_plain=is_plain)
+
+
+def raise_as_plain(error: Exception, plain: Callable[..., Any], *arguments: Any) -> None:
+    """The graph raised, before anything was changed: the plain function raises at its own line, after what it did before."""
+    plain(*arguments)
+    raise error
+
+
+def _identifier(name: str) -> str:
+    """<lambda> -> lambda_"""
+    clean = re.sub(r"\W", "_", name).strip("_") or "frame"
+    return f"{clean}_" if keyword.iskeyword(clean) else clean
 
 
 def _basename(path: str) -> str:

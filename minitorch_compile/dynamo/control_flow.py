@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 from .instructions import Program
 
-
 # These only move values: the exception table may name a handler for them, but it is never used.
-NEVER_RAISES = frozenset("COPY SWAP POP_TOP PUSH_NULL PUSH_EXC_INFO POP_EXCEPT LOAD_CONST STORE_FAST JUMP".split())
+NEVER_RAISES = frozenset(
+    {"COPY", "SWAP", "POP_TOP", "PUSH_NULL", "PUSH_EXC_INFO", "POP_EXCEPT", "LOAD_CONST", "STORE_FAST", "JUMP"}
+)
 
 
 def successors(program: Program, index: int) -> Iterator[int]:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.break_reasons import REASONS, BreakReason
 
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.base import VariableTracker
 
@@ -37,6 +39,10 @@ class SourceLine:
     @property
     def place(self) -> str:
         return f"{os.path.basename(self.filename)}:{self.lineno}"
+
+    def is_users(self) -> bool:
+        """Whether the line is not this package's own."""
+        return not self.filename.startswith(PACKAGE_FOLDER)
 
     def marked(self) -> str:
         """The line with its number, and carets below the expression."""
@@ -131,7 +137,7 @@ class GraphBreak:
         """The five lines of an explanation, numbered if wanted."""
         which = f" {number} of {count}" if count else ""
         lines = [f"Graph break{which} in `{self.source_line.function}`, {self.source_line.place}", self.source_line.marked()]
-        for inner in self.stack[1:]:
+        for inner in filter(SourceLine.is_users, self.stack[1:]):
             lines += [f"  called from there: `{inner.function}`, {inner.place}", inner.marked()]
         lines.append(f"  {self.title}: {self.reason}")
         lines.append("  " + "  ".join(filter(None, [self.continuation, f"Hint: {self.hint}", f"[{self.code}]"])))

@@ -28,9 +28,17 @@ def optimize(function: Any, backend: Backend, fullgraph: bool = False) -> Any:
 
     With `fullgraph`, a graph break is an `Unsupported` error with the explanation instead of a split.
     """
-    region = Region(backend, fullgraph)
-    if isinstance(function, (FunctionType, MethodType)):
-        return compiled_callable(function, region)
+    return optimize_in(Region(backend, fullgraph), function)
+
+
+def optimize_in(region: Region, function: Any) -> Any:
+    """The same, within an existing region."""
+    if isinstance(function, OptimizedObject):
+        function = function._orig_mod
+    if isinstance(function, MethodType):
+        return MethodType(optimize_in(region, function.__func__), function.__self__)
+    if isinstance(function, FunctionType):
+        return region.wrap(_original(function)) if _has_plain_frame(function) else function
     if isinstance(function, type) or not callable(function):
         raise TypeError(f"optimize: expected a function, a method or a callable object, but got {function!r}.")
     if not isinstance(inspect.getattr_static(type(function), "__call__", None), FunctionType):
@@ -59,9 +67,12 @@ def _original(function: FunctionType) -> FunctionType:
 
 
 def _is_compilable(function: FunctionType) -> bool:
-    if function.__dict__.get("_dynamo_disabled") or function.__code__.co_flags & NOT_COMPILED:
-        return False
-    return reason_to_skip(function.__globals__.get("__name__"), function.__qualname__) is None
+    """Whether a callee is worth compiling on its own."""
+    return _has_plain_frame(function) and reason_to_skip(function.__code__, function.__globals__.get("__name__")) is None
+
+
+def _has_plain_frame(function: FunctionType) -> bool:
+    return not function.__dict__.get("_dynamo_disabled") and not function.__code__.co_flags & NOT_COMPILED
 
 
 def region_of(function: Callable[..., Any]) -> Region:

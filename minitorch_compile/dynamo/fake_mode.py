@@ -1,9 +1,9 @@
 """Running operations on fake tensors: what each result looks like, without data.
 
->>> from minitorch_compile.tensor import empty_fake, ops, rand
+>>> from minitorch_compile.tensor import empty_fake, rand
 >>> mode = FakeMode()
 >>> with mode.active():
-...     noise = ops.add_(rand(3), empty_fake((3,)))     # nothing is drawn from the random stream
+...     noise = rand(3).add_(empty_fake((3,)))     # nothing is drawn from the random stream
 >>> noise.is_fake, noise.storage in mode.written
 (True, True)
 """

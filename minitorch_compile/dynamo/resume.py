@@ -123,7 +123,8 @@ def make_resume_code(
 
 
 def _push(argument: str | None) -> list[Instruction]:
-    """Put an argument on the stack, and only there: `locals()` must not see it, nor may it live longer than in the user's frame."""
+    """Put an argument on the stack, and only there: `locals()` must not see it, and it must not live longer than it
+    would have in the user's frame."""
     if argument is None:
         return [Instruction("PUSH_NULL")]
     return [Instruction("LOAD_FAST", argument), Instruction("DELETE_FAST", argument)]

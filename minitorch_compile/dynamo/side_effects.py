@@ -16,6 +16,7 @@ from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
+    from minitorch_compile.dynamo.variables.class_lookup import Found
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 
@@ -128,6 +129,7 @@ class SideEffects:
     def __init__(self, current_line: Callable[[], SourceLine]) -> None:
         self.effects: list[Effect] = []
         self._current_line = current_line
+        self.stored_on_classes: dict[str, dict[type, Value]] = {}  # by attribute name
         self._attributes: dict[int, tuple[VariableTracker, dict[str, Any]]] = {}
         self._latest_store: dict[tuple[int, str], StoreAttribute | StoreGlobal | StoreCell] = {}
 
@@ -164,6 +166,16 @@ class SideEffects:
     def is_deleted(self, target: VariableTracker, name: str) -> bool:
         entry = self._attributes.get(id(target))
         return entry is not None and entry[1].get(name) is DELETED
+
+    def on_class(self, cls: type, name: str, found: Found | None) -> Value | None:
+        """What the program stored on the class, or on a base before the one where the attribute was found."""
+        stored = self.stored_on_classes.get(name)
+        for owner in cls.__mro__ if stored else ():
+            if owner in stored:  # type: ignore[operator]
+                return stored[owner]  # type: ignore[index]
+            if found is not None and owner is found.owner:
+                return None
+        return None
 
     def store_attribute(self, target: VariableTracker, name: str, value: Value) -> None:
         """Stores; storing the same attribute again replaces the value, as only the last one will be seen."""

@@ -6,7 +6,9 @@ to a reader of a graph break.
 
 from __future__ import annotations
 
-from minitorch_compile.dynamo.errors import Unsupported
+from types import CodeType
+
+from minitorch_compile.dynamo.errors import PACKAGE_FOLDER, Unsupported
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY
 
 SKIPPED: dict[str, str] = {
@@ -18,18 +20,25 @@ SKIPPED: dict[str, str] = {
 }  # fmt: skip
 
 # This package's floors: below dynamo everything is an operation or a rule; beside and above it only these are plain Python.
+TRACED_MODULES = (f"{LIBRARY}.tensor.grad_mode", f"{LIBRARY}.dynamo.polyfills")
 TRACED_FLOORS = ("nn", "optim", "func", "models", "utils")
 
 
-def reason_to_skip(module: str | None, what: str) -> Unsupported | None:
-    """The break for calling a function of that module, None if it can be traced into."""
+def is_library_code(code: CodeType) -> bool:
+    """Whether the code lies in a file of this package (not merely in a doctest of one of its modules)."""
+    return code.co_filename.startswith(PACKAGE_FOLDER)
+
+
+def reason_to_skip(code: CodeType, module: str | None) -> Unsupported | None:
+    """The break for calling a function with this code, defined in that module; None if it can be traced into."""
     name = module or ""
-    top = name.partition(".")[0]
-    if top == LIBRARY:
+    what = f"the function {code.co_qualname}()"
+    if is_library_code(code):
         floor = name.split(".")[1] if "." in name else ""
-        if floor in TRACED_FLOORS or name == f"{LIBRARY}.tensor.grad_mode" or floor == "dynamo" and name.endswith(".polyfills"):
+        if floor in TRACED_FLOORS or name in TRACED_MODULES:
             return None
         return Unsupported("autograd-call" if floor == "autograd" else "unsupported-call", f"{what} of {name} is not traced into.")
+    top = name.partition(".")[0]
     if top in SKIPPED:
         return Unsupported(SKIPPED[top], f"{what} of the module {top} is not traced into.")
     return None

@@ -23,6 +23,9 @@ class Source:
     def base(self) -> Source | None:
         return None
 
+    def __str__(self) -> str:
+        return self.name()
+
     def name(self) -> str:
         """The expression, as a reader sees it."""
         base = self.base

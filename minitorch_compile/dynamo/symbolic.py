@@ -21,11 +21,10 @@ from minitorch_compile.dynamo.errors import ObservedException, SourceLine, Unsup
 from minitorch_compile.dynamo.instructions import NULL, Program
 from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.side_effects import DELETED
-from minitorch_compile.dynamo.skipped_modules import reason_to_skip
+from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 from minitorch_compile.dynamo.source import ConstantSource, ItemSource
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.classes import ClassVariable
-from minitorch_compile.dynamo.variables.class_lookup import LIBRARY
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable, TracebackVariable
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, NestedFunctionVariable
@@ -88,7 +87,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
             raise Unsupported("generator-frame", f"{function.describe()} is a coroutine.")
         if self.depth >= INLINE_DEPTH_LIMIT:
             raise Unsupported("recursion-limit", f"calls nested {INLINE_DEPTH_LIMIT} deep, at {function.describe()}.")
-        reason = reason_to_skip(function.scope(self).real.get("__name__"), function.describe())
+        reason = reason_to_skip(function.code, function.scope(self).real.get("__name__"))
         if reason is not None:
             raise reason
 
@@ -122,8 +121,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
 
     @property
     def is_library(self) -> bool:
-        name = self.scope.real.get("__name__") or ""
-        return name == LIBRARY or name.startswith(LIBRARY + ".")
+        return is_library_code(self.program.code)
 
     # --- constants and names -------------------------------------------------------------------------------------------------
 

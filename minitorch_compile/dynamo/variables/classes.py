@@ -65,7 +65,10 @@ class ClassVariable(VariableTracker):
         if name == "__class__":
             return tracer.output.wrap_constant(type(self.cls), type(self.cls).__name__)
         found = look_up(self.cls, name)
-        if found is not None and not tracer.side_effects.is_deleted(self, name):
+        newer = tracer.side_effects.on_class(self.cls, name, found)
+        if newer is not None:
+            return newer
+        if found is not None:
             return self._bind(tracer, found)
         return self._from_metaclass(tracer, name)
 
@@ -101,9 +104,12 @@ class ClassVariable(VariableTracker):
     def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
         if type(self.cls) not in PLAIN_METACLASSES or not is_user_class(self.cls) or is_library(self.cls):
             self.unsupported(f"setting '{name}'", "unsupported-store")
-        if name.startswith("__") or isinstance(self.cls.__dict__.get(name), property):
+        if name.startswith("__") or hasattr(type(self.cls.__dict__.get(name)), "__set__"):
             self.unsupported(f"setting '{name}'", "unsupported-store")
+        if hasattr(value.realize().python_type(), "__get__"):
+            self.unsupported(f"setting '{name}' to a function or descriptor", "unsupported-store")
         tracer.side_effects.store_attribute(self, name, value)
+        tracer.side_effects.stored_on_classes.setdefault(name, {})[self.cls] = value
 
     # --- making instances ------------------------------------------------------------------------------------------------
 

@@ -85,6 +85,9 @@ class UserObjectVariable(VariableTracker):
         value = self.instance_attribute(tracer, name)
         if value is not None:
             return value
+        newer = tracer.side_effects.on_class(self.cls, name, found)
+        if newer is not None:
+            return newer
         if found is not None:
             return bind_class_attribute(tracer, self, found)
         tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
