@@ -36,6 +36,8 @@ class _BatchNorm(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -44,7 +46,7 @@ class _BatchNorm(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         self.register_parameter("weight", Parameter(empty(num_features, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_features, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(empty(num_features, dtype=dtype)) if affine and bias else None)
         self.register_buffer("running_mean", zeros(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
@@ -60,8 +62,9 @@ class _BatchNorm(Module):
     def reset_parameters(self) -> None:
         """Weight 1, bias 0, and the running statistics reset."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -92,7 +95,7 @@ class _BatchNorm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine},"
-            f" track_running_stats={self.track_running_stats}"
+            f" bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 

@@ -12,11 +12,10 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.creation import to
 from minitorch_compile.tensor.ops.indexing import gather
-from minitorch_compile.tensor.ops.pointwise import eq, mul, neg, where
+from minitorch_compile.tensor.ops.pointwise import eq, logical_not, mul, neg, where
 from minitorch_compile.tensor.ops.reduction import log_softmax, mean, sum
-from minitorch_compile.tensor.ops.view import squeeze, unsqueeze
+from minitorch_compile.tensor.ops.view import reshape, squeeze, unsqueeze, view_op
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -37,23 +36,30 @@ def nll_loss(
     `weight` scales each class; targets equal to `ignore_index` count nothing. The mean is over the weights that count.
     """
     _check_classes(input, target)
-    dim = 1 if len(input.sizes) > 1 else 0
-    counted = eq(target, ignore_index)
-    safe = where(counted, 0, target)
+    dim = class_dim(input)
+    ignored = eq(target, ignore_index)
+    safe = where(ignored, 0, target)
     loss = neg(squeeze(gather(input, dim, unsqueeze(safe, dim)), dim))
-    weights = _class_weights(input, safe, weight, counted)
-    loss = mul(loss, weights)
-    if reduction == "mean":
-        return sum(loss) / sum(weights)
-    return reduced(loss, reduction)
+    weights = _weights(safe, ignored, weight)
+    if weight is not None:
+        loss = mul(loss, weights)
+    return _reduced_by_weight(where(ignored, 0.0, loss), weights, reduction)
 
 
-def _class_weights(input: Any, target: Any, weight: Any, ignored: Any) -> Any:
-    """What each target counts: its class weight, or 1; 0 where ignored."""
+def class_dim(input: Any) -> int:
+    """Where the classes are: the second dimension, or the only one."""
+    return 1 if len(input.sizes) > 1 else 0
+
+
+def _weights(target: Any, ignored: Any, weight: Any) -> Any:
+    """What each target counts: its class weight, or 1 (True); 0 where ignored."""
     if weight is None:
-        return to(eq(ignored, False), input.dtype)
-    chosen = gather(weight, 0, target.reshape(-1)).reshape(target.sizes)
-    return where(ignored, 0.0, chosen)
+        return logical_not(ignored)
+    return where(ignored, 0.0, view_op(gather(weight, 0, reshape(target, (-1,))), target.sizes))
+
+
+def _reduced_by_weight(loss: Any, weights: Any, reduction: str) -> Any:
+    return sum(loss) / sum(weights) if reduction == "mean" else reduced(loss, reduction)
 
 
 def _check_classes(input: Any, target: Any) -> None:
@@ -76,24 +82,48 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities like
-    input."""
-    dim = 1 if len(input.sizes) > 1 else 0
-    log_probabilities = log_softmax(input, dim)
+    """-log softmax(input)[target]: input holds scores (N, C, ...), target classes (N, ...) or probabilities.
+
+    `label_smoothing` is the share of each target that is spread evenly over all classes.
+    """
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    log_probabilities = log_softmax(input, class_dim(input))
     if target.dtype.category >= FLOATING:
-        loss = neg(sum(mul(log_probabilities, target), dim))
-        return reduced(loss, reduction)
+        return _of_probabilities(log_probabilities, target, weight, reduction, label_smoothing)
     loss = nll_loss(log_probabilities, target, weight, ignore_index, reduction)
     if label_smoothing == 0.0:
         return loss
-    if weight is not None or reduction != "mean":
+    uniform = _of_all_classes(log_probabilities, target, weight, ignore_index, reduction)
+    return loss * (1 - label_smoothing) + uniform * (label_smoothing / input.sizes[class_dim(input)])
+
+
+def _of_probabilities(log_probabilities: Any, target: Any, weight: Any, reduction: str, label_smoothing: float) -> Any:
+    """The loss for targets that are distributions over the classes."""
+    if tuple(target.sizes) != tuple(log_probabilities.sizes):
         raise RuntimeError(
-            "cross_entropy: label_smoothing is supported with reduction='mean' and no weight; mix the targets as"
-            " probabilities instead"
+            f"cross_entropy: probabilities must have the sizes of input, {list(log_probabilities.sizes)}, got"
+            f" {list(target.sizes)}"
         )
-    counted = to(eq(eq(target, ignore_index), False), input.dtype)
-    uniform = neg(sum(mul(mean(log_probabilities, dim), counted)) / sum(counted))
-    return loss * (1 - label_smoothing) + uniform * label_smoothing
+    dim = class_dim(log_probabilities)
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / log_probabilities.sizes[dim]
+    return reduced(neg(sum(mul(_scaled(log_probabilities, weight), target), dim)), reduction)
+
+
+def _of_all_classes(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    """The loss as if every class were the target."""
+    ignored = eq(target, ignore_index)
+    loss = where(ignored, 0.0, neg(sum(_scaled(log_probabilities, weight), class_dim(log_probabilities))))
+    return _reduced_by_weight(loss, _weights(where(ignored, 0, target), ignored, weight), reduction)
+
+
+def _scaled(log_probabilities: Any, weight: Any) -> Any:
+    """The log-probabilities, each class times its weight."""
+    if weight is None:
+        return log_probabilities
+    ndim, dim = len(log_probabilities.sizes), class_dim(log_probabilities)
+    return mul(log_probabilities, reshape(weight, tuple(-1 if d == dim else 1 for d in range(ndim))))
 
 
 @composite(torch=False, functional=True)
