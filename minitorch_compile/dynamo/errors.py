@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.break_reasons import REASONS, BreakReason
+from minitorch_compile.source_place import source_place
 
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -38,7 +39,7 @@ class SourceLine:
 
     @property
     def place(self) -> str:
-        return f"{os.path.basename(self.filename)}:{self.lineno}"
+        return source_place(self.filename, self.lineno)
 
     def is_users(self) -> bool:
         """Whether the line is not this package's own."""
@@ -130,8 +131,9 @@ class GraphBreak:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Breaks with the same key are the same break met again."""
-        return self.code, self.filename, self.lineno, self.reason
+        """Breaks with the same key have the same cause: one inside a callee shows again when the callee is compiled itself."""
+        cause = self.stack[-1]
+        return self.code, cause.filename, cause.lineno, cause.start, self.reason
 
     def describe(self, number: int = 0, count: int = 0) -> str:
         """The five lines of an explanation, numbered if wanted."""

@@ -26,6 +26,7 @@ from minitorch_compile.fx.expressions import BINARY, UNARY, ExpressionWriter
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.targets import short_name, target_name
+from minitorch_compile.source_place import source_place
 
 _DTYPE_ABBREVIATIONS = {
     "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128",
@@ -77,7 +78,7 @@ def stack_text(node: Node) -> str:
     if not stack:
         return ""
     filename, line_number, source = stack
-    place = f"{filename.replace(chr(92), '/').rpartition('/')[2]}:{line_number}"
+    place = source_place(filename, line_number)
     return f"{place}: {source.strip()}" if source else place
 
 

@@ -18,12 +18,12 @@ t2 = mul(t0, t1)
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.inductor.index import Index
+from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dtype import dtype
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ class Origin(NamedTuple):
         if self.stack is None:
             return self.prim
         filename, line, text = self.stack
-        # Without the folder: generated text must not depend on where the program lies, or the disk cache would miss.
-        return f"{self.prim}: {os.path.basename(filename)}:{line}  {text.strip()}"
+        return f"{self.prim}: {source_place(filename, line)}  {text.strip()}"
 
 
 class Handler(ABC):
