@@ -91,7 +91,8 @@ def _compile(
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
     forward = simplify(_rewritten(program.graph_module, decompose))
-    _log_graphs(forward.print_readable(print_output=False))
+    if _log_graphs.is_on:
+        _log_graphs(forward.print_readable(print_output=False))
     return compile_graph(forward, fw_compiler)
 
 

@@ -21,6 +21,7 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
@@ -80,6 +81,6 @@ def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list
             places.append((RESULT, kept[key]))
     output.args = (tuple(node for node, _ in kept),)
     output.meta["val"] = tuple(layouts)
-    core = GraphModule(graph_module.attributes, graph)
+    core = LazyGraphModule(graph_module.attributes, graph)
     core.meta.update(graph_module.meta)
     return core, places

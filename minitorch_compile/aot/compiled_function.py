@@ -64,11 +64,22 @@ class CompiledFunction:
             saved = results[self.output_count :]
             if self.cloned:
                 saved = [ops.clone(x) if i in self.cloned else x for i, x in enumerate(saved)]
-            node = CompiledNode(self, tuple([gradient_edge(arguments[i]) for i in self.inputs]), saved)
+            node = CompiledNode(self, self._edges(arguments), saved)
             for index, (position, _) in enumerate(self.tangents):
                 x = outputs[position]
                 x.requires_grad, x.grad_fn, x.output_index = True, node, index
         return outputs
+
+    def _edges(self, arguments: Sequence[Any]) -> tuple[Edge, ...]:
+        """Where the gradients of the arguments go."""
+        differentiated = [arguments[i] for i in self.inputs]
+        # Most are parameters, whose edge is known from the last call; a function call for each would show.
+        return tuple(
+            [
+                (x.accumulator, 0) if x.grad_fn is None and x.accumulator is not None else gradient_edge(x)
+                for x in differentiated
+            ]
+        )
 
     @property
     def backward(self) -> CompiledGraph:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.aot.functionalize import Functionalize
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlanner, Plan
 from minitorch_compile.aot.seeded_random import DrawFrom
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
@@ -137,4 +138,4 @@ def _finish(tracer: Tracer, values: list[TensorBase], results: list[TensorBase],
         for node in graph.find_nodes(op="placeholder")[-2:]:
             graph.erase_node(node)
     verify_functional(graph)
-    return GraphModule(graph_module.attributes, graph)
+    return LazyGraphModule(graph_module.attributes, graph)

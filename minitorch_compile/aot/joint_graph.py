@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.aot.keep_history import without_history
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
 from minitorch_compile.fx.graph_module import GraphModule
@@ -120,4 +121,4 @@ def _finish(tracer: Tracer, outputs: Sequence[Any], gradients: Sequence[Any], la
     module.graph.output_node().meta["val"] = (*layouts, *map(_plain, gradients))
     without_history(module.graph)
     module.graph.eliminate_dead_code()
-    return GraphModule(module.attributes, module.graph)
+    return LazyGraphModule(module.attributes, module.graph)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
@@ -36,7 +37,7 @@ def lift_constants(graph_module: GraphModule) -> tuple[GraphModule, list[TensorB
         node.replace_all_uses_with(constants[name])
         graph.erase_node(node)
     rest = {name: value for name, value in graph_module.attributes.items() if name not in constants}
-    lifted = GraphModule(rest, graph)
+    lifted = LazyGraphModule(rest, graph)
     lifted.meta.update(graph_module.meta)
     return lifted, [graph_module.attributes[name] for name in constants]
 

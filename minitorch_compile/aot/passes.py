@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import operator
 
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
@@ -25,7 +26,7 @@ def simplify(graph_module: GraphModule) -> GraphModule:
     """All passes of this file, and common subexpressions."""
     graph = merge_common_subexpressions(merge_views(graph_module.graph))
     graph.eliminate_dead_code()
-    simplified = GraphModule(graph_module.attributes, graph)
+    simplified = LazyGraphModule(graph_module.attributes, graph)
     simplified.meta.update(graph_module.meta)
     return simplified
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
@@ -34,7 +35,7 @@ def extract(module: GraphModule, inputs: Sequence[Node], outputs: Sequence[Node]
     output = graph.output(tuple(counterpart[node] for node in outputs))
     output.meta["val"] = tuple(node.meta.get("val") for node in outputs)
     used = {node.target for node in graph.find_nodes(op="get_attr")}
-    return GraphModule({name: value for name, value in module.attributes.items() if name in used}, graph)
+    return LazyGraphModule({name: value for name, value in module.attributes.items() if name in used}, graph)
 
 
 def ancestors(nodes: Sequence[Node], stop_at: set[Node] | frozenset[Node] = frozenset()) -> set[Node]:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
@@ -128,7 +129,7 @@ class Tracer:
         output.meta["val"] = map_aggregate(result, lambda x: fake_like(x) if isinstance(x, TensorBase) else x)
         self.graph.eliminate_dead_code()
         used = {node.target for node in self.graph.find_nodes(op="get_attr")}
-        return GraphModule({name: x for name, x in self.attributes.items() if name in used}, self.graph)
+        return LazyGraphModule({name: x for name, x in self.attributes.items() if name in used}, self.graph)
 
     @contextmanager
     def on_behalf_of(self, node: Node) -> Any:
