@@ -5,7 +5,7 @@
 58
 """
 
-from minitorch_compile.nn import functional, init
+from minitorch_compile.nn import functional, init, utils
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Tanh
 from minitorch_compile.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
@@ -52,4 +52,5 @@ __all__ = [
     "Unflatten",
     "functional",
     "init",
+    "utils",
 ]

@@ -76,7 +76,9 @@ def test_four_steps_as_in_pytorch(name):
     assert four_steps(make) == pytest.approx(expected, abs=tolerance)
 
 
-@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, 0.1, momentum=0.9), lambda p: optim.AdamW(p, 0.1, amsgrad=True)])
+@pytest.mark.parametrize(
+    "make", [lambda p: optim.SGD(p, 0.1, momentum=0.9), lambda p: optim.AdamW(p, 0.1, amsgrad=True)]
+)
 def test_training_goes_on_from_a_state_dict(make):
     def train(w, optimizer, steps):
         for _ in range(steps):

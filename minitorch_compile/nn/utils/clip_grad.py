@@ -1,0 +1,68 @@
+"""Keeping gradients from becoming too large.
+
+>>> from minitorch_compile import nn, tensor
+>>> w = nn.Parameter(tensor([1.0, 1.0]))
+>>> (w * tensor([30.0, 40.0])).sum().backward()
+>>> clip_grad_norm_([w], max_norm=5.0), w.grad
+(tensor(50.), tensor([3., 4.]))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from minitorch_compile.tensor import Tensor, no_grad, ops, tensor
+
+Parameters = Tensor | Iterable[Tensor]
+
+
+def _gradients(parameters: Parameters) -> list[Any]:
+    all_of_them = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [p.grad for p in all_of_them if p.grad is not None]
+
+
+@no_grad()
+def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
+    """The norm of all elements of the tensors, as if they were one vector. 0 for no tensors."""
+    norms = [_norm(x, float(norm_type)) for x in tensors]
+    if not norms:
+        return tensor(0.0)
+    total = _norm(ops.stack(norms), float(norm_type))
+    if error_if_nonfinite and not math.isfinite(float(total)):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be"
+            " clipped. To disable this error and scale the gradients by the non-finite norm anyway, set"
+            " `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def _norm(x: Any, order: float) -> Any:
+    if order == math.inf:
+        return ops.amax(ops.abs(x))
+    if order == 2:
+        return ops.sqrt(ops.sum(x * x))
+    return ops.sum(ops.abs(x) ** order) ** (1 / order)
+
+
+@no_grad()
+def clip_grad_norm_(
+    parameters: Parameters, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Any:
+    """Scales all gradients, in place, so that their total norm is at most `max_norm`. Returns the norm before."""
+    gradients = _gradients(parameters)
+    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
+    # Always multiplied, by 1 if nothing is to clip: no decision that depends on data, so the step can be compiled.
+    factor = ops.clamp(max_norm / (total + 1e-6), max=1.0)
+    for g in gradients:
+        g.mul_(factor)
+    return total
+
+
+@no_grad()
+def clip_grad_value_(parameters: Parameters, clip_value: float) -> None:
+    """Limits every element of the gradients, in place, to +-clip_value."""
+    for g in _gradients(parameters):
+        g.clamp_(-clip_value, clip_value)
