@@ -113,9 +113,14 @@ class GraphBreak:
         return cls(error.detail, error.hint, error.reason.id, error.stack, continuation, error.reason.title)
 
     @property
+    def users_lines(self) -> tuple[SourceLine, ...]:
+        """The stack without the package's own lines: above a module's `forward` stands `Module.__call__`."""
+        return tuple(filter(SourceLine.is_users, self.stack)) or self.stack[-1:]
+
+    @property
     def source_line(self) -> SourceLine:
-        """The line of the traced function; what was inlined below it is the rest of `stack`."""
-        return self.stack[0]
+        """The line of the traced function; what was inlined below it is the rest of `users_lines`."""
+        return self.users_lines[0]
 
     @property
     def filename(self) -> str:
@@ -139,7 +144,7 @@ class GraphBreak:
         """The five lines of an explanation, numbered if wanted."""
         which = f" {number} of {count}" if count else ""
         lines = [f"Graph break{which} in `{self.source_line.function}`, {self.source_line.place}", self.source_line.marked()]
-        for inner in filter(SourceLine.is_users, self.stack[1:]):
+        for inner in self.users_lines[1:]:
             lines += [f"  called from there: `{inner.function}`, {inner.place}", inner.marked()]
         lines.append(f"  {self.title}: {self.reason}")
         lines.append("  " + "  ".join(filter(None, [self.continuation, f"Hint: {self.hint}", f"[{self.code}]"])))
