@@ -43,7 +43,7 @@ def lift_constants(graph_module: GraphModule) -> tuple[GraphModule, list[TensorB
 
 
 def _is_tensor(graph_module: GraphModule, node: Node) -> bool:
-    return isinstance(graph_module.attributes[node.target], TensorBase)
+    return isinstance(graph_module.attributes[str(node.target)], TensorBase)
 
 
 def _placeholder_behind(node: Node, name: str) -> Node:

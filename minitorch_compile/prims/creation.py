@@ -54,8 +54,8 @@ def _iota_rule(name: str, length: int, start: Any, step: Any, dtype: dtype) -> T
 @prim("creation", _iota_rule)
 def iota(length: int, start: Scalar, step: Scalar, dtype: dtype) -> Array:
     """start + step * i for i = 0 ... length - 1, computed in int64 or float64 and then converted."""
-    exact = np.int64 if dtype.category < FLOATING else np.float64
-    return (start + step * np.arange(length, dtype=exact)).astype(dtype.numpy)
+    places: Array = np.arange(length, dtype=np.int64 if dtype.category < FLOATING else np.float64)
+    return (start + step * places).astype(dtype.numpy)
 
 
 def _philox_rule(name: str, sizes: Ints, seed: Any, offset: Any, dtype: dtype) -> TensorBase:

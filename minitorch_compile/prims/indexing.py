@@ -80,7 +80,7 @@ def index(x: Array, indices: Sequence[Array | None]) -> Array:
 
 
 def _index_put_rule(name: str, x: Any, indices: Any, values: Any, accumulate: Any) -> TensorBase:
-    target = empty_fake(_indexed_sizes(name, x, indices), None, getattr(x, "dtype", None))
+    target = empty_fake(_indexed_sizes(name, x, indices), None, x.dtype)
     check_like(name, "values", values, "x[indices]", target)
     if not isinstance(accumulate, bool):
         raise refuse(name, "accumulate", "a bool", describe(accumulate))

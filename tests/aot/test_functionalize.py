@@ -1,0 +1,148 @@
+"""The functionalization mode alone, and the parts it is made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from minitorch_compile.aot.functional_program import functional_program
+from minitorch_compile.aot.functionalize import trace_functionally
+from minitorch_compile.aot.tracing import trace
+from minitorch_compile.aot.verify import verify_functional
+from minitorch_compile.aot.view_inverses import has_inverse, with_view_replaced
+from minitorch_compile.autograd import Function
+from minitorch_compile.tensor import arange, empty_fake, no_grad, ops, tensor
+from minitorch_compile.tensor.op import Op
+from tests.aot.compare import captured, sample
+
+VIEWS = [op for op in ops.table.values() if op.kind == "view"]
+
+
+@pytest.mark.parametrize("op", VIEWS, ids=repr)
+def test_every_view_can_be_written_through(op: Op):
+    assert has_inverse(op), f"{op!r}: declare its inverse in view_inverses.py"
+
+
+REPLACED = {
+    "view": (ops.view, arange(6), ((2, 3),)),
+    "permute": (ops.permute, arange(6).view(1, 2, 3), ((2, 0, 1),)),
+    "transpose": (ops.transpose, arange(6).view(2, 3), (0, -1)),
+    "t": (ops.t, arange(6).view(2, 3), ()),
+    "unsqueeze": (ops.unsqueeze, arange(3), (-1,)),
+    "squeeze": (ops.squeeze, arange(3).view(1, 3, 1), (0,)),
+    "squeeze all": (ops.squeeze, arange(3).view(1, 3, 1), (None,)),
+    "select": (ops.select, arange(6).view(2, 3), (1, -1)),
+    "slice": (ops.slice, arange(6).view(2, 3), (1, 1, 3, 1)),
+    "slice from the end": (ops.slice, arange(6), (0, -2, None, 1)),
+    "slice of everything": (ops.slice, arange(6), (0, None, None, 1)),
+    "slice of nothing": (ops.slice, arange(6), (0, 4, 2, 1)),
+    "slice with a step": (ops.slice, arange(10).view(2, 5), (1, 0, 5, 2)),
+    "expand in front": (ops.expand, arange(3), ((1, 3),)),
+    "detach": (ops.detach, arange(3), ()),
+    "as_strided": (ops.as_strided, arange(10), ((2, 2), (4, 1), 1)),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_replacing_a_view_is_writing_to_it(name):
+    op, base, arguments = REPLACED[name]
+    expected = base.clone()
+    view = op(expected, *arguments)
+    new = view * 10 + 100
+    view.copy_(new)
+    assert with_view_replaced(op, base, new, arguments).tolist() == expected.tolist()
+
+
+def test_writing_to_a_repeated_row_is_refused():
+    with pytest.raises(NotImplementedError, match="expanded tensor"):
+        trace_functionally(lambda x: x.expand(4, 3)[1].add_(1), empty_fake((1, 3)))
+
+
+def test_a_view_read_before_a_write_keeps_its_value():
+    def program(x):
+        y = x * 1
+        before = y[0] + 0
+        y.add_(1)
+        return before
+
+    assert trace_functionally(program, empty_fake((2,))) == "x -> add(select(mul(x, 1), 0, 0), 0)"
+
+
+def test_a_program_without_writes_is_left_as_it_is():
+    assert trace_functionally(lambda x: x.exp().t(), empty_fake((2, 3))) == "x -> t(exp(x))"
+
+
+def test_chained_writes_read_each_other():
+    assert trace_functionally(lambda x: (x * 2).add_(1).mul_(3), empty_fake(())) == "x -> mul(add(mul(x, 2), 1), 3)"
+
+
+def test_versions_count_up_while_tracing():
+    versions = []
+
+    def program(x):
+        x.add_(1)
+        versions.append(x._version)
+        return x
+
+    trace_functionally(program, empty_fake(()))
+    assert versions == [1]
+
+
+def test_ops_without_grad_mode_are_marked():
+    def function(x):
+        with no_grad():
+            y = x * 2
+        return (y + x,)
+
+    graph = functional_program(captured(function, 1), [sample(2)]).graph_module.graph
+    mul, add = graph.find_nodes(op="call_function")
+    assert "no_grad" in mul.meta and "no_grad" not in add.meta
+
+
+def test_a_custom_function_is_refused_rather_than_differentiated_wrongly():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 100
+
+    with pytest.raises(NotImplementedError, match="Double is an autograd.Function"):
+        functional_program(captured(Double.apply, 1), [sample(2)])
+
+
+def test_a_size_that_depends_on_data_is_refused():
+    with pytest.raises(RuntimeError, match="depends on the data"):
+        functional_program(captured(lambda x: x[x > 0], 1), [sample(2)])
+
+
+def test_the_verifier_refuses_writes_and_draws():
+    module = trace(lambda x: x + 1, [sample(2)])
+    (node,) = module.graph.find_nodes(op="call_function")
+    verify_functional(module.graph)
+    node.target = ops.table["add_"]
+    with pytest.raises(RuntimeError, match="which is inplace"):
+        verify_functional(module.graph)
+    node.target, node.args = ops.uniform_random, ((2,),)
+    with pytest.raises(RuntimeError, match="which is random"):
+        verify_functional(module.graph)
+
+
+def test_real_tensors_become_constants_of_the_trace():
+    table = tensor([1.0, 2.0])
+    module = trace(lambda x: x * table + table, [sample(2)])
+    assert list(module.attributes.values()) == [table] or module.attributes["constant_0"] is table
+    assert len(module.graph.find_nodes(op="get_attr")) == 1
+
+
+def test_tracing_a_tensor_too_large_to_exist():
+    module = trace(lambda x: (x @ x).sum(), [empty_fake((10**6, 10**6))])
+    assert module.graph.find_nodes(op="call_function")[0].meta["val"].numel() == 10**12
+
+
+def test_every_value_of_a_trace_is_known():
+    module = trace(lambda x: ops.max_pool2d(x, 2, return_indices=True), [empty_fake((1, 2, 4, 4))])
+    verify_functional(module.graph)
+    values, indices = module.graph.output_node().meta["val"]
+    assert values.shape == indices.shape == (1, 2, 2, 2)
