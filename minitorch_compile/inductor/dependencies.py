@@ -10,7 +10,7 @@ reads x[8*i1 + i0]; writes y[4*i0 + i1]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -122,6 +122,25 @@ def buffers_read(operation: Operation) -> list[Buffer]:
     if isinstance(operation, ExternCall):
         return list(dict.fromkeys(view.buffer for view in operation.inputs))
     return list(dict.fromkeys(access.buffer for access in accesses_of(operation).reads))
+
+
+def in_dependency_order(operations: Sequence[Operation]) -> list[Operation]:
+    """The operations, each after those whose buffers it reads, otherwise in the given order.
+
+    Lowering may find out late that a value has to be stored, when operations that read it are there already.
+    """
+    producer = {buffer: operation for operation in operations for buffer in operation.outputs}
+    order: dict[Operation, None] = {}
+    for start in operations:
+        stack = [start]
+        while stack:
+            sources = (producer[buffer] for buffer in buffers_read(stack[-1]) if buffer in producer)
+            missing = next((source for source in sources if source not in order and source is not stack[-1]), None)
+            if missing is None:
+                order[stack.pop()] = None
+            else:
+                stack.append(missing)
+    return list(order)
 
 
 def plain_view(inner_fn: Callable[[Handler, Position], None], position: Position) -> StridedView | None:

@@ -98,7 +98,7 @@ class EvaluateHandler(Handler):
         if where.ndim:  # the address has size 1 along the reduced axes: drop them as the reduction does
             where = np.broadcast_to(where, [1 if d in self.reduced else n for d, n in enumerate(self.sizes)])
             where = where.reshape([n for d, n in enumerate(self.sizes) if d not in self.reduced])
-        self.target(buffer)[where] = prims[kind].kernel(everywhere, self.reduced)
+        self.target(buffer)[where] = prims[kind].kernel(everywhere, self.reduced).reshape(where.shape)
 
     def target(self, buffer: Buffer) -> np.ndarray:
         if buffer.name not in self.memory:

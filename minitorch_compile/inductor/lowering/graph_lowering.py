@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.arguments import map_arg
-from minitorch_compile.inductor.dependencies import AccessHandler, plain_view
+from minitorch_compile.inductor.dependencies import AccessHandler, in_dependency_order, plain_view
 from minitorch_compile.inductor.handler import Origin
 from minitorch_compile.inductor.index import ZERO, Index, variables
 from minitorch_compile.inductor.ir import (
@@ -111,13 +111,13 @@ class GraphLowering:
     # ------------------------------------------------------------------------------------------ the walk
 
     def input(self, name: str, value: TensorBase) -> TensorBox:
-        buffer = Buffer(name, tuple(value.sizes), tuple(value.strides), value.dtype, "input")
+        buffer = Buffer(input_name(name), tuple(value.sizes), tuple(value.strides), value.dtype, "input")
         self.inputs.append(buffer)
         return TensorBox.of(buffer)
 
     def constant(self, name: str, value: TensorBase) -> TensorBox:
         """A tensor kept in the graph module: an input that the compiled graph supplies itself."""
-        buffer = Buffer(name, tuple(value.sizes), tuple(value.strides), value.dtype, "input")
+        buffer = Buffer(f"constant_{name}", tuple(value.sizes), tuple(value.strides), value.dtype, "input")
         self.constants[buffer] = value
         return TensorBox.of(buffer)
 
@@ -165,6 +165,11 @@ class GraphLowering:
         return StridedView(buffer, box.sizes, tuple(0 if n != m else s for n, m, s in zip(box.sizes, stored, strides)))
 
 
+def input_name(name: str) -> str:
+    """A name for an input that can't clash with what generated code calls its own things."""
+    return name if name.startswith(("arg", "primals", "tangents")) else f"arg_{name}"
+
+
 def insert_zeros(at: Position, dims: Ints) -> list[Index]:
     """A position with a 0 put in at each of `dims`.
 
@@ -196,7 +201,7 @@ def lower(module: GraphModule) -> LoopGraph:
             env[node] = args[0][args[1]]
         else:
             env[node] = graph.call(node, args, kwargs)
-    return LoopGraph(graph.inputs, graph.operations, outputs, graph.constants)
+    return LoopGraph(graph.inputs, in_dependency_order(graph.operations), outputs, graph.constants)
 
 
 def lower_outputs(graph: GraphLowering, node: Node, boxes: Any) -> list[StridedView]:
