@@ -10,6 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 
+from minitorch_compile.inductor.ir import INDEX_ERROR, RUNTIME_ERROR
 from minitorch_compile.inductor.native import copy_sign, instruction, same_type, select
 from minitorch_compile.inductor.vecmath.float64 import INLINED
 from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL
@@ -101,9 +102,6 @@ def integer_power(x, y):
 
 
 # ------------------------------------------------------------------------------------------------ computed indices
-
-INDEX_ERROR, RUNTIME_ERROR = 1, 2
-
 
 @njit(**INLINED)
 def wrapped_index(value, size, status):

@@ -45,9 +45,12 @@ class _KernelCompiler(_CFuncCompiler):
         return flags
 
 
-def kernel(symbol: str, *elements: Any) -> Callable[[Callable[..., None]], Any]:
-    """Compiles a function (lo, hi, pointer, ...), whose pointers have these element types, and names it `symbol`."""
-    arguments = [types.int64, types.int64, *map(types.CPointer, elements)]
+def kernel(symbol: str, *elements: Any, sizes: int = 0) -> Callable[[Callable[..., None]], Any]:
+    """Compiles a function (lo, hi, size, ..., pointer, ...) and names it `symbol`.
+
+    `elements` are the types behind its pointers, `sizes` says how many sizes stand before them.
+    """
+    arguments = [types.int64] * (2 + sizes) + [types.CPointer(element) for element in elements]
     return native_function(symbol, types.void(*arguments))
 
 

@@ -11,8 +11,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from minitorch_compile import logs
 from minitorch_compile.inductor.ir import LoopGraph
@@ -21,7 +23,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Compiled = Callable[..., tuple[Any, ...]]
 
-log_ir = logs.artifact("ir_pre_fusion")
+log_ir, log_code = logs.artifact("ir_pre_fusion"), logs.artifact("output_code")
 
 
 class Target(ABC):
@@ -44,18 +46,23 @@ class LoopsTarget(Target):
 
         if log_ir.is_on:
             log_ir(print_graph(graph))
-        constants = list(graph.constants.values())
+        return on_arrays(graph, lambda arrays: interpret(graph, arrays))
 
-        def run(*inputs: TensorBase) -> tuple[Any, ...]:
-            tensors = [*(as_compiled_for(t, b) for t, b in zip(inputs, graph.inputs)), *constants]
-            arrays = interpret(graph, [t.storage.buffer[t.offset :] for t in tensors])
-            results = []
-            for array, view in zip(arrays, graph.outputs):
-                position = graph.inputs.index(view.buffer) if view.buffer in graph.inputs else None
-                results.append(wrap(array) if position is None else inputs[position])
-            return tuple(results)
 
-        return run
+def on_arrays(graph: LoopGraph, program: Callable[[Sequence[np.ndarray]], list[np.ndarray]]) -> Compiled:
+    """A function on tensors, from one that takes flat arrays and returns an array for each output."""
+    constants = list(graph.constants.values())
+
+    def run(*inputs: TensorBase) -> tuple[Any, ...]:
+        tensors = [*(as_compiled_for(t, b) for t, b in zip(inputs, graph.inputs)), *constants]
+        arrays = program([t.storage.buffer[t.offset :] for t in tensors])
+        results = []
+        for array, view in zip(arrays, graph.outputs):
+            position = graph.inputs.index(view.buffer) if view.buffer in graph.inputs else None
+            results.append(wrap(array) if position is None else inputs[position])
+        return tuple(results)
+
+    return run
 
 
 def as_compiled_for(tensor: TensorBase, buffer: Any) -> TensorBase:
@@ -84,7 +91,38 @@ class CpuTarget(Target):
         return lambda *inputs: module.run(*inputs, *constants)
 
 
-TARGETS: dict[str, Target] = {target.name: target for target in (LoopsTarget(), CpuTarget())}
+class CudaTarget(Target):
+    """Kernels for the GPU, or for the simulator that comes with Numba."""
+
+    def __init__(self, name: str, simulated: bool) -> None:
+        self.name = name
+        self.simulated = simulated
+
+    def compile(self, graph: LoopGraph) -> Compiled:
+        check_cuda(self.simulated)
+        from minitorch_compile.inductor.cuda_program import CudaProgram
+        from minitorch_compile.inductor.scheduler import schedule
+
+        program = CudaProgram(schedule(graph))
+        if log_code.is_on:
+            log_code(program.source)
+        return on_arrays(graph, program)
+
+
+def check_cuda(simulated: bool) -> None:
+    """RuntimeError unless this process can run what was asked for: Numba decides once, when it is imported."""
+    from numba import config, cuda
+
+    if simulated and not config.ENABLE_CUDASIM:
+        raise RuntimeError(
+            "target 'cuda_sim': Numba's CUDA simulator has to be chosen before Numba is imported;"
+            " start Python with the environment variable NUMBA_ENABLE_CUDASIM=1"
+        )
+    if not simulated and (config.ENABLE_CUDASIM or not cuda.is_available()):
+        raise RuntimeError("target 'cuda': no CUDA device found; target 'cuda_sim' runs the same kernels without one")
+
+
+TARGETS: dict[str, Target] = {target.name: target for target in (LoopsTarget(), CpuTarget(), CudaTarget("cuda_sim", True), CudaTarget("cuda", False))}
 
 
 def find_target(name: str) -> Target:

@@ -96,6 +96,11 @@ def broadcast_and_transpose(p, x, row):
     return p.mul(p.transpose(wide, (1, 0)), p.transpose(x, (1, 0)))
 
 
+@program(floats(70, 50), floats(50, 70, seed=1), floats(2, 40, 50, seed=2))
+def transposes_in_tiles(p, x, y, z):
+    return p.add(p.transpose(x, (1, 0)), y), p.exp(p.transpose(z, (0, 2, 1))), p.transpose(z, (2, 1, 0))
+
+
 @program(transposed(floats(5, 3)), floats(3, 1, seed=1))
 def strided_input_and_size_one(p, x, y):
     return p.add(x, p.transpose(p.broadcast_in_dim(y, (3, 5), (0, 1)), (1, 0)))
@@ -130,6 +135,17 @@ def reductions_of_rows(p, x):
 @program(floats(9, 20))
 def reductions_of_columns(p, x):
     return p.sum(x, (0,)), p.amax(x, (0,)), p.amin(x, (0,)), p.prod(x, (0,))
+
+
+@program(floats(150, 300), floats(3, 200, 9, seed=1))
+def long_columns(p, x, y):
+    scaled = p.mul(x, p.broadcast_in_dim(p.sum(x, (0,)), (150, 300), (1,)))
+    return p.sum(p.exp(x), (0,)), p.amax(x, (0,)), scaled, p.sum(y, (1,)), p.sum(y, (0, 1)), p.prod(y, (1,))
+
+
+@program(floats(3, 9000), floats(2, 5000, seed=1, dtype=np.float64))
+def long_rows(p, x, y):
+    return p.sum(x, (1,)), p.amax(x, (1,)), p.sum(x, (0, 1)), p.sum(y, (1,)), p.argmax(x, 1)
 
 
 @program(floats(3, 4, 5, 2))

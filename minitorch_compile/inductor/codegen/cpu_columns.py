@@ -9,6 +9,8 @@ the stretch. For a sum over the first dimension:
         for r0 in range(rows):
             for i0 in range(first, last):  scratch0[i0 - first] += in0[r0, i0]
         for i0 in range(first, last):  out0[i0] = scratch0[i0 - first]
+
+Long sums are taken in blocks of rows, each block in float32 and the blocks together in float64 (see `accumulators`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.index import Index, flatten, symbol
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.iteration import Axes, Axis, count, sizes_of
+from minitorch_compile.tensor.dtype import dtype
 
 COLUMNS = 256  # rows that are taken together: their accumulators fit in the first-level cache
+BLOCK = 64  # elements of a column that are summed in float32
 
 
 class ColumnWriter(CpuKernelWriter):
@@ -50,11 +54,8 @@ class ColumnWriter(CpuKernelWriter):
             reductions = [member for member in inner if member.loop.is_reduction]
             self.each_column(of_rows, self.run)
             self.each_column(reductions, self.begin)
-            for axis in self.order.reduced if inner else ():
-                self.enter_axis(axis)
-            self.each_column(inner, self.run)
-            for _ in self.order.reduced if inner else ():
-                self.leave()
+            if inner:
+                self.reduced_loops(inner, [member for member in reductions if self.is_split(member)])
             self.each_column(reductions, self.finish)
         self.leave_all()
 
@@ -66,6 +67,22 @@ class ColumnWriter(CpuKernelWriter):
         self.enter(f"for stretch in range({bounds}):", self.first.symbols)
         self.block.add(f"{self.first} = stretch * {self.width}")
         self.block.add(f"last = min({self.first} + {self.width}, {self.columns.size})")
+
+    def reduced_loops(self, members: list[Member], split: list[Member]) -> None:
+        """The reduced axes outside, the columns inside; the last reduced axis in blocks if there are split sums."""
+        axes = self.order.reduced
+        in_blocks = bool(split) and axes[-1].size > BLOCK
+        for axis in axes[:-1]:
+            self.enter_axis(axis)
+        if in_blocks:
+            self.enter(f"for block in range(0, {axes[-1].size}, {BLOCK}):")
+        self.each_column(split, self.begin_block)
+        self.enter_axis(axes[-1], f"block, min(block + {BLOCK}, {axes[-1].size})" if in_blocks else "")
+        self.each_column(members, self.run)
+        self.leave()
+        self.each_column(split, self.finish_block)
+        for _ in range(len(axes) - 1 + in_blocks):
+            self.leave()
 
     def each_column(self, members: list[Member], action: Callable[[Member], None]) -> None:
         """A loop over the columns of the stretch that does something for each of these members."""
@@ -94,27 +111,55 @@ class ColumnWriter(CpuKernelWriter):
 
     # ------------------------------------------------------------------------------------------ reductions
 
+    def is_split(self, member: Member) -> bool:
+        """Whether a sum needs more than one block, so that blocks are added up in float64."""
+        if not accumulator(member.loop.buffer, member.loop.kind, "").is_split:
+            return False
+        return count(self.order.reduced) > BLOCK
+
     def begin(self, member: Member) -> None:
+        """Makes the arrays of one reduction, and starts its total."""
         kind, buffer = member.loop.kind, member.loop.buffer
-        result = accumulator(buffer, kind, "")
-        array = self.new_scratch(result.wide, self.width)
-        self.accumulators[buffer] = result._replace(total=array, partial=array)
-        value = self.line(start(kind, result.wide, self.spelling), result.wide)
-        self.block.store(self.spelling.store(array, self.text_of(self.place), value.name, result.wide))
+        split = self.is_split(member)
+        wide = accumulator(buffer, kind, "").wide if split else buffer.dtype
+        total = self.new_scratch(wide, self.width)
+        partial = self.new_scratch(buffer.dtype, self.width) if split else total
+        self.accumulators[buffer] = Accumulator(buffer, kind, total, partial, wide)
+        self.start(total, kind, wide)
+
+    def start(self, array: str, kind: str, element: dtype) -> None:
+        value = self.line(start(kind, element, self.spelling), element)
+        self.put(array, value)
+
+    def get(self, array: str, element: dtype) -> Value:
+        """This column's place of an array, read anew."""
+        name = self.fresh()
+        self.block.add(f"{name} = {self.spelling.load(array, self.text_of(self.place), element)}")
+        return Value(name, element, self.block)
+
+    def put(self, array: str, value: Value) -> None:
+        self.block.store(self.spelling.store(array, self.text_of(self.place), value.name, value.dtype))
+
+    def add_to(self, array: str, kind: str, old: Value, value: Value) -> None:
+        name = self.fresh()
+        self.block.add(f"{name} = {combine(kind, old.dtype, old.name, value.name, self.spelling)}")
+        self.put(array, Value(name, old.dtype, self.block))
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         result = self.accumulators[buffer]
-        old = self.fresh()
-        self.block.add(f"{old} = {self.spelling.load(result.total, self.text_of(self.place), result.wide)}")
-        new = self.convert(value, result.wide) if value.dtype is not result.wide else value
-        total = self.fresh()
-        self.block.add(f"{total} = {combine(kind, result.wide, old, new.name, self.spelling)}")
-        self.block.store(self.spelling.store(result.total, self.text_of(self.place), total, result.wide))
+        self.add_to(result.partial, kind, self.get(result.partial, buffer.dtype), value)
+
+    def begin_block(self, member: Member) -> None:
+        result = self.accumulators[member.loop.buffer]
+        self.start(result.partial, result.kind, result.buffer.dtype)
+
+    def finish_block(self, member: Member) -> None:
+        result = self.accumulators[member.loop.buffer]
+        part = self.convert(self.get(result.partial, result.buffer.dtype), result.wide)
+        self.add_to(result.total, result.kind, self.get(result.total, result.wide), part)
 
     def finish(self, member: Member) -> None:
         buffer = member.loop.buffer
         result = self.accumulators[buffer]
-        total = self.fresh()
-        self.block.add(f"{total} = {self.spelling.load(result.total, self.text_of(self.place), result.wide)}")
-        value = Value(total, result.wide, self.block)
-        self.store(buffer, member.write.address, self.convert(value, buffer.dtype) if result.wide is not buffer.dtype else value)
+        total = self.get(result.total, result.wide)
+        self.store(buffer, member.write.address, self.convert(total, buffer.dtype) if result.is_split else total)

@@ -39,6 +39,10 @@ class Spelling(ABC):
     @abstractmethod
     def store(self, pointer: str, address: str, value: str, dtype: dtype) -> str: ...
 
+    def checked(self, function: str) -> str:
+        """The name of a function that checks a computed index."""
+        return function
+
     def digit(self, base: str, divisor: int, modulus: int, may_be_negative: bool) -> str:
         """(base // divisor) % modulus as a text that binds tightly; a modulus of 0 stands for none."""
         quotient = f"({base}) // {divisor}" if divisor != 1 else f"({base})"
@@ -165,7 +169,7 @@ class EmitHandler(Handler):
     def indirect(self, value: Value, size: int, wrap: bool) -> Index:
         self.checks.append(f"an index below {size}")
         function = "wrapped_index" if wrap else "checked_index"
-        place = self.line(f"{function}({value.name}, {size}, status)", value.dtype, [value])
+        place = self.line(f"{self.spelling.checked(function)}({value.name}, {size}, status)", value.dtype, [value])
         return self.bind(symbol(place.name, size, indirect=True), place)
 
     def bind(self, index: Index, value: Value) -> Index:

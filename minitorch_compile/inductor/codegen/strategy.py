@@ -10,8 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from minitorch_compile.inductor.group import Group
+from minitorch_compile.inductor.index import Index
 from minitorch_compile.inductor.iteration import Axes, Axis, kept, reduced
 
+JUMP = 8  # a step to another cache line, against one step inside a line
+TILE = 16  # a square of this side is read and written while all its cache lines are at hand
 SHORTEST_COLUMNS = 8  # fewer rows than this side by side are not worth a loop of their own
 
 
@@ -22,6 +25,7 @@ class LoopOrder:
     rows: Axes
     reduced: Axes
     columns: Axis | None = None
+    tiled: tuple[Axis, Axis] | None = None  # two rows' axes, of which one array prefers the first, another the second
 
 
 def choose_order(group: Group) -> LoopOrder:
@@ -30,8 +34,11 @@ def choose_order(group: Group) -> LoopOrder:
     rows, inner = kept(group.axes), reduced(group.axes)
     if fastest is None:
         return LoopOrder(rows, inner)
-    if fastest.reduced or not inner:
-        return LoopOrder(_last(rows, fastest), _last(inner, fastest))
+    if not inner:
+        other = transposed_axis(group, fastest)
+        return LoopOrder(_last(rows, fastest), (), tiled=(other, fastest) if other else None)
+    if fastest.reduced:
+        return LoopOrder(rows, _last(inner, fastest))
     if fastest.size < SHORTEST_COLUMNS:
         return LoopOrder(rows, inner)
     return LoopOrder(tuple(axis for axis in rows if axis is not fastest), inner, fastest)
@@ -42,13 +49,31 @@ def _last(axes: Axes, fastest: Axis) -> Axes:
 
 
 def contiguous_axis(group: Group) -> Axis | None:
-    """The axis along which most accesses at every point step by one element; ties go to what is written, then inwards."""
-    votes = {axis: 0 for axis in reversed(group.axes)}
+    """The axis along which the accesses at every point touch the fewest cache lines; ties go to the innermost."""
+    cost = {axis: 0 for axis in reversed(group.axes)}
     for member in group.members:
-        writes = [] if member.loop.is_reduction else [(member.write, 3)]
-        for access, weight in [*((access, 2) for access in member.reads), *writes]:
-            for axis in votes:
-                if member.inner and abs(access.address.coefficient(axis.variable)) == 1:
-                    votes[axis] += weight
-    best = max(votes, key=lambda axis: votes[axis], default=None)
-    return best if best is not None and votes[best] else None
+        writes = [] if member.loop.is_reduction else [member.write]
+        for access in [*member.reads, *writes] if member.inner else ():
+            for axis in cost:
+                cost[axis] += step_cost(access.address, axis)
+    return min(cost, key=lambda axis: cost[axis], default=None)
+
+
+def step_cost(address: Index, axis: Axis) -> int:
+    """What one step along an axis costs an access: nothing if it stays, much if it jumps."""
+    if not address.depends_on(axis.variable):
+        return 0
+    return 1 if abs(address.coefficient(axis.variable)) == 1 and not address.in_digits(axis.variable) else JUMP
+
+
+def transposed_axis(group: Group, fastest: Axis) -> Axis | None:
+    """An axis along which some access goes by single steps that jumps along the fastest: in a transpose, say."""
+    for member in group.members:
+        for access in [*member.reads, member.write]:
+            if step_cost(access.address, fastest) != JUMP:
+                continue
+            for axis in group.axes:
+                long_enough = min(axis.size, fastest.size) > TILE
+                if axis is not fastest and long_enough and step_cost(access.address, axis) == 1:
+                    return axis
+    return None

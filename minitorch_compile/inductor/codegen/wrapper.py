@@ -155,7 +155,7 @@ class WrapperWriter:
         buffers = dict.fromkeys(self.name_of(buffer) for buffer in kernel.buffers)
         scratch = [f"{a.dtype.name}_at(block, {self.plan.offsets[number, a.name]})" for a in kernel.scratch]
         status = ["status"] if kernel.uses_status else []
-        arguments = ["0", str(kernel.extent), *buffers, *scratch, *status]
+        arguments = ["0", str(kernel.extent), *map(str, kernel.sizes.values()), *buffers, *scratch, *status]
         return [f"{self.functions[kernel.structure]}({', '.join(arguments)})"]
 
     def name_of(self, buffer: Buffer) -> str:
@@ -243,7 +243,8 @@ def kernel_definition(name: str, kernel: KernelSource) -> str:
     """The text of a kernel as a decorated function. Its symbol comes from what it does, so equal kernels share one."""
     types = ", ".join("uint8" if element == "bool" else element for element in kernel.element_dtypes)
     body = textwrap.indent(kernel.body, "    ")
-    return f'@kernel("minitorch_{kernel.digest}", {types})\ndef {name}({", ".join(kernel.parameters)}):\n{body}'
+    sizes = f", sizes={len(kernel.sizes)}" if kernel.sizes else ""
+    return f'@kernel("minitorch_{kernel.digest}", {types}{sizes})\ndef {name}({", ".join(kernel.parameters)}):\n{body}'
 
 
 def imports_for(text: str) -> str:
@@ -252,6 +253,7 @@ def imports_for(text: str) -> str:
     lines = []
     for module in MODULES:
         names = sorted(name for name in used if is_defined_in(module, name))
+        used.difference_update(names)
         if names:
             lines.append(f"from {module.__name__} import {', '.join(names)}")
     return "\n".join(lines)

@@ -1,0 +1,68 @@
+"""How the CUDA target writes operations: Python that numba.cuda compiles. Results of functions are cast to their dtype.
+
+>>> from minitorch_compile.tensor.dtype import float32
+>>> gpu = CudaSpelling()
+>>> gpu.apply("mul", float32, ["t0", "t1"]), gpu.apply("exp", float32, ["t0"])
+('t0 * t1', 'float32(cuda_functions.exp(t0))')
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.inductor.codegen.cpu_spelling import INFIX, CpuSpelling
+from minitorch_compile.tensor.dtype import bool_, dtype, int64
+
+FUNCTIONS = {
+    "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
+    "rsqrt": "reciprocal_square_root", "tanh": "tanh", "erf": "erf", "pow": "power", "atan2": "atan2", "floor": "floor",
+    "ceil": "ceil", "trunc": "trunc", "round": "round_half_even", "maximum": "maximum", "minimum": "minimum",
+    "remainder": "float_remainder", "fmod": "truncated_float_remainder", "sign": "sign", "where": "select",
+}  # fmt: skip
+
+INTEGER_FUNCTIONS = {
+    "maximum": "max", "minimum": "min", "where": "cuda_functions.select", "div": "cuda_functions.truncated_quotient",
+    "remainder": "cuda_functions.integer_remainder", "fmod": "cuda_functions.truncated_remainder",
+    "sign": "cuda_functions.sign", "pow": "cuda_functions.integer_power", "abs": "abs",
+}  # fmt: skip
+
+
+class CudaSpelling(CpuSpelling):
+    """Operations as CUDA device functions and operators; constants and conversions are written as on the CPU."""
+
+    def _float(self, prim: str, dtype: dtype, operands: list[str]) -> str:
+        if prim in INFIX or prim in ("div", "neg", "reciprocal"):
+            return super()._float(prim, dtype, operands)
+        if prim == "abs":
+            return f"abs({operands[0]})"
+        return f"{dtype.name}(cuda_functions.{FUNCTIONS[prim]}({', '.join(operands)}))"
+
+    def _integer(self, prim: str, operands: list[str]) -> str:
+        if prim in INTEGER_FUNCTIONS:
+            return f"{INTEGER_FUNCTIONS[prim]}({', '.join(operands)})"
+        return super()._integer(prim, operands)
+
+    def _bool(self, prim: str, operands: list[str]) -> str:
+        text = super()._bool(prim, operands)
+        return f"cuda_functions.{text}" if text.startswith("select(") else text
+
+    def convert(self, operand: str, source: dtype, target: dtype) -> str:
+        if target is bool_ or source is target:
+            return super().convert(operand, source, target)
+        return f"{target.name}({operand})"
+
+    def random(self, seed: str, counter: str, dtype: dtype) -> str:
+        return f"cuda_random.philox_{dtype.name}({seed}, {counter})"
+
+    def checked(self, function: str) -> str:
+        return f"cuda_functions.{function}"
+
+    def load(self, pointer: str, address: str, dtype: dtype) -> str:
+        return f"{pointer}[{address}]"
+
+    def store(self, pointer: str, address: str, value: str, dtype: dtype) -> str:
+        return f"{pointer}[{address}] = {value}"
+
+    def digit(self, base: str, divisor: int, modulus: int, may_be_negative: bool) -> str:
+        return super().digit(base, divisor, modulus, may_be_negative=True)
+
+
+__all__ = ["CudaSpelling", "int64"]

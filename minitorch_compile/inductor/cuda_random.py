@@ -1,0 +1,42 @@
+"""Philox4x32-10 on the GPU: the numbers of `tensor/philox.py`, made by each thread for itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import cuda
+
+from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL
+
+LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+MULTIPLIER_0, MULTIPLIER_1 = MULTIPLIERS
+WEYL_0, WEYL_1 = (np.uint64(word) for word in WEYL)
+ZERO = np.uint64(0)
+
+
+@cuda.jit(device=True)
+def philox_words(seed, counter):
+    """The first two 32-bit words for a counter."""
+    key0, key1 = np.uint64(seed) & LOW, np.uint64(seed) >> HALF
+    x0, x1 = np.uint64(counter) & LOW, np.uint64(counter) >> HALF
+    x2, x3 = ZERO, ZERO
+    for _ in range(ROUNDS):
+        product0, product1 = MULTIPLIER_0 * x0, MULTIPLIER_1 * x2
+        x0, x2 = (product1 >> HALF) ^ x1 ^ key0, (product0 >> HALF) ^ x3 ^ key1
+        x1, x3 = product1 & LOW, product0 & LOW
+        key0, key1 = (key0 + WEYL_0) & LOW, (key1 + WEYL_1) & LOW
+    return x0, x1
+
+
+@cuda.jit(device=True)
+def philox_float32(seed, counter):
+    """A number in [0, 1) from 24 bits."""
+    word, _ = philox_words(seed, counter)
+    return np.float32(word >> np.uint64(8)) * np.float32(2.0**-24)
+
+
+@cuda.jit(device=True)
+def philox_float64(seed, counter):
+    """A number in [0, 1) from 53 bits."""
+    low, high = philox_words(seed, counter)
+    upper, lower = np.float64(low >> np.uint64(5)), np.float64(high >> np.uint64(6))
+    return (upper * 67108864.0 + lower) * 2.0**-53
