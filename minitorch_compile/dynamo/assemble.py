@@ -124,7 +124,15 @@ class Assembler:
         return inst.target <= self.index
 
     def landing_of(self, inst: Instruction) -> Hashable:
-        return inst.opname, inst.target
+        """Where a FOR_ITER or SEND jumps to from 3.12 on, see `_emit_landings`."""
+        return self._own_landing(inst) or (inst.opname, inst.target)
+
+    def _own_landing(self, inst: Instruction) -> int | None:
+        """The END_SEND that the program itself has before the target of this SEND."""
+        assert inst.target is not None
+        before = inst.target - 1
+        ends = inst.opname == "SEND" and self.program.instructions[before].opname == "END_SEND"
+        return before if ends else None
 
     # --- lowering -----------------------------------------------------------------------------------------------------
 
@@ -164,7 +172,7 @@ class Assembler:
         if self.version == (3, 11):
             return
         for inst in self.program.instructions:
-            if inst.opname in ("FOR_ITER", "SEND") and inst.target is not None:
+            if inst.opname in ("FOR_ITER", "SEND") and inst.target is not None and not self._own_landing(inst):
                 self.landings.setdefault(inst.target, set()).add(inst.opname)
 
     def _emit_landings(self) -> None:

@@ -53,12 +53,13 @@ class Region:
     def __init__(self, backend: Backend, fullgraph: bool = False) -> None:
         self.backend = backend
         self.fullgraph = fullgraph
-        self._caches: dict[tuple[int, int], CodeCache] = {}  # by identity: equal code objects may differ in their file
         self.graph_modules: list[GraphModule] = []
         self.breaks: list[GraphBreak] = []
+        # All by identity: equal code objects may come from different files.
+        self._caches: dict[tuple[int, int, type | None], CodeCache] = {}
+        self._wrappers: dict[tuple[int, type | None], Callable[..., Any]] = {}
+        self._resumes: dict[tuple[int, int, type | None], Callable[..., Any]] = {}
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
-        self._wrappers: dict[int, Callable[..., Any]] = {}
-        self._resumes: dict[tuple[int, int], Callable[..., Any]] = {}
         _regions.add(self)
 
     @property
@@ -66,37 +67,38 @@ class Region:
         """One for each function that was compiled, in the order of their first call."""
         return list(self._caches.values())
 
-    def cache_of(self, function: FunctionType) -> CodeCache:
-        key = id(function.__code__), id(function.__globals__)
+    def cache_of(self, function: FunctionType, owner: type | None = None) -> CodeCache:
+        key = id(function.__code__), id(function.__globals__), owner
         if key not in self._caches:
             self._caches[key] = CodeCache(function)
         return self._caches[key]
 
-    def dispatcher(self, function: FunctionType) -> Dispatcher:
-        made = Dispatcher(function, self)
-        self._dispatchers.add(made)
-        return made
+    def wrap(self, function: FunctionType, owner: type | None = None) -> Callable[..., Any]:
+        """A callable with the function's own signature that runs compiled code.
 
-    def wrap(self, function: FunctionType) -> Callable[..., Any]:
-        """A callable with the function's own signature that runs compiled code; one for each function without closure."""
-        known = self._wrappers.get(id(function))
+        `owner`: a class that has caches of its own for the function. All modules of a model share `Module.__call__`; what is
+        compiled for one class should not count against the recompile limit of another.
+        """
+        known = self._wrappers.get((id(function), owner))
         if known is not None:
             return known
-        wrapper = make_wrapper(function, self.dispatcher(function), MISS)
+        dispatcher = Dispatcher(function, self, owner)
+        self._dispatchers.add(dispatcher)
+        wrapper = make_wrapper(function, dispatcher, MISS)
         if function.__closure__ is None:  # functions with a closure are often made anew at each call
-            self._wrappers[id(function)] = wrapper  # it keeps the function, and so the id, alive
+            self._wrappers[id(function), owner] = wrapper  # it keeps the function, and so the id, alive
         return wrapper
 
-    def resume_function(self, resume: ResumeCode, module_globals: dict[str, Any]) -> Callable[..., Any]:
+    def resume_function(self, resume: ResumeCode, module_globals: dict[str, Any], owner: type | None) -> Callable[..., Any]:
         """The compiled form of a resume function; one with a closure is a function from its cells to the callable."""
         if not resume.free_names:
-            key = id(resume.code), id(module_globals)
+            key = id(resume.code), id(module_globals), owner
             if key not in self._resumes:
-                self._resumes[key] = self.wrap(resume.function(module_globals))
+                self._resumes[key] = self.wrap(resume.function(module_globals), owner)
             return self._resumes[key]
 
         def with_cells(*cells: Any) -> Callable[..., Any]:
-            return self.wrap(resume.function(module_globals, dict(zip(resume.free_names, cells))))
+            return self.wrap(resume.function(module_globals, dict(zip(resume.free_names, cells))), owner)
 
         return with_cells
 
@@ -123,10 +125,11 @@ class Region:
 class Dispatcher:
     """The call path of one function. `run` is the entry to try first; it returns MISS if its guards fail."""
 
-    __slots__ = ("run", "miss", "function", "plain", "region", "bound", "__weakref__")
+    __slots__ = ("run", "miss", "function", "plain", "region", "owner", "bound", "__weakref__")
 
-    def __init__(self, function: FunctionType, region: Region) -> None:
+    def __init__(self, function: FunctionType, region: Region, owner: type | None) -> None:
         self.function = function
+        self.owner = owner
         self.region = region
         self.plain = plain_caller(function)
         self.miss = self._miss
@@ -160,7 +163,7 @@ class Dispatcher:
     def _bound_for(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         """An entry for these arguments: one that another function object or thread compiled, or a new one."""
         with LOCK:
-            cache = self.region.cache_of(self.function)
+            cache = self.region.cache_of(self.function, self.owner)
             known = {id(entry) for entry, _ in self.bound}
             for entry in cache.entries:
                 if id(entry) not in known and not failure(entry.guards, self._scope(entry, arguments)):
@@ -173,7 +176,7 @@ class Dispatcher:
 
     def _compile(self, cache: CodeCache, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         try:
-            entry = compile_frame(self.function, arguments, self.region)
+            entry = compile_frame(self.function, arguments, self.region, self.owner)
         except RunPlainly:
             cache.plain_runs += 1
             return self.plain
@@ -195,7 +198,7 @@ class Dispatcher:
         return {**entry.names, **cells, **dict(zip(parameter_names(self.function.__code__).values(), arguments))}
 
     def _failures(self, arguments: tuple[Any, ...]) -> list[str]:
-        cache = self.region.cache_of(self.function)
+        cache = self.region.cache_of(self.function, self.owner)
         return [str(failure(entry.guards, self._scope(entry, arguments))) for entry in cache.entries]
 
     def _log_recompile(self, cache: CodeCache, arguments: tuple[Any, ...]) -> None:

@@ -20,7 +20,7 @@ from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, live_iterator, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, ObservedException, Unsupported
 from minitorch_compile.dynamo.frame_code import function_text, graph_comments, parameter_names
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS, GuardSet
@@ -75,17 +75,31 @@ class _RunFrameAsItIs(Exception):
         self.why = why
 
 
-def compile_frame(function: FunctionType, arguments: tuple[Any, ...], region: Region) -> Entry:
-    """Traces a call of `function` with these arguments, in the order of its slots, and gives the compiled version."""
+EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError)
+
+
+def compile_frame(function: FunctionType, arguments: tuple[Any, ...], region: Region, owner: type | None = None) -> Entry:
+    """Traces a call of `function` with these arguments, in the order of its slots, and gives the compiled version.
+
+    `owner`: whose caches the resume functions share, see `Region.wrap`.
+    """
     started = time.perf_counter()
     breaks: dict[int, Unsupported] = {}  # step of the trace -> what it met there
     while True:
         mode_before = grad_mode.state.enabled
-        frame = FrameCompiler(function, arguments, region, breaks)
+        frame = FrameCompiler(function, arguments, region, breaks, owner)
         try:
             entry = frame.compile()
         except _StartAgain:
             continue
+        except EXPECTED:
+            raise
+        except Exception as error:
+            place = frame.frame.source_line()
+            raise InternalTracerError(
+                f"the tracer failed in `{place.function}`, {place.place}: {type(error).__name__}: {error}. "
+                "This is a mistake of the compiler; disable() on the function avoids it."
+            ) from error
         finally:
             grad_mode.state.enabled = mode_before
         entry.seconds = time.perf_counter() - started
@@ -95,11 +109,12 @@ def compile_frame(function: FunctionType, arguments: tuple[Any, ...], region: Re
 class FrameCompiler:
     """One attempt at a frame."""
 
-    def __init__(self, function: FunctionType, arguments: tuple[Any, ...], region: Region, breaks: dict[int, Unsupported]) -> None:
+    def __init__(self, function: FunctionType, arguments: tuple[Any, ...], region: Region, breaks: dict[int, Unsupported], owner: type | None) -> None:
         self.function = function
         self.code = function.__code__
         self.region = region
         self.breaks = breaks
+        self.owner = owner
         self.program = decode(self.code)
         self.parameters = parameter_names(self.code)
         self.name = _identifier(self.code.co_name)
@@ -235,7 +250,7 @@ class FrameCompiler:
             raise _RunFrameAsItIs(reason, str(error)) from error
         values = {**slots, **{f"__stack{position}": value for position, value in enumerate(stack)}}
         arguments = ", ".join(self._text(codegen, values[name]) for name in resume.argument_names)
-        target = codegen.constant(self.region.resume_function(resume, self.function.__globals__), resume.code.co_name)
+        target = codegen.constant(self.region.resume_function(resume, self.function.__globals__, self.owner), resume.code.co_name)
         if not resume.free_names:
             return f"{target}({arguments})"
         closure = ", ".join(codegen.value(self.frame.locals[name]) for name in resume.free_names)
@@ -317,7 +332,7 @@ class FrameCompiler:
             name = getattr(self.region.backend, "__name__", repr(self.region.backend))
             raise BackendCompilerFailed(f"backend {name!r} raised {type(error).__name__}: {error}") from error
         if not callable(compiled):
-            raise TypeError(f"compile: the backend must return a callable, but returned {type(compiled).__name__}.")
+            raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")
         switches = bool(self.output.graph.find_nodes(op="call_function", target=switch_grad_mode))
         return restoring_grad_mode(compiled) if switches else compiled
 

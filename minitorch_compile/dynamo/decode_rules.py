@@ -309,7 +309,7 @@ def _emit_intrinsic(decoder: Decoder, raw: dis.Instruction, table: dict[int, tup
     opname, argval = table[raw.arg]
     decoder.emit(opname, argval)
     if opname == "IMPORT_STAR":
-        decoder.emit("LOAD_CONST", None)  # the intrinsic's result, which a POP_TOP follows
+        decoder.skip_following()  # the POP_TOP of the intrinsic's result
 
 
 # --- jumps and loops --------------------------------------------------------------------------------------------------

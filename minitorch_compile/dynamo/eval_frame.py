@@ -18,7 +18,7 @@ from typing import Any
 
 from minitorch_compile.dynamo.cache import Backend, Region
 from minitorch_compile.dynamo.optimized_object import OptimizedObject
-from minitorch_compile.dynamo.skipped_modules import reason_to_skip
+from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 
 NOT_COMPILED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -47,18 +47,22 @@ def optimize_in(region: Region, function: Any) -> Any:
 
 
 def compiled_callable(function: Any, region: Region) -> Any:
-    """The compiled form of a callable; what has no traceable bytecode comes back as it is."""
+    """The compiled form of a callable met on the way; what has no bytecode worth tracing comes back as it is."""
     if isinstance(function, MethodType):
-        inner = compiled_callable(function.__func__, region)
-        return MethodType(inner, function.__self__)
+        return _bound(function.__func__, function.__self__, region) or function
     if isinstance(function, FunctionType):
         return region.wrap(_original(function)) if _is_compilable(function) else function
     if isinstance(function, functools.partial):
         return functools.partial(compiled_callable(function.func, region), *function.args, **function.keywords)
-    method = inspect.getattr_static(type(function), "__call__", None)
-    if isinstance(method, FunctionType) and not isinstance(function, type):
-        return MethodType(compiled_callable(method, region), function)
-    return function
+    return _bound(inspect.getattr_static(type(function), "__call__", None), function, region) or function
+
+
+def _bound(method: Any, owner: Any, region: Region) -> MethodType | None:
+    """The compiled method of an object, None if there is nothing to compile."""
+    if not isinstance(method, FunctionType) or not _is_compilable(method):
+        return None
+    shared = type(owner) if is_library_code(method.__code__) else None
+    return MethodType(region.wrap(_original(method), shared), owner)
 
 
 def _original(function: FunctionType) -> FunctionType:

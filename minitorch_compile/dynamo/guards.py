@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.dynamo.namespace import Namespace
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.source import InstanceDictSource, Source
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # What reading a source of a changed program may raise: a missing attribute, key, item or cell content.
@@ -110,7 +110,8 @@ def _escaped(text: str) -> str:
 
 
 def length(source: Source, size: int) -> Guard:
-    return Guard(source, "LENGTH", f"len({{0}}) == {size}", str(size), actual="len({0})")
+    check = f"len({{0}}) == {size}" if size else "not {0}"
+    return Guard(source, "LENGTH", check, str(size), actual="len({0})")
 
 
 def dict_keys(source: Source, keys: str) -> Guard:
@@ -143,16 +144,29 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]
     device = names.install(x.device, str(x.device))
     checks = [
         (f"type({{0}}) is {names.install(type(x), type(x).__name__)}", "", type(x).__name__),
-        (f"{{0}}.sizes == {tuple(x.sizes)}", "sizes", str(tuple(x.sizes))),
-        (f"{{0}}.strides == {tuple(x.strides)}", "strides", str(tuple(x.strides))),
+        (_layout_check(x, "sizes", names), "sizes", str(tuple(x.sizes))),
+        (_layout_check(x, "strides", names), "strides", str(tuple(x.strides))),
         (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
         (f"{{0}}.requires_grad is {bool(x.requires_grad)}", "requires_grad", str(bool(x.requires_grad))),
         (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
     ]
+    if x.requires_grad and not _is_parameter(x):  # a parameter is always a leaf
+        checks.append(("{0}.grad_fn is None" if x.grad_fn is None else "{0}.grad_fn is not None", "is_leaf", str(x.is_leaf)))
     return [
         Guard(source, "TENSOR_MATCH", check, expected, actual=f"{{0}}.{field}" if field else "type({0})")
         for check, field, expected in checks
     ]
+
+
+def _is_parameter(x: TensorBase) -> bool:
+    return type(x) is not TensorBase.concrete
+
+
+def _layout_check(x: TensorBase, field: str, names: Namespace) -> str:
+    """Equal sizes or strides. Those of a parameter stay the same object, which is quicker to see."""
+    value = getattr(x, field)
+    equal = f"{{0}}.{field} == {tuple(value)}"
+    return f"({{0}}.{field} is {names.install(value, field)} or {equal})" if _is_parameter(x) else equal
 
 
 def function_match(source: Source, function: Any, names: Namespace) -> list[Guard]:
@@ -166,7 +180,7 @@ def function_match(source: Source, function: Any, names: Namespace) -> list[Guar
 
 def attribute_absent(source: Source, name: str) -> Guard:
     """The instance has no attribute of that name, so that its class's, or `__getattr__`, answers."""
-    return dict_contains(AttrSource(source, "__dict__"), repr(name), False)
+    return dict_contains(InstanceDictSource(source), repr(name), False)
 
 
 # --- finding the guard that failed -----------------------------------------------------------------------------------------

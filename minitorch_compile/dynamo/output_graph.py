@@ -30,6 +30,7 @@ from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.tensor import FakeDataError, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -142,7 +143,7 @@ class OutputGraph:
 
     def graph_input(self, value: TensorBase, source: Source) -> TensorVariable:
         """A tensor from outside becomes a placeholder, in the order in which tensors are met."""
-        fake = fake_like(value)
+        fake = self._fake_of(value)
         fake.storage = self._fake_storages.setdefault(id(value.storage), fake.storage)  # sharing is seen by the trace
         node = self._placeholder(_placeholder_name(source))
         node.meta.update(val=fake, source=source)
@@ -150,6 +151,20 @@ class OutputGraph:
         self.inputs.append(variable)
         self._tensors_by_fake[id(fake)] = variable
         return variable
+
+    def _fake_of(self, value: TensorBase) -> TensorBase:
+        """A fake that is a leaf of autograd's graph only if the tensor is: writing in place to a leaf is an error."""
+        fake = fake_like(value)
+        if value.is_leaf or not value.requires_grad:
+            return fake
+        before, grad_mode.state.enabled = grad_mode.state.enabled, True
+        try:
+            with self.fakes.active():
+                recorded = clone(fake)
+        finally:
+            grad_mode.state.enabled = before
+        recorded.strides, recorded.offset = fake.strides, fake.offset
+        return recorded
 
     def _placeholder(self, name: str) -> Node:
         after = self._last_input

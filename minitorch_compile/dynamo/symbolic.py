@@ -24,6 +24,7 @@ from minitorch_compile.dynamo.side_effects import DELETED
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 from minitorch_compile.dynamo.source import ConstantSource, ItemSource
 from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.class_lookup import is_fixed
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable, TracebackVariable
@@ -135,7 +136,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
             if stored is not DELETED:
                 return stored
         elif name in scope.real:
-            if self.is_library:
+            if self.is_library and is_fixed(scope.real[name]):
                 return self.output.wrap_constant(scope.real[name], name)
             assert scope.source is not None
             source = ItemSource(scope.source, name)

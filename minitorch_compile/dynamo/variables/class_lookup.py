@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from types import FunctionType, MemberDescriptorType
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.tensor import Op, dtype
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 
 LIBRARY = __name__.partition(".")[0]
+FIXED_TYPES = (FunctionType, BuiltinFunctionType, type, ModuleType, Op, dtype, property, classmethod, staticmethod)
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,20 @@ def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
 
 
 def is_library(owner: Any) -> bool:
-    """This package's own code is taken as it is: no guards against somebody patching it."""
+    """Whether a class or function belongs to this package."""
     module = getattr(owner, "__module__", None)
     return isinstance(module, str) and (module == LIBRARY or module.startswith(LIBRARY + "."))
 
 
+def is_fixed(value: Any) -> bool:
+    """Whether a name of this package that has this value is taken to keep it, without a guard: functions, classes,
+    operations, dtypes. Nobody patches those; settings and counters do change."""
+    return isinstance(value, FIXED_TYPES)
+
+
 def class_attribute_source(tracer: SymbolicInterpreter, found: Found, value: Any, *path: str) -> Source:
     """Where to read `value`, which lies at `path` below what `found.cls.name` gives."""
-    if is_library(found.owner):
+    if is_library(found.owner) and is_fixed(found.value):
         return tracer.output.constant_source(value, f"{found.owner.__name__}_{found.name}")
     source: Source = AttrSource(tracer.output.constant_source(found.cls, found.cls.__name__), found.name)
     for step in path:

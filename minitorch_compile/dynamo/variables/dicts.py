@@ -75,7 +75,10 @@ class DictVariable(VariableTracker):
             source = self._item_source(key, real)
             self.output.guards.must_read(source)
             return self.output.wrap(dict.__getitem__(self.real, real), source)
-        self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), False))
+        if not self.real:  # one cheap check for all the keys that it does not have
+            self.output.guards.add(guards.length(self.source, 0))
+        else:
+            self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), False))
         return None
 
     def _item_source(self, key: VariableTracker, real: Any) -> Source:

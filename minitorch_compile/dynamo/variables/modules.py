@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import LIBRARY
+from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 
 
 class ModuleVariable(VariableTracker):
-    """A module. What this package's own modules hold is taken as it is, without guards."""
+    """A module. Functions and classes of this package's own modules are taken as they are, without guards."""
 
     def __init__(self, module: ModuleType, source: Source) -> None:
         super().__init__(source)
@@ -47,7 +47,7 @@ class ModuleVariable(VariableTracker):
         if stored is not None:
             return stored
         value = tracer.compute(getattr, self.module, name)
-        if self.is_library and not isinstance(value, (list, dict, set)):
+        if self.is_library and is_fixed(value):
             return tracer.output.wrap_constant(value, name)
         assert self.source is not None
         source = AttrSource(self.source, name)

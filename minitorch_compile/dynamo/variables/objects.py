@@ -6,13 +6,14 @@ class, `__getattr__`. What the program stores is kept on the side and stored for
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Hashable
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import ObservedException
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up, wrap_found
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -29,6 +30,7 @@ BINARY_METHODS = {
 }  # fmt: skip
 COMPARE_METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+PLAIN_ACCESS = (object, dict, list, collections.OrderedDict, collections.defaultdict)  # attributes as of any object
 UNARY_METHODS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
@@ -52,12 +54,19 @@ class UserObjectVariable(VariableTracker):
     # --- attributes ----------------------------------------------------------------------------------------------------
 
     def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
-        custom = look_up(self.cls, "__getattribute__")
-        if custom is not None and custom.owner is not object:
-            if not isinstance(custom.value, FunctionType):
-                self.unsupported(f"the attribute '{name}', which goes through a __getattribute__ in C,", "metaclass-or-descriptor")
+        custom = self._overridden("__getattribute__")
+        if custom is not None:
             return self._or_getattr(tracer, name, lambda: tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {}))
         return self._or_getattr(tracer, name, lambda: self.generic_getattr(tracer, name))
+
+    def _overridden(self, name: str) -> Found | None:
+        """A method of attribute access that the class has in Python; None if it is the one of `object`."""
+        found = look_up(self.cls, name)
+        if found is None or found.owner in PLAIN_ACCESS:
+            return None
+        if not isinstance(found.value, FunctionType):
+            self.unsupported(f"attribute access through a {name} in C", "metaclass-or-descriptor")
+        return found
 
     def _or_getattr(self, tracer: SymbolicInterpreter, name: str, find: Any) -> Value:
         """An AttributeError makes Python ask the class's `__getattr__`."""
@@ -115,7 +124,7 @@ class UserObjectVariable(VariableTracker):
         assert self.source is not None
         attributes = getattr(self.real, "__dict__", {})
         if name in attributes:
-            source = AttrSource(self.source, name)
+            source = self.attribute_source(name)
             tracer.output.guards.must_read(source)
             return tracer.output.wrap(attributes[name], source)
         if hasattr(self.real, "__dict__"):
@@ -128,15 +137,20 @@ class UserObjectVariable(VariableTracker):
             return {}
         assert self.source is not None
         names = list(getattr(self.real, "__dict__", {}))
-        tracer.output.guards.add(guards.dict_keys(AttrSource(self.source, "__dict__"), repr(names)))
+        tracer.output.guards.add(guards.dict_keys(InstanceDictSource(self.source), repr(names)))
         present = [name for name in names if not tracer.side_effects.is_deleted(self, name)]
-        return {name: tracer.output.wrap(self.real.__dict__[name], AttrSource(self.source, name)) for name in present}
+        return {name: tracer.output.wrap(self.real.__dict__[name], self.attribute_source(name)) for name in present}
+
+    def attribute_source(self, name: str) -> Source:
+        """Where generated code reads an attribute of the instance."""
+        assert self.source is not None
+        if look_up(self.cls, "__getattr__") is None:
+            return AttrSource(self.source, name)
+        return InstanceAttrSource(InstanceDictSource(self.source), name)
 
     def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
-        custom = look_up(self.cls, "__setattr__")
-        if custom is not None and custom.owner is not object:
-            if not isinstance(custom.value, FunctionType):
-                self.unsupported(f"setting '{name}', which goes through a __setattr__ in C,", "unsupported-store")
+        custom = self._overridden("__setattr__")
+        if custom is not None:
             tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name), value], {})
             return
         self.generic_setattr(tracer, name, value)
@@ -164,10 +178,8 @@ class UserObjectVariable(VariableTracker):
         tracer.call(MethodVariable(wrap_found(tracer, setter, setter.value), descriptor), [self, value], {})
 
     def delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
-        custom = look_up(self.cls, "__delattr__")
-        if custom is not None and custom.owner is not object:
-            if not isinstance(custom.value, FunctionType):
-                self.unsupported(f"deleting '{name}'", "unsupported-store")
+        custom = self._overridden("__delattr__")
+        if custom is not None:
             tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {})
             return
         self.generic_delattr(tracer, name)

@@ -83,7 +83,7 @@ class TensorVariable(VariableTracker):
             return tracer.output.from_python(tracer.compute(getattr, self.fake, name))
         if name in VIEW_ATTRIBUTES:
             return tracer.output.call("call_function", getattr, [self, ConstantVariable(name)], {})
-        if name == "is_leaf" and self.source is None:
+        if name == "is_leaf":  # guarded, for tensors from outside that require grad
             return ConstantVariable(self.fake.is_leaf)
         if name == "__class__":
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
