@@ -19,7 +19,7 @@ from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 
 class OpNode(Node):
@@ -90,7 +90,8 @@ class OpNode(Node):
         if self.parameters is None:
             raise RuntimeError(FREED)
         out = self._saved_outputs()
-        self._check_versions(out)
+        if self.versions:
+            self._check_versions(out)
         grad = grads[0] if self._output_count == 1 else tuple(grads)
         result = self.derivative.formula(grad, out, *self.parameters)
         entries = result if type(result) is tuple else (result,)
@@ -115,7 +116,7 @@ class OpNode(Node):
 
     def _saved_outputs(self) -> Any:
         """The kept outputs, as results of this node if what is done with them now is to be recorded."""
-        if not state.enabled or self.outputs is None or stacks.modes:
+        if self.outputs is None or not state.enabled or stacks.modes:
             return self.outputs
         if type(self.outputs) is tuple:
             return tuple(self._as_result(o, i) for i, o in enumerate(self.outputs))
@@ -163,6 +164,6 @@ class MissingDerivative(Node):
 
 def twin(x: Any) -> Any:
     """Another tensor over the same storage that knows nothing of the graph."""
-    result = x.as_view(x.sizes, x.strides, x.offset)
-    result.base, result._array = None, x._array
+    result = from_parts(x.storage, x.offset, x.sizes, x.strides, x.dtype, x.device)
+    result._array = x._array
     return result

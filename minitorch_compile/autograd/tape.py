@@ -17,7 +17,7 @@ from minitorch_compile.autograd.inplace import record_inplace
 from minitorch_compile.autograd.node import Node
 from minitorch_compile.autograd.op_node import MissingDerivative, OpNode
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.dispatch import below_tape, register_tape
+from minitorch_compile.tensor.dispatch import below_tape, register_tape, stacks
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -30,18 +30,10 @@ class RecordingTape:
         """The op's result, with a node behind it."""
         if op.kind == "inplace":
             return record_inplace(op, args, kwargs)
-        state.enabled = False  # the modes below may call ops on the very same tensors
-        try:
-            out = below_tape(op, args, kwargs)
-        finally:
-            state.enabled = True
-        if op in NOT_DIFFERENTIABLE:
-            return out
+        out = _unrecorded(op, args, kwargs) if stacks.modes else op.run(args, kwargs)
         derivative = DERIVATIVES.get(op)
         if derivative is None:
-            return _attach(
-                out, MissingDerivative(op, tuple(gradient_edge(a) for a in args if isinstance(a, TensorBase)))
-            )
+            return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))
         node = OpNode(op, derivative, list(op.bind(args, kwargs)))
         _attach(out, node)
         node.keep_output(out)
@@ -51,6 +43,19 @@ class RecordingTape:
     register_hook = staticmethod(hooks.register_hook)
     retain_grad = staticmethod(hooks.retain_grad)
     register_post_accumulate_grad_hook = staticmethod(hooks.register_post_accumulate_grad_hook)
+
+
+def _unrecorded(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result by way of the modes below, which may call ops on the very same tensors."""
+    state.enabled = False
+    try:
+        return below_tape(op, args, kwargs)
+    finally:
+        state.enabled = True
+
+
+def _missing(op: Op, args: tuple[Any, ...]) -> Node:
+    return MissingDerivative(op, tuple(gradient_edge(x) for x in args if isinstance(x, TensorBase)))
 
 
 def _attach(out: Any, node: Node) -> Any:

@@ -93,14 +93,17 @@ class TensorBase:
 
     def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
         """Another tensor over the same storage."""
-        view = _new(self.storage, offset, Size(sizes), tuple(strides), self.dtype, self.device)
+        view = from_parts(self.storage, offset, Size(sizes), tuple(strides), self.dtype, self.device)
         view.base = base = self if self.base is None else self.base
         if base.rewritten:
             view.base_rewritten = base.rewritten
         return view
 
 
-def _new(storage: Storage, offset: int, sizes: Size, strides: tuple[int, ...], element: dtype, where: device) -> Any:
+def from_parts(
+    storage: Storage, offset: int, sizes: Size, strides: tuple[int, ...], element: dtype, where: device
+) -> Any:
+    """A tensor made of what it consists of; nothing is checked."""
     result = TensorBase.concrete.__new__(TensorBase.concrete)
     result.storage = storage
     result.offset = offset
@@ -121,9 +124,9 @@ def wrap(array: np.ndarray) -> Any:
     flags = array.flags
     if flags.c_contiguous:
         storage = Storage(array if array.ndim == 1 else array.reshape(-1))
-        result = _new(storage, 0, *_row_major(array.shape), FROM_NUMPY[array.dtype], CPU)
+        result = from_parts(storage, 0, *_row_major(array.shape), FROM_NUMPY[array.dtype], CPU)
     else:
-        result = _new(*_flat_window(array), FROM_NUMPY[array.dtype], CPU)
+        result = from_parts(*_flat_window(array), FROM_NUMPY[array.dtype], CPU)
     result._array = array
     return result
 
@@ -141,7 +144,7 @@ def empty_fake(
 ) -> Any:
     """A tensor without data; contiguous unless `strides` are given."""
     sizes = Size(sizes)
-    return _new(
+    return from_parts(
         Storage(None), 0, sizes, contiguous_strides(sizes) if strides is None else tuple(strides), dtype, device
     )
 
