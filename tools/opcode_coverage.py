@@ -1,4 +1,4 @@
-"""Which CPython instructions of the running version the bytecode programs in tests/dynamo/battery exercise, and which not.
+"""Which CPython instructions of the running version the programs of tests/dynamo/battery exercise, and which not.
 
 .venv/bin/python -m tools.opcode_coverage            # build/python3.12/bin/python -m tools.opcode_coverage for 3.12
 """

@@ -97,8 +97,8 @@ def make_resume_code(
     stack_size: how many stack slots there are at that point; nulls: the positions (0 is the bottom) that hold NULL.
     slots: names of the bound slots to pass as arguments; cells: names of those to pass as cells. Other slots start
     unbound. If `program` is itself a resume function, the result continues the user's function directly.
-    inside_with: allow a place inside a `with` block; its `__exit__` method is then one of the stack values (from 3.14 on
-    with a NULL above it), and the caller must have entered the block for real.
+    inside_with: allow a place inside a `with` block; its `__exit__` method is then one of the stack values (from 3.14
+    on with a NULL above it), and the caller must have entered the block for real.
     """
     resumed = resume_code_of(program.code)
     if resumed is not None:
