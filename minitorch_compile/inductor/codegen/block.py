@@ -54,10 +54,14 @@ class Block:
     def close(self) -> None:
         """Puts the block into its parent, unless it is empty."""
         assert self.parent is not None
-        self._lines += self._stores
-        self._stores = []
+        self.flush()
         if self._lines:
             self.parent._lines.append(self)
+
+    def flush(self) -> None:
+        """Puts the stores so far here: what follows reads what they wrote."""
+        self._lines += self._stores
+        self._stores = []
 
     def add(self, line: str) -> None:
         self._lines.append(line)

@@ -61,3 +61,4 @@ class ScatterWriter(CpuKernelWriter):
             self.enter_axis(axis._replace(variable=variable))
         loop.run(self, position)
         self.leave_all()
+        self.block.flush()  # a single element needs no loop: its store must not wait for the end of the kernel
