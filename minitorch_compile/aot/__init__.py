@@ -14,6 +14,7 @@ from minitorch_compile.aot.backends import aot_eager
 from minitorch_compile.aot.compile_graph import CompiledGraph, Compiler
 from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
+from minitorch_compile.aot.min_cut_partition import min_cut_partition
 from minitorch_compile.aot.partition import Partition, default_partition
 from minitorch_compile.aot.tracing import Tracer, trace
 
@@ -27,6 +28,7 @@ __all__ = [
     "aot_function",
     "default_partition",
     "interpret",
+    "min_cut_partition",
     "trace",
     "trace_joint",
 ]
