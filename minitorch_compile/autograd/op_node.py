@@ -25,41 +25,36 @@ from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 class OpNode(Node):
     """The node of an op with a row in the table of derivatives.
 
-    `parameters` are those of the call; where the formula needs no value, a Layout stands for the tensor. `versions` are
-    the storage versions of the tensors that are kept, in the order in which `_kept` finds them.
+    `parameters` are those of the call; where the formula needs no value, a Layout stands for the tensor. `kept` has all
+    tensors whose value is needed, with the version of their storage.
     """
 
-    __slots__ = ("_output_count", "derivative", "op", "outputs", "parameters", "versions")
+    __slots__ = ("_output_count", "derivative", "kept", "op", "outputs", "parameters")
 
     def __init__(self, op: Op, derivative: Derivative, parameters: list[Any]) -> None:
         self.op = op
         self.derivative = derivative
+        self.kept: list[tuple[Any, int]] = []
         edges: list[Edge] = []
-        versions: list[int] = []
         for position in op.tensor_parameters:
             value, keep = parameters[position], derivative.keeps[position] is VALUE
             if isinstance(value, TensorBase):
                 edges.append(gradient_edge(value))
-                if keep:
-                    versions.append(value.storage.version)
-                else:
-                    parameters[position] = Layout(value)
+                parameters[position] = self._keep(value) if keep else Layout(value)
             elif isinstance(value, (list, tuple)):
                 edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
-                parameters[position] = tuple(self._keep(item, keep, versions) for item in value)
+                parameters[position] = tuple(
+                    item if not isinstance(item, TensorBase) else self._keep(item) if keep else Layout(item)
+                    for item in value
+                )
             else:
                 edges.append(NO_EDGE)
         super().__init__(tuple(edges))
         self.parameters: list[Any] | None = parameters
-        self.versions = versions
 
-    def _keep(self, value: Any, keep: bool, versions: list[int]) -> Any:
-        if not isinstance(value, TensorBase):
-            return value
-        if not keep:
-            return Layout(value)
-        versions.append(value.storage.version)
-        return value
+    def _keep(self, x: Any) -> Any:
+        self.kept.append((x, x.storage.version))
+        return x
 
     def keep_output(self, out: Any) -> None:
         """Keeps of the result what the formula asks for."""
@@ -73,10 +68,9 @@ class OpNode(Node):
 
     def _output(self, out: Any, keep: str) -> Any:
         if keep is VALUE:
-            self.versions.append(out.storage.version)
             # The result owns its node, so a node that owned its result would keep both alive until the garbage
             # collector finds the cycle: it gets a twin. A tracer, though, knows values by identity.
-            return out if stacks.modes else twin(out)
+            return self._keep(out if stacks.modes else twin(out))
         return Layout(out) if keep is LAYOUT else None
 
     @property
@@ -89,9 +83,10 @@ class OpNode(Node):
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         if self.parameters is None:
             raise RuntimeError(FREED)
+        for x, version in self.kept:
+            if x.storage.version != version:
+                raise modified_inplace(x, self._role_of(x), version)
         out = self._saved_outputs()
-        if self.versions:
-            self._check_versions(out)
         grad = grads[0] if self._output_count == 1 else tuple(grads)
         result = self.derivative.formula(grad, out, *self.parameters)
         entries = result if type(result) is tuple else (result,)
@@ -129,21 +124,15 @@ class OpNode(Node):
         result.requires_grad, result.grad_fn, result.output_index = True, self, index
         return result
 
-    def _check_versions(self, out: Any) -> None:
-        versions = iter(self.versions)
-        assert self.parameters is not None
-        for position in self.op.tensor_parameters:
-            value = self.parameters[position]
-            for x in value if type(value) is tuple else (value,):
-                if isinstance(x, TensorBase) and x.storage.version != (saved := next(versions)):
-                    raise modified_inplace(x, f"an input of {self.name()}", saved)
-        for index, x in enumerate(out if type(out) is tuple else (out,)):
-            if isinstance(x, TensorBase) and x.storage.version != (saved := next(versions)):
-                raise modified_inplace(x, f"output {index} of {self.name()}", saved)
+    def _role_of(self, x: Any) -> str:
+        for index, out in enumerate(self.outputs if type(self.outputs) is tuple else (self.outputs,)):
+            if x is out:
+                return f"output {index} of {self.name()}"
+        return f"an input of {self.name()}"
 
     def release(self) -> None:
-        if self.versions:
-            self.parameters = self.outputs = None
+        if self.kept:
+            self.kept, self.parameters, self.outputs = [], None, None
 
 
 class MissingDerivative(Node):
