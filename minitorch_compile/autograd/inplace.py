@@ -26,13 +26,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.autograd.derivative_table import DERIVATIVES, VALUE
+from minitorch_compile.autograd.derivative_table import DERIVATIVES, VALUE, Derivative
 from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Grad, Layout, Node
 from minitorch_compile.autograd.op_node import OpNode
-from minitorch_compile.tensor import Op, ops
+from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import below_tape
+from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 
 
@@ -43,14 +44,11 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     """
     parameters = list(op.bind(args, kwargs))
     target = parameters[0]
-    _check_target(op, target)
-    derivative = DERIVATIVES.get(op.functional)
-    if derivative is None:
-        raise NotImplementedError(
-            f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()"
-        )
     state.enabled = False
     try:
+        if target.dtype.category < FLOATING:
+            return below_tape(op, args, kwargs)
+        derivative = _derivative(op, target)
         if derivative.keeps[0] is VALUE:
             parameters[0] = _old_value(target)
         node = OpNode(op.functional, derivative, parameters)
@@ -66,7 +64,8 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     return target
 
 
-def _check_target(op: Op, target: Any) -> None:
+def _derivative(op: Any, target: Any) -> Derivative:
+    """The derivative of an in-place op on `target`. RuntimeError for leaves, NotImplementedError if it has none."""
     owner = target if target.base is None else target.base
     if owner.requires_grad and owner.grad_fn is None:
         what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
@@ -74,6 +73,11 @@ def _check_target(op: Op, target: Any) -> None:
             f"{op.name}: {what} that requires grad is being used in an in-place operation. "
             "Put it under torch.no_grad(), as optimizers do, or use the operation without the underscore."
         )
+    if op.functional not in DERIVATIVES:
+        raise NotImplementedError(
+            f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()"
+        )
+    return DERIVATIVES[op.functional]
 
 
 def _old_value(target: Any) -> Any:

@@ -78,6 +78,17 @@ class TestRebasing:
         assert grad(g.sum(), x)[0].tolist() == [6, 12, 18]
 
 
+    def test_integers_take_no_part(self):
+        counts = zeros(3).long()
+        counts.copy_(leaf())
+        assert counts.tolist() == [1, 2, 3]
+        assert not counts.requires_grad
+
+    def test_an_operation_without_a_derivative(self):
+        with pytest.raises(NotImplementedError, match="'floor_divide' has no derivative"):
+            (leaf() * 1).floor_divide_(2)
+
+
 class TestVersions:
     def test_a_saved_result_was_overwritten(self):
         x = leaf()

@@ -82,7 +82,7 @@ def layer_norm(
     return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
 
 
-@composite(functional=True)
+@composite(torch=False, functional=True)
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
