@@ -326,7 +326,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
             return build_class(self, *args, **kwargs)
         if isinstance(function, type) and _has_python_constructor(function):
             return self._instantiate(function, args, kwargs)
-        if function in FRAME_FUNCTIONS if _is_builtin(function) else False:
+        if _is_builtin(function) and function in FRAME_FUNCTIONS:
             return FRAME_FUNCTIONS[function](self, *args, **kwargs)
         return function(*args, **kwargs)
 
@@ -476,7 +476,8 @@ class ConcreteInterpreter(BytecodeInterpreter):
 def _has_python_constructor(cls: type) -> bool:
     """Whether making an instance goes through a Python `__new__` or `__init__`, and through nothing else of Python."""
     plain_call = type(cls).__call__ is type.__call__
-    return plain_call and any(isinstance(method, types.FunctionType) for method in (cls.__new__, cls.__init__))
+    methods = [getattr(cls, name) for name in ("__new__", "__init__")]
+    return plain_call and any(isinstance(method, types.FunctionType) for method in methods)
 
 
 def _is_builtin(function: Any) -> bool:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from .decode_rules import UnsupportedBytecode, rules_for
+from .decode_rules import RawInstruction, UnsupportedBytecode, rules_for
 from .exception_table import parse_exception_table
 from .instructions import ExceptionEntry, Instruction, Program
 
@@ -70,7 +70,11 @@ class Decoder:
         self.rules = rules_for(sys.version_info[:2])
         self.emitted: list[Instruction] = []
         self.keyword_names: tuple[str, ...] = ()  # of a KW_NAMES, for the CALL after it (3.11, 3.12)
-        self.raw = [raw for raw in dis.get_instructions(code) if raw.opname not in ("CACHE", "EXTENDED_ARG")]
+        self.raw = [
+            RawInstruction(raw.opname, raw.arg or 0, raw.argval, raw.argrepr, raw.offset, raw.positions)
+            for raw in dis.get_instructions(code)
+            if raw.opname not in ("CACHE", "EXTENDED_ARG")
+        ]
         self.position = 0
 
     def program(self) -> Program:
@@ -78,13 +82,13 @@ class Decoder:
             raw = self.raw[self.position]
             self.position += 1
             self._apply_rule(raw)
-        self.offsets = [inst.offset for inst in self.emitted]
+        self.offsets = [inst.offset or 0 for inst in self.emitted]
         instructions = (
             inst if inst.target is None else replace(inst, target=self.index_at(inst.target)) for inst in self.emitted
         )
         return Program(self.code, tuple(instructions), tuple(self._exception_entries()))
 
-    def _apply_rule(self, raw: dis.Instruction) -> None:
+    def _apply_rule(self, raw: RawInstruction) -> None:
         rule = self.rules.get(raw.opname)
         if rule is None:
             line = raw.positions.lineno if raw.positions else None
@@ -100,7 +104,7 @@ class Decoder:
         self.emitted.append(Instruction(opname, argval, target, raw.positions, raw.offset))
 
     @property
-    def following(self) -> dis.Instruction:
+    def following(self) -> RawInstruction:
         """The raw instruction after the one at hand."""
         return self.raw[self.position]
 
