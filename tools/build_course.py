@@ -1,4 +1,4 @@
-"""Build the course's notebooks from authoring/: `python tools/build_course.py [--check] [--execute] [NN ...]`.
+"""Build the course's notebooks from authoring/: `tools/build_course.py [--check [--execute] | --refresh] [NN ...]`.
 
     authoring/lessons/NN_name.py     ->  notebooks/NN_name.ipynb   executed, with pictures
     authoring/exercises/NN_name.py   ->  exercises/NN_name.ipynb   stubs and check cells
@@ -43,16 +43,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the course's notebooks from authoring/.")
     parser.add_argument("lessons", nargs="*", help="numbers such as 01; default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a notebook is out of date")
-    parser.add_argument(
-        "--execute", action="store_true", help="with --check: run the lessons, too, and compare their outputs"
-    )
+    parser.add_argument("--execute", action="store_true", help="with --check: run the lessons, too, and compare")
+    parser.add_argument("--refresh", action="store_true", help="take new outputs also for cells tagged varies")
     options = parser.parse_args(arguments)
     stale = []
     for source in selected(ROOT / "authoring" / "exercises", options.lessons):
         for folder, make in (("exercises", exercise_notebook), ("solutions", solution_notebook)):
             stale += settle(ROOT / folder / f"{source.stem}.ipynb", text_of(make(source)), options.check)
     for source in selected(ROOT / "authoring" / "lessons", options.lessons):
-        stale += settle_lesson(source, ROOT / "notebooks" / f"{source.stem}.ipynb", options.check, options.execute)
+        stale += settle_lesson(source, ROOT / "notebooks" / f"{source.stem}.ipynb", options)
     for reason in stale:
         print(reason, file=sys.stderr)
     if options.check and stale:
@@ -126,21 +125,22 @@ def with_budget(heading: re.Match[str]) -> str:
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def settle_lesson(source: Path, path: Path, check: bool, execute: bool) -> list[str]:
-    """Build a lesson, or with `check` compare: the sources always, the outputs if `execute`."""
+def settle_lesson(source: Path, path: Path, options: argparse.Namespace) -> list[str]:
+    """Build a lesson, or with `--check` compare: the sources always, the outputs with `--execute`."""
     from lesson_outputs import differences, keep_varying_outputs, run
 
     fresh = notebook(source.stem, source_cells(source))
     committed = nbformat.read(path, as_version=4) if path.exists() else None
     name = path.relative_to(ROOT)
-    if check and (committed is None or sources(fresh) != sources(committed)):
+    if options.check and (committed is None or sources(fresh) != sources(committed)):
         return [f"{name} is out of date"]
-    if check and not execute:
+    if options.check and not options.execute:
         return []
     run(fresh, ROOT)
-    if check:
+    if options.check:
         return [f"{name}: {difference}" for difference in differences(committed, fresh)]
-    keep_varying_outputs(committed, fresh)
+    if not options.refresh:
+        keep_varying_outputs(committed, fresh)
     return settle(path, text_of(fresh), check=False)
 
 

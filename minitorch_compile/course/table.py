@@ -1,6 +1,6 @@
 """A table for people and for programs: aligned text, HTML in a notebook, and JSON beside them.
 
->>> Table(["model", "epoch ms"], [["MLP", 31.25], ["CNN", 4100.0]])
+>>> Table([{"model": "MLP", "epoch ms": 31.25}, {"model": "CNN", "epoch ms": 4100.0}])
 model  epoch ms
 MLP       31.25
 CNN       4,100
@@ -8,7 +8,7 @@ CNN       4,100
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,31 +16,32 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of numbers stand to the right, the others to the left."""
+    """One row a record, all with the same keys. Columns of numbers stand to the right, the others to the left."""
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
+    records: Sequence[Mapping[str, Any]]
 
-    def _is_numeric(self, column: int) -> bool:
-        return all(isinstance(row[column], int | float) for row in self.rows)
+    @property
+    def columns(self) -> list[str]:
+        return list(self.records[0]) if self.records else []
+
+    def _is_numeric(self, column: str) -> bool:
+        return all(isinstance(record[column], int | float) for record in self.records)
 
     def _texts(self) -> list[list[str]]:
-        return [[f"{cell:,.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+        return [[_text(record[column]) for column in self.columns] for record in self.records]
 
     def __repr__(self) -> str:
-        texts = [list(self.columns), *self._texts()]
-        widths = [max(len(row[column]) for row in texts) for column in range(len(self.columns))]
+        rows = [self.columns, *self._texts()]
+        widths = [max(map(len, cells)) for cells in zip(*rows)]
+        right = [self._is_numeric(column) for column in self.columns]
         lines = []
-        for row in texts:
-            cells = [
-                text.rjust(width) if self._is_numeric(column) else text.ljust(width)
-                for column, (text, width) in enumerate(zip(row, widths, strict=True))
-            ]
+        for row in rows:
+            cells = [text.rjust(w) if number else text.ljust(w) for text, w, number in zip(row, widths, right)]
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines)
 
     def _html(self) -> str:
-        sides = ["right" if self._is_numeric(column) else "left" for column in range(len(self.columns))]
+        sides = ["right" if self._is_numeric(column) else "left" for column in self.columns]
 
         def line(cells: Sequence[str], tag: str) -> str:
             written = [f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for cell, side in zip(cells, sides)]
@@ -50,5 +51,8 @@ class Table:
         return f"<table><thead>{line(self.columns, 'th')}</thead><tbody>{body}</tbody></table>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        records = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        return {"text/plain": repr(self), "text/html": self._html(), "application/json": records}
+        return {"text/plain": repr(self), "text/html": self._html(), "application/json": list(map(dict, self.records))}
+
+
+def _text(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}" if isinstance(value, float) else str(value)
