@@ -18,10 +18,10 @@ none is left, repeat.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from typing import Any
 
 INFINITE = float("inf")
-Vertex = Hashable
+Vertex = Any  # anything hashable
 
 
 class FlowNetwork:

@@ -19,16 +19,72 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.passes import merge_common_subexpressions
+from minitorch_compile.tensor.pointwise_op import number_as
 from minitorch_compile.tensor.strides import is_contiguous
+from minitorch_compile.tensor.tensor_base import empty_fake
 
 
 def simplify(graph_module: GraphModule) -> GraphModule:
     """All passes of this file, and common subexpressions."""
-    graph = merge_common_subexpressions(merge_views(graph_module.graph))
+    graph = merge_common_subexpressions(merge_views(fold_constants(graph_module.graph)))
     graph.eliminate_dead_code()
     simplified = LazyGraphModule(graph_module.attributes, graph)
     simplified.meta.update(graph_module.meta)
     return simplified
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """A view or conversion of `full` becomes a `full`; a product with ones, or a quotient by them, its other factor.
+
+    >>> from minitorch_compile.aot.tracing import trace
+    >>> from minitorch_compile.tensor import empty_fake, ops
+    >>> def program(x):
+    ...     ones = ops.full((1, 2), 1).float().t()
+    ...     return (x * ones.expand(2, 3)).exp()
+    >>> print(fold_constants(trace(program, [empty_fake((2, 3))]).graph).compact())
+    x -> exp(x)
+    """
+    folded = copy.deepcopy(graph)
+    results = _seen_by_the_caller(folded)
+    for node in folded.nodes:
+        if node.op != "call_function" or node in results:
+            continue
+        if _is_constant_view(node):
+            _replace_by_full(node)
+        elif _name(node) in ("mul", "div") and _is_full_of_ones(node.args[1]) and _is_like(node.args[0], node):
+            node.replace_all_uses_with(node.args[0])
+    folded.eliminate_dead_code()
+    return folded
+
+
+def _is_constant_view(node: Node) -> bool:
+    source = node.args[0] if node.args else None
+    reads_full = isinstance(source, Node) and _name(source) == "full" and len(node.all_input_nodes) == 1
+    return reads_full and (getattr(node.target, "kind", None) == "view" or _name(node) in CONVERSIONS)
+
+
+def _replace_by_full(node: Node) -> None:
+    """A constant of the sizes and dtype of `node`, in place of it."""
+    source, val = node.args[0], node.meta["val"]
+    value = source.args[1]
+    if _name(node) in CONVERSIONS:  # 2.5 as an int is 2, and stays 2 as a float
+        value = number_as(number_as(value, source.meta["val"].dtype.numpy), val.dtype.numpy).item()
+    with node.graph.inserting_before(node):
+        constant = node.graph.call_function(source.target, (tuple(val.sizes), value, val.dtype))
+    constant.meta = {**node.meta, "val": empty_fake(val.sizes, None, val.dtype)}
+    node.replace_all_uses_with(constant)
+
+
+def _is_full_of_ones(node: object) -> bool:
+    return isinstance(node, Node) and _name(node) == "full" and node.args[1] == 1
+
+
+def _is_like(a: object, b: Node) -> bool:
+    """Whether two values have the same sizes, dtype and layout."""
+    if not isinstance(a, Node) or isinstance(a.meta["val"], tuple):
+        return False
+    x, y = a.meta["val"], b.meta["val"]
+    return x.sizes == y.sizes and x.dtype is y.dtype and x.strides == y.strides
 
 
 def merge_views(graph: Graph) -> Graph:
@@ -67,6 +123,7 @@ def _name(node: object) -> str:
 
 
 RESHAPING = ("view", "reshape")
+CONVERSIONS = ("to_copy", "convert_element_type")
 
 
 def _skip_inner_view(node: Node) -> None:
