@@ -1,4 +1,4 @@
-"""A table for people and for programs: aligned text, HTML in a notebook, and JSON beside them.
+"""A table: aligned text, HTML in a notebook, and for programs its records.
 
 >>> Table([{"model": "MLP", "epoch ms": 31.25}, {"model": "CNN", "epoch ms": 4100.0}])
 model  epoch ms
@@ -51,7 +51,8 @@ class Table:
         return f"<table><thead>{line(self.columns, 'th')}</thead><tbody>{body}</tbody></table>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        return {"text/plain": repr(self), "text/html": self._html(), "application/json": list(map(dict, self.records))}
+        # No application/json: JupyterLab would show that, folded, instead of the table.
+        return {"text/plain": repr(self), "text/html": self._html()}
 
 
 def _text(value: Any) -> str:
