@@ -52,6 +52,9 @@ class Partition:
     saved: list[Node]
     report: SavedReport
 
+    def __str__(self) -> str:
+        return str(self.report)
+
 
 @dataclass
 class SavedReport:
@@ -100,13 +103,9 @@ class Sides:
 
     def crossing(self) -> list[Node]:
         """What the backward pass reads of the forward pass if it computes nothing again, in order of execution."""
-        needed = ancestors(self.gradients, stop_at=self.forward | set(self.inputs))
-        crossing = needed & (self.forward | set(self.inputs))
-        return [n for n in self.inputs_and_forward() if n in crossing and n.op != "get_attr"]
-
-    def inputs_and_forward(self) -> Iterable[Node]:
-        graph = self.inputs[0].graph if self.inputs else self.outputs[0].graph
-        return (n for n in graph.nodes if n in self.forward or n in self.inputs)
+        at_hand = self.forward | set(self.inputs)
+        read = ancestors(self.gradients, stop_at=at_hand) & at_hand
+        return [node for node in self.outputs[0].graph.nodes if node in read and node.op != "get_attr"]
 
 
 def _with_items(nodes: set[Node]) -> set[Node]:
