@@ -107,10 +107,9 @@ def take_pictures(page: Chromium, name: str) -> int:
     for number in range(1, 60):
         time.sleep(0.5)  # Lab draws the cells that came into view
         (PICTURES / f"{name}-{number:02}.png").write_bytes(page.screenshot())
-        at_the_end = f"{outer}.scrollTop + {outer}.clientHeight >= {outer}.scrollHeight - 2"
-        if page.evaluate(at_the_end):
-            return number
-        page.evaluate(f"{outer}.scrollTop += {outer}.clientHeight - 60")
+        before = page.evaluate(f"{outer}.scrollTop")
+        if page.evaluate(f"({outer}.scrollTop += {outer}.clientHeight - 60, {outer}.scrollTop)") == before:
+            break
     return number
 
 
