@@ -143,7 +143,8 @@ def number_as(value: Any, target: np.dtype) -> np.generic:
     try:
         return target.type(value)
     except OverflowError:
-        return np.asarray(value).astype(target)[()]
+        wrapped: np.generic = np.asarray(value).astype(target)[()]
+        return wrapped
 
 
 def common_dtype(operands: Sequence[Any], name: str) -> dtype:

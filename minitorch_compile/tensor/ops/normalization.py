@@ -95,7 +95,8 @@ def batch_norm(
 ) -> Any:
     """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1 (Ioffe and Szegedy 2015).
 
-    In training by the statistics of the batch, towards which the running ones are moved, in place; else by the running ones.
+    In training by the statistics of the batch, towards which the running ones are moved, in place; else by the running
+    ones.
     """
     channel = (1, -1, *[1] * (len(input.sizes) - 2))
     if training:
