@@ -143,7 +143,7 @@ def number_as(value: Any, target: np.dtype) -> np.generic:
     try:
         return target.type(value)
     except OverflowError:
-        wrapped: np.generic = np.asarray(value).astype(target)[()]
+        wrapped: Any = np.asarray(value).astype(target)[()]
         return wrapped
 
 
