@@ -11,7 +11,7 @@ tensor(6.)
 
 from minitorch_compile.aot.aot_function import aot_function
 from minitorch_compile.aot.backends import aot_eager
-from minitorch_compile.aot.compile_graph import CompiledGraph, Compiler
+from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler
 from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.min_cut_partition import min_cut_partition

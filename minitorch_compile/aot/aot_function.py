@@ -15,7 +15,7 @@ x, tangents_0 -> (mul(mul(tangents_0, 2), cos(x)),)
 tensor([ 1.0806, -0.8323])
 
 The stages, each in its file: functional_program (no writes, no random state), joint_graph (forward and backward),
-passes, partition, compile_graph, compiled_function (one node on the tape), and here what happens around them on each
+passes, partition, call_compiler, compiled_function (one node on the tape), and here what happens around them on each
 call: arguments are overwritten, views are made, random numbers reserved.
 """
 
@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.aot.compile_graph import CompiledGraph, Compiler, compile_graph
+from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
 from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
@@ -93,7 +93,7 @@ def _compile(
     forward = simplify(_rewritten(program.graph_module, decompose))
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
-    return compile_graph(forward, fw_compiler)
+    return call_compiler(forward, fw_compiler)
 
 
 def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
@@ -118,8 +118,8 @@ def _compile_joint(
     outputs = [i for i, differentiable in enumerate(joint.differentiable) if differentiable]
     wanted = [i for i, node in enumerate(placeholders[: joint.input_count]) if node.meta["val"].requires_grad]
     return CompiledFunction(
-        compile_graph(partition.forward, fw_compiler),
-        lambda: compile_graph(partition.backward, bw_compiler),
+        call_compiler(partition.forward, fw_compiler),
+        lambda: call_compiler(partition.backward, bw_compiler),
         joint.output_count,
         inputs=wanted,
         tangents=list(zip(outputs, tangents, strict=True)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minitorch_compile.aot.aot_function import aot_function
-from minitorch_compile.aot.compile_graph import CompiledGraph
+from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor.tensor_base import TensorBase

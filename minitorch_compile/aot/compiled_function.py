@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.aot.compile_graph import CompiledGraph
+from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.interpret import in_layout
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_inplace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.aot.compile_graph import CompiledGraph
+from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.strides import is_dense

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import minitorch_compile.nn.functional as F
+from minitorch_compile.aot import aot_function, interpret
+from minitorch_compile.autograd import grad
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.tensor import float32, float64, from_numpy, no_grad, ops, set_grad_enabled, tensor, zeros
-from tests.aot.compare import BACKENDS, check, compiled, sample
+from tests.aot.compare import BACKENDS, captured, check, compiled, sample
 
 
 @pytest.fixture(params=BACKENDS.values(), ids=BACKENDS.keys())
@@ -183,8 +185,6 @@ def test_retain_graph_allows_a_second_backward(backend):
 
 
 def test_double_backward_is_refused(backend):
-    from minitorch_compile.autograd import grad
-
     x = sample(3)
     (y,) = compiled(lambda x: (x.exp(),), backend)(x)
     with pytest.raises(RuntimeError, match="double backward"):
@@ -201,9 +201,6 @@ def test_a_saved_value_overwritten_before_backward_is_noticed(backend):
 
 
 def test_the_plain_compiled_callable_is_returned_when_there_is_nothing_around_it():
-    from minitorch_compile.aot import aot_function
-    from tests.aot.compare import captured
-
     def compiler(graph_module, example_inputs):
         return graph_module
 
@@ -211,10 +208,24 @@ def test_the_plain_compiled_callable_is_returned_when_there_is_nothing_around_it
     assert isinstance(function, GraphModule)
 
 
-def test_backward_is_compiled_on_first_use():
-    from minitorch_compile.aot import aot_function, interpret
-    from tests.aot.compare import captured
+def test_a_program_that_computes_nothing_is_not_compiled():
+    def compiler(graph_module, example_inputs):
+        raise AssertionError("nothing to compile")
 
+    x = sample(3)
+    function = aot_function(captured(lambda x: (x, x.view(3), 7), 1), [x], compiler)
+    assert function(x)[0] is x and function(x)[2] == 7
+
+
+def test_a_program_that_returns_nothing(backend):
+    x = sample(3, requires_grad=False)
+    assert compiled(lambda x: None, backend)(x) is None
+    assert compiled(lambda x: (), backend)(x) == ()
+    assert compiled(lambda x: (x.mul_(2), None)[1], backend)(x) is None
+    np.testing.assert_allclose(x.array, 2 * sample(3, requires_grad=False).array)
+
+
+def test_backward_is_compiled_on_first_use():
     compilations = []
 
     def bw_compiler(graph_module, example_inputs):

@@ -83,7 +83,7 @@ def test_extract_refuses_missing_arguments():
 
 
 def test_backward_nodes_remember_the_line_they_were_made_for():
-    from minitorch_compile.aot.compile_graph import compile_graph  # noqa: F401
+    from minitorch_compile.aot.call_compiler import call_compiler  # noqa: F401
     from minitorch_compile.fx import Graph, GraphModule
 
     graph = Graph()

@@ -10,7 +10,7 @@ after each call. Where there is nothing to put back, what the compiler returned 
 ...     print(graph_module.graph.compact())
 ...     return graph_module
 >>> graph_module = trace(lambda x, y: (x, x + y, None), [empty_fake(()), empty_fake(())])
->>> compile_graph(graph_module, show)(tensor(1.0), tensor(2.0))
+>>> call_compiler(graph_module, show)(tensor(1.0), tensor(2.0))
 x, y -> (add(x, y),)
 (tensor(1.), tensor(3.), None)
 """
@@ -34,18 +34,24 @@ ARGUMENT, RESULT, NOTHING = "argument", "result", "nothing"
 Place = tuple[str, int]
 
 
-def compile_graph(graph_module: GraphModule, compiler: Compiler) -> CompiledGraph:
+def call_compiler(graph_module: GraphModule, compiler: Compiler) -> CompiledGraph:
     """What `compiler` makes of the graph, as a function of the graph's arguments that returns its outputs."""
     lifted, constants = lift_constants(graph_module)
     core, places = _with_new_results_only(lifted)
+    if not any(kind is RESULT for kind, _ in places):
+        return _with_places(_nothing, places)
     examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
     compiled = compiler(core, examples)
     if constants:
         compiled = _with_constants(compiled, constants)
-    results = sum(kind is RESULT for kind, _ in places)
-    if places == [(RESULT, i) for i in range(results)]:
+    if places == [(RESULT, i) for i in range(len(places))]:
         return compiled
     return _with_places(compiled, places)
+
+
+def _nothing(*arguments: Any) -> tuple[Any, ...]:
+    """What is left of a graph that computes nothing."""
+    return ()
 
 
 def _with_constants(compiled: CompiledGraph, constants: Sequence[TensorBase]) -> CompiledGraph:
