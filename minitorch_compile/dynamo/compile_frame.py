@@ -21,7 +21,7 @@ from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, l
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, ObservedException, Unsupported
-from minitorch_compile.dynamo.frame_code import function_text, graph_comments, parameter_names
+from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS, GuardSet
 from minitorch_compile.dynamo.instructions import NULL
@@ -357,6 +357,7 @@ class FrameCompiler:
     def _entry(self, codegen: Codegen, body: list[str], module: GraphModule | None, shown: GraphBreak | None, is_plain: bool = False) -> Entry:
         names = self.output.names.values
         names.update(MISS=MISS, READ_ERRORS=READ_ERRORS, compiled=self.region.compiled)
+        names["__name__"] = self.function.__globals__.get("__name__")  # what a class or warning made here is attributed to
         line = self.frame.program.code.co_firstlineno
         title = f"What runs instead of `{self.code.co_qualname}` ({_basename(self.code.co_filename)}:{line}) when the guards hold."
         source = function_text(self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body)
@@ -373,7 +374,7 @@ def raise_as_plain(error: Exception, plain: Callable[..., Any], *arguments: Any)
 def _identifier(name: str) -> str:
     """<lambda> -> lambda_"""
     clean = re.sub(r"\W", "_", name).strip("_") or "frame"
-    return f"{clean}_" if keyword.iskeyword(clean) else clean
+    return f"{clean}_" if keyword.iskeyword(clean) or clean in USED_NAMES else clean
 
 
 def _basename(path: str) -> str:

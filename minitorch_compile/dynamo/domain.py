@@ -151,8 +151,13 @@ class SymbolicDomain:
     def next_or_raise(self, iterator: Value) -> Value:
         item = self.next_or_none(iterator)
         if item is None:
-            self.raise_error(StopIteration)
+            self.raise_stop(iterator)
         return item
+
+    def raise_stop(self, iterator: Value) -> NoReturn:
+        """StopIteration of an exhausted iterator; it carries what a generator returned."""
+        returned = getattr(iterator.realize(), "returned", None)
+        self.raise_error(StopIteration, *([] if returned is None or self.is_none(returned) else [returned]))
 
     def mapping_items(self, mapping: Value) -> list[tuple[Value, Value]]:
         """The items of a mapping, or of an iterable of pairs."""
@@ -409,6 +414,25 @@ class SymbolicDomain:
 
     def match_sequence(self, subject: Value) -> Value:
         return ConstantVariable(bool(subject.realize().python_type().__flags__ & matching.IS_SEQUENCE))
+
+    def match_class(self, subject: Value, cls: Value, positional: int, names: Value) -> Value:
+        wanted = cls.realize().real_value()
+        if not isinstance(wanted, type):
+            raise Unsupported("unsupported-syntax", "a class pattern with something that is no class.")
+        if not issubclass(subject.realize().python_type(), wanted):
+            return ConstantVariable(None)
+        if positional and not hasattr(wanted, "__match_args__"):
+            raise Unsupported("unsupported-syntax", f"a positional pattern for {wanted.__name__} is not followed.")
+        attributes = [*getattr(wanted, "__match_args__", ())[:positional], *(self.constant(name) for name in self.unpack_all(names))]
+        found = []
+        for name in attributes:
+            try:
+                found.append(self.load_attr(subject, name))
+            except ObservedException as error:
+                if not issubclass(error.value.python_type(), AttributeError):
+                    raise
+                return ConstantVariable(None)
+        return TupleVariable(found)
 
     def match_keys(self, subject: Value, keys: Value) -> Value:
         found = []

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from minitorch_compile.dynamo.binding import argument_names
 from minitorch_compile.dynamo.cache import Backend, Region
 from minitorch_compile.dynamo.optimized_object import OptimizedObject
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
@@ -76,7 +77,10 @@ def _is_compilable(function: FunctionType) -> bool:
 
 
 def _has_plain_frame(function: FunctionType) -> bool:
-    return not function.__dict__.get("_dynamo_disabled") and not function.__code__.co_flags & NOT_COMPILED
+    """Not the hidden function of a comprehension either: its argument has no name."""
+    code = function.__code__
+    has_names = all(name.isidentifier() for name in argument_names(code))
+    return has_names and not function.__dict__.get("_dynamo_disabled") and not code.co_flags & NOT_COMPILED
 
 
 def region_of(function: Callable[..., Any]) -> Region:

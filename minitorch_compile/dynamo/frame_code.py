@@ -24,10 +24,11 @@ from types import CodeType
 from minitorch_compile.dynamo.binding import argument_names
 from minitorch_compile.dynamo.errors import SourceLine
 
-# Names of builtins that generated code uses; an argument of such a name is renamed, as arguments are passed by position.
-USED_BUILTINS = frozenset(
-    ("type", "len", "list", "repr", "getattr", "setattr", "delattr", "slice", "set", "frozenset", "format", "str", "ascii", "id", "iter", "not", "object", "super", "__import__", "function", "plain", "compiled", "graph")
-)  # fmt: skip
+# Names with a meaning in generated code. An argument of such a name is renamed, as arguments are passed by position.
+USED_NAMES = frozenset((
+    "type", "len", "list", "repr", "getattr", "setattr", "delattr", "slice", "set", "frozenset", "format", "str", "ascii", "id",
+    "iter", "object", "__import__", "Exception", "function", "plain", "compiled", "graph", "error", "MISS", "READ_ERRORS", "G",
+))  # fmt: skip
 
 
 def parameter_names(code: CodeType) -> dict[str, str]:
@@ -41,7 +42,7 @@ def parameter_names(code: CodeType) -> dict[str, str]:
 
 def _safe(name: str) -> str:
     clean = name if name.isidentifier() else "argument_" + name.strip(".")
-    return clean + "_" if clean in USED_BUILTINS else clean
+    return clean + "_" if clean in USED_NAMES else clean
 
 
 def function_text(name: str, title: str, parameters: Sequence[str], free_names: Sequence[str], checks: Sequence[str], body: Sequence[str]) -> str:

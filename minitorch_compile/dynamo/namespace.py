@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ class Namespace:
     """Gives every object one name, readable and not yet taken by a local of the function that is generated."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
-        self.taken = {*reserved, *keyword.kwlist}
+        self.taken = {*reserved, *keyword.kwlist, *vars(builtins)}  # generated code says slice(...) and means it
         self.values: dict[str, Any] = {}
         self._name_of: dict[int, str] = {}
 
@@ -29,7 +30,7 @@ class Namespace:
         known = self._name_of.get(id(value))
         if known is not None:
             return known
-        name = self._unused(hint)
+        name = hint if vars(builtins).get(hint) is value else self._unused(hint)
         self.values[name] = value
         self._name_of[id(value)] = name
         return name

@@ -57,6 +57,7 @@ class OutputGraph:
         self.inputs: list[TensorVariable] = []
         self.grad_mode_before = grad_mode.state.enabled
         self._tracked: dict[int, VariableTracker] = {}
+        self._scopes: dict[int, GlobalsVariable] = {}
         self._alive: list[Any] = []  # keeps the ids in `_tracked` and `_lazy` valid
         self._lazy: dict[tuple[Source, int], LazyVariable] = {}
         self._fake_storages: dict[int, Storage] = {}
@@ -94,6 +95,8 @@ class OutputGraph:
     def build(self, value: Any, source: Source) -> VariableTracker:
         """The tracker of a value, with guards. One object has one tracker, on however many paths it is reached."""
         known = self._tracked.get(id(value))
+        if id(value) in self._scopes:
+            raise Unsupported("unsupported-object", "the globals of a module used as a dict.")
         if known is None:
             known = build(self, value, source)
             if known.source is not None and not isinstance(known, ConstantVariable):
@@ -122,12 +125,13 @@ class OutputGraph:
 
     def scope_of(self, module_globals: dict[str, Any]) -> GlobalsVariable:
         """The globals of a module; G for those of the traced function."""
-        known = self._tracked.get(id(module_globals))
+        known = self._scopes.get(id(module_globals))
+        if id(module_globals) in self._tracked:
+            raise Unsupported("unsupported-object", "a dict that is also the globals of a function.")
         if known is None:
             hint = "globals_" + str(module_globals.get("__name__", "module")).rpartition(".")[2]
             source = ConstantSource(self.names.install(module_globals, hint))
-            known = self._tracked[id(module_globals)] = GlobalsVariable(module_globals, source)
-        assert isinstance(known, GlobalsVariable)
+            known = self._scopes[id(module_globals)] = GlobalsVariable(module_globals, source)
         return known
 
     def from_python(self, value: Any) -> Value:

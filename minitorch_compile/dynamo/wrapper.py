@@ -71,12 +71,14 @@ class Signature:
         """Which arguments have a default, and the text that reads it."""
         first = len(self.positional) - self.default_count
         places = {name: f"__defaults__[{i - self.default_count}]" for i, name in enumerate(self.positional[first:])}
-        return {**places, **{name: f"__kwdefaults__[{name!r}]" for name in self.keyword_only if name in self.keyword_defaults}}
+        by_keyword = (name for name in self.keyword_only if name in self.keyword_defaults)
+        return {**places, **{name: f"__kwdefaults__[{name!r}]" for name in by_keyword}}
 
 
 def _parameter_list(signature: Signature, unset: str) -> str:
     """The text between the parentheses of the def."""
-    shown = {name: f"{name}={unset}" if name in signature.default_places else name for name in (*signature.positional, *signature.keyword_only)}
+    named = (*signature.positional, *signature.keyword_only)
+    shown = {name: f"{name}={unset}" if name in signature.default_places else name for name in named}
     star, double_star = signature.stars
     parts = [shown[name] for name in signature.positional]
     if signature.code.co_posonlyargcount:
@@ -91,9 +93,8 @@ def wrapper_text(signature: Signature) -> str:
     """The source of a function that makes the wrapper."""
     slots = argument_names(signature.code)
     names = Namespace(slots)
-    dispatcher, function, miss, unset, result, wrapper = (
-        names.install(object(), hint) for hint in ("dispatcher", "function", "MISS", "UNSET", "result", _safe_name(signature.code))
-    )
+    hints = ("dispatcher", "function", "MISS", "UNSET", "result", _safe_name(signature.code))
+    dispatcher, function, miss, unset, result, wrapper = (names.install(object(), hint) for hint in hints)
     lines = [f"def {wrapper}({_parameter_list(signature, unset)}):"]
     for name, place in signature.default_places.items():
         lines += [f"    if {name} is {unset}:", f"        {name} = {function}.{place}"]
@@ -107,7 +108,7 @@ def _safe_name(code: CodeType) -> str:
     return code.co_name if code.co_name.isidentifier() else "function_"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _wrapper_maker(signature: Signature) -> Callable[..., Any]:
     return function_from_source(wrapper_text(signature), "make_wrapper", {})
 

@@ -138,6 +138,8 @@ class VariableTracker(Value):
         self.unsupported("bool()")
 
     def length(self, tracer: SymbolicInterpreter) -> int:
+        if hasattr(self.python_type(), "__len__"):
+            self.unsupported("len()")
         tracer.raise_error(TypeError, f"object of type '{self.python_type().__name__}' has no len()")
 
     def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:

@@ -60,22 +60,23 @@ def builds(*types: type) -> Callable[[Build], Build]:
 
 
 def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    """The tracker of an object from outside."""
+    """The tracker of an object from outside. Looks at its type only: isinstance() may run code of the program."""
+    cls = type(value)
     if is_constant_value(value):
         return _constant(output, value, source)
-    if isinstance(value, TensorBase):
+    if issubclass(cls, TensorBase):
         output.guards.add(*guards.tensor_match(source, value, output.names))
         return output.graph_input(value, source)
-    known = _by_type.get(type(value))
+    known = _by_type.get(cls)
     if known is not None:
         return known(output, value, source)
-    if isinstance(value, type):
+    if issubclass(cls, type):
         _guard_identity(output, value, source, value.__name__)
         return ClassVariable(value, output.constant_source(value, value.__name__))
-    if isinstance(value, Op):
+    if issubclass(cls, Op):
         _guard_identity(output, value, source, value.name)
         return OperationVariable(value, output.constant_source(value, value.name))
-    if isinstance(value, ModuleType):
+    if issubclass(cls, ModuleType):
         name = value.__name__.rpartition(".")[2]
         _guard_identity(output, value, source, name)
         return ModuleVariable(value, output.constant_source(value, name))

@@ -114,7 +114,7 @@ def _next(tracer: SymbolicInterpreter, iterator: Value, *default: Value) -> Valu
     if item is None and default:
         return default[0]
     if item is None:
-        tracer.raise_error(StopIteration)
+        tracer.raise_stop(iterator)
     return item
 
 

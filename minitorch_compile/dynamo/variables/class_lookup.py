@@ -47,6 +47,14 @@ def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
     return None
 
 
+def instance_dict(instance: Any) -> dict[str, Any] | None:
+    """The instance's own attributes, past any `__getattribute__` of its class; None if it has no dictionary."""
+    try:
+        return object.__getattribute__(instance, "__dict__")
+    except AttributeError:
+        return None
+
+
 def is_library(owner: Any) -> bool:
     """Whether a class or function belongs to this package."""
     module = getattr(owner, "__module__", None)

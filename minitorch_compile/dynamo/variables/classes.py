@@ -61,7 +61,7 @@ class ClassVariable(VariableTracker):
         if stored is not None:
             return stored
         if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return tracer.output.from_python(getattr(self.cls, name))
+            return tracer.output.from_python(tracer.compute(getattr, self.cls, name))
         if name == "__class__":
             return tracer.output.wrap_constant(type(self.cls), type(self.cls).__name__)
         found = look_up(self.cls, name)

@@ -30,7 +30,7 @@ CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, CodeType, range)
 
 def is_constant_value(value: object) -> bool:
     """Whether a ConstantVariable can hold it. Exact types only: a subclass may behave in another way."""
-    return type(value) in CONSTANT_TYPES or isinstance(value, enum.Enum)
+    return type(value) in CONSTANT_TYPES or issubclass(type(value), enum.Enum)
 
 
 class ConstantVariable(VariableTracker):

@@ -78,12 +78,11 @@ class ExceptionVariable(VariableTracker):
         found = look_up(self.cls, name)
         if found is not None and isinstance(found.value, FunctionType):
             return str(tracer.constant(tracer.call(bind_class_attribute(tracer, self, found), [], {})))
-        if found is None or found.owner not in (BaseException, Exception, KeyError, object):
+        args = [arg.realize() for arg in self.args]
+        if self.cls.__module__ != "builtins" and (found is None or found.owner.__module__ != "builtins") or not all(arg.is_constant() for arg in args):
             self.unsupported(f"{conversion}()")
-        texts = [tracer.to_text(arg, "str" if conversion == "str" and self.cls is not KeyError else "repr") for arg in self.args]
-        if conversion == "str":
-            return texts[0] if len(texts) == 1 else f"({', '.join(tracer.to_text(arg, 'repr') for arg in self.args)})" if texts else ""
-        return f"{self.cls.__name__}({', '.join(texts)})"
+        real = tracer.compute(self.cls, *(arg.as_constant() for arg in args))
+        return str(tracer.compute(str if conversion == "str" else repr, real))
 
     def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
         return format(self.to_text(tracer, "str"), spec)

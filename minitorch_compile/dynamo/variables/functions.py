@@ -202,13 +202,18 @@ class NestedFunctionVariable(FunctionVariable):
 
     def reconstruct(self, codegen: Codegen) -> str:
         """types.FunctionType(code, globals, name, defaults, closure), then what else was set."""
-        parts = {name: codegen.value(value) for name, value in self.attributes.items() if name != "annotations"}
+        parts = {name: codegen.value(value) for name, value in self.attributes.items()}
         make = codegen.constant(FunctionType, "FunctionType")
         code = codegen.constant(self.code, f"code_{self.code.co_name}")
         arguments = [code, codegen.value(self._scope), repr(self.code.co_name), parts.get("defaults", "None"), parts.get("closure", "None")]
         variable = codegen.assign("function", f"{make}({', '.join(arguments)})", self)
         if "kwdefaults" in parts:
             codegen.line(f"{variable}.__kwdefaults__ = {parts['kwdefaults']}")
+        if "annotations" in parts:  # until 3.13 a tuple of name, value, name, value, ...
+            pairs = parts["annotations"]
+            codegen.line(f"{variable}.__annotations__ = dict(zip({pairs}[::2], {pairs}[1::2]))")
+        if "annotate" in parts:  # from 3.14 on a function
+            codegen.line(f"{variable}.__annotate__ = {parts['annotate']}")
         codegen.fill_attributes(self, variable)
         return variable
 

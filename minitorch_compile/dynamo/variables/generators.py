@@ -61,9 +61,7 @@ class GeneratorVariable(IteratorVariable):
             result = go_on()
         except ObservedException as error:
             self.finished = True
-            if issubclass(error.value.python_type(), StopIteration):
-                tracer.raise_error(RuntimeError, "generator raised StopIteration")
-            raise
+            raise ObservedException(self.frame.stop_iteration_error(error.value).realize()) from error
         finally:
             self.running = False
         if isinstance(self.frame.outcome, Returned):
@@ -83,7 +81,7 @@ class GeneratorVariable(IteratorVariable):
 
     def _or_stop(self, tracer: SymbolicInterpreter, item: Value | None) -> Value:
         if item is None:
-            tracer.raise_error(StopIteration, *([] if tracer.is_none(self.returned) else [self.returned]))
+            tracer.raise_stop(self)
         return item
 
     def _close(self, tracer: SymbolicInterpreter) -> Value:
@@ -91,10 +89,13 @@ class GeneratorVariable(IteratorVariable):
 
         if self.started and not self.finished:
             try:
-                self.throw(tracer, ExceptionVariable(GeneratorExit, []))
+                ignored = self.throw(tracer, ExceptionVariable(GeneratorExit, [])) is not None
             except ObservedException as error:
+                ignored = False
                 if not issubclass(error.value.python_type(), (GeneratorExit, StopIteration)):
                     raise
+            if ignored:
+                tracer.raise_error(RuntimeError, "generator ignored GeneratorExit")
         self.finished = True
         return ConstantVariable(None)
 

@@ -25,6 +25,7 @@ class IteratorVariable(VariableTracker):
     """`next_value` gives the next item, or None when there is none (the program's None is a ConstantVariable)."""
 
     cls: type = type(iter(()))
+    returned: Value | None = None  # what a generator returned, once
 
     def python_type(self) -> type:
         return self.cls

@@ -15,7 +15,7 @@ from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up, wrap_found
+from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, instance_dict, look_up, wrap_found
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 
@@ -82,6 +82,8 @@ class UserObjectVariable(VariableTracker):
 
     def generic_getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
         """object.__getattribute__(self, name)"""
+        if self.source is not None and self._overridden("__getattribute__") is not None:
+            self.unsupported("reading past its own __getattribute__", "metaclass-or-descriptor")
         if name == "__class__":
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         found = look_up(self.cls, name)
@@ -122,12 +124,12 @@ class UserObjectVariable(VariableTracker):
         if self.real is MISSING or tracer.side_effects.is_deleted(self, name):
             return None
         assert self.source is not None
-        attributes = getattr(self.real, "__dict__", {})
-        if name in attributes:
+        attributes = instance_dict(self.real)
+        if attributes is not None and name in attributes:
             source = self.attribute_source(name)
             tracer.output.guards.must_read(source)
             return tracer.output.wrap(attributes[name], source)
-        if hasattr(self.real, "__dict__"):
+        if attributes is not None:
             tracer.output.guards.add(guards.attribute_absent(self.source, name))
         return None
 
@@ -136,10 +138,11 @@ class UserObjectVariable(VariableTracker):
         if self.real is MISSING:
             return {}
         assert self.source is not None
-        names = list(getattr(self.real, "__dict__", {}))
+        attributes = instance_dict(self.real) or {}
+        names = list(attributes)
         tracer.output.guards.add(guards.dict_keys(InstanceDictSource(self.source), repr(names)))
         present = [name for name in names if not tracer.side_effects.is_deleted(self, name)]
-        return {name: tracer.output.wrap(self.real.__dict__[name], self.attribute_source(name)) for name in present}
+        return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in present}
 
     def attribute_source(self, name: str) -> Source:
         """Where generated code reads an attribute of the instance."""
