@@ -4,19 +4,20 @@ A formula takes the gradient of the output, the output, and all parameters of th
 parameters. It is written in ops, so that it can be differentiated and traced in turn:
 
     @derivative(ops.mul)
-    def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+    def _(grad: Tensor, out: Unused, x: ForOthers, y: ForOthers) -> Gradients:
         return lambda: sum_to(grad * y, x), lambda: sum_to(grad * x, y)
 
 - Several outputs: `grad` and `out` are tuples, and an entry of `grad` is None where no gradient arrived.
 - One entry a parameter; trailing Nones may be left out, and a formula for the first parameter alone may return just its
   entry.
 - An entry may be a function without arguments: it is called only if that gradient is needed.
-- The annotations say what is kept from the forward pass. `Tensor` (or nothing) keeps the value, `Layout` only what it
-  looks like, `Unused` nothing. What is not kept may be freed, and may be overwritten in place.
+- The annotations say what is kept from the forward pass. `Tensor` (or nothing) keeps the value, `ForOthers` keeps it if
+  another parameter requires grad, `Layout` keeps only what it looks like, `Unused` nothing. What is not kept may be
+  freed, and may be overwritten in place.
 
 >>> from minitorch_compile.tensor import ops
 >>> DERIVATIVES[ops.mul].keeps_out, DERIVATIVES[ops.mul].keeps
-('nothing', ('value', 'value'))
+('nothing', ('for others', 'for others'))
 >>> NOT_DIFFERENTIABLE[ops.eq]
 'the result is bool'
 """
@@ -32,10 +33,11 @@ from minitorch_compile.tensor import Op, ops
 
 Formula = Callable[..., Any]
 Gradients = Any  # a Tensor, None, a function that gives one of these, or a tuple with an entry for each parameter
+ForOthers: TypeAlias = Any
 Unused: TypeAlias = None
 
-VALUE, LAYOUT, NOTHING = "value", "layout", "nothing"
-_KEEPS = {"Tensor": VALUE, "Layout": LAYOUT, "Unused": NOTHING}
+VALUE, FOR_OTHERS, LAYOUT, NOTHING = "value", "for others", "layout", "nothing"
+_KEEPS = {"Tensor": VALUE, "ForOthers": FOR_OTHERS, "Layout": LAYOUT, "Unused": NOTHING}
 
 
 class Derivative:
@@ -111,11 +113,13 @@ def sum_to(grad: Any, like: Any) -> Any:
 
 __all__ = [
     "DERIVATIVES",
+    "FOR_OTHERS",
     "LAYOUT",
     "NOTHING",
     "NOT_DIFFERENTIABLE",
     "VALUE",
     "Derivative",
+    "ForOthers",
     "Gradients",
     "Layout",
     "Unused",

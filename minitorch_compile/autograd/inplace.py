@@ -26,13 +26,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.autograd.derivative_table import DERIVATIVES, VALUE, Derivative
+from minitorch_compile.autograd.derivative_table import DERIVATIVES, FOR_OTHERS, VALUE, Derivative
 from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Grad, Layout, Node
 from minitorch_compile.autograd.op_node import OpNode
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import below_tape
+from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 
@@ -49,7 +49,8 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         if target.dtype.category < FLOATING:
             return below_tape(op, args, kwargs)
         derivative = _derivative(op, target)
-        if derivative.keeps[0] is VALUE:
+        keeps = derivative.keeps[0]
+        if keeps is VALUE or (keeps is FOR_OTHERS and any_requires_grad(parameters[1:], {})):
             parameters[0] = _old_value(target)
         node = OpNode(op.functional, derivative, parameters)
         below_tape(op, args, kwargs)

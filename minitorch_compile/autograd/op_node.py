@@ -4,7 +4,7 @@
 >>> x = ones(2, requires_grad=True)
 >>> y = x * 3
 >>> y.grad_fn.parameters, y.grad_fn.apply([ones(2)], [True, False])
-([tensor([1., 1.], requires_grad=True), 3], [tensor([3., 3.]), None])
+([Layout(sizes=[2], strides=(1,), dtype=torch.float32), 3], [tensor([3., 3.]), None])
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.autograd.derivative_table import LAYOUT, VALUE, Derivative
+from minitorch_compile.autograd.derivative_table import FOR_OTHERS, LAYOUT, VALUE, Derivative
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, NO_EDGE, Edge, Grad, Layout, Node, modified_inplace
 from minitorch_compile.tensor import Op
@@ -31,26 +31,27 @@ class OpNode(Node):
 
     __slots__ = ("_output_count", "derivative", "kept", "op", "outputs", "parameters")
 
-    def __init__(self, op: Op, derivative: Derivative, parameters: list[Any]) -> None:
+    def __init__(self, op: Op, derivative: Derivative, bound: Sequence[Any]) -> None:
+        super().__init__(edges_of(op, bound))
         self.op = op
         self.derivative = derivative
         self.kept: list[tuple[Any, int]] = []
-        edges: list[Edge] = []
+        self.parameters: list[Any] | None = list(bound)
+        requiring = 0
+        for node, _ in self.next_functions:
+            requiring += node is not None
         for position in op.tensor_parameters:
-            value, keep = parameters[position], derivative.keeps[position] is VALUE
+            value, keeps = bound[position], derivative.keeps[position]
             if isinstance(value, TensorBase):
-                edges.append(gradient_edge(value))
-                parameters[position] = self._keep(value) if keep else Layout(value)
+                keep = keeps is VALUE or (keeps is FOR_OTHERS and requiring > value.requires_grad)
+                self.parameters[position] = self._keep(value) if keep else Layout(value)
             elif isinstance(value, (list, tuple)):
-                edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
-                parameters[position] = tuple(
-                    item if not isinstance(item, TensorBase) else self._keep(item) if keep else Layout(item)
-                    for item in value
-                )
-            else:
-                edges.append(NO_EDGE)
-        super().__init__(tuple(edges))
-        self.parameters: list[Any] | None = parameters
+                self.parameters[position] = tuple(self._kept_item(item, keeps) for item in value)
+
+    def _kept_item(self, item: Any, keeps: str) -> Any:
+        if not isinstance(item, TensorBase):
+            return item
+        return self._keep(item) if keeps is VALUE else Layout(item)
 
     def _keep(self, x: Any) -> Any:
         self.kept.append((x, x.storage.version))
@@ -149,6 +150,20 @@ class MissingDerivative(Node):
             f"derivative for '{self.op.name}' is not implemented; add one with @derivative({self.op}), or write"
             " an autograd.Function"
         )
+
+
+def edges_of(op: Op, bound: Sequence[Any]) -> tuple[Edge, ...]:
+    """An edge for each tensor parameter, or for each item of one that is a list."""
+    edges: list[Edge] = []
+    for position in op.tensor_parameters:
+        value = bound[position]
+        if isinstance(value, TensorBase):
+            edges.append(gradient_edge(value))
+        elif isinstance(value, (list, tuple)):
+            edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
+        else:
+            edges.append(NO_EDGE)
+    return tuple(edges)
 
 
 def twin(x: Any) -> Any:

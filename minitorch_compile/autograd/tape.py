@@ -34,7 +34,7 @@ class RecordingTape:
         derivative = DERIVATIVES.get(op)
         if derivative is None:
             return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))
-        node = OpNode(op, derivative, list(op.bind(args, kwargs)))
+        node = OpNode(op, derivative, op.bind(args, kwargs))
         _attach(out, node)
         node.keep_output(out)
         return out

@@ -50,13 +50,13 @@ def eye_(tensor: Any) -> Any:
 @no_grad()
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0) -> Any:
     """Uniform between a and b."""
-    return tensor.copy_(ops.rand_like(tensor) * (b - a) + a)
+    return tensor.uniform_(a, b)
 
 
 @no_grad()
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0) -> Any:
     """Normal with the given mean and standard deviation."""
-    return tensor.copy_(ops.randn_like(tensor) * std + mean)
+    return tensor.normal_(mean, std)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -114,7 +114,7 @@ def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearit
 @no_grad()
 def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Any:
     """Normal, with values outside [a, b] drawn again."""
-    tensor.copy_(ops.randn_like(tensor) * std + mean)
+    tensor.normal_(mean, std)
     outside = ops.logical_or(tensor < a, tensor > b)
     while outside.any():
         tensor.copy_(ops.where(outside, ops.randn_like(tensor) * std + mean, tensor))

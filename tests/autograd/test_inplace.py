@@ -77,7 +77,6 @@ class TestRebasing:
         (g,) = grad(y.sum(), x, create_graph=True)
         assert grad(g.sum(), x)[0].tolist() == [6, 12, 18]
 
-
     def test_integers_take_no_part(self):
         counts = zeros(3).long()
         counts.copy_(leaf())
@@ -124,6 +123,19 @@ class TestVersions:
         y.add_(1)
         (z + y).sum().backward()
         assert x.grad.tolist() == [4, 4, 4]
+
+    def test_a_factor_is_saved_only_for_the_gradient_of_the_other(self):
+        x = leaf()
+        y = x * 1
+        z = y * 2 + y / 4 + y * ones(3) + y**1 * 0
+        y.fill_(0)
+        with pytest.raises(RuntimeError, match="PowBackward0"):
+            z.sum().backward()
+        y = x * 1
+        z = y * 2 + y / 4 + y * ones(3)
+        y.fill_(0)
+        z.sum().backward()
+        assert x.grad.tolist() == [3.25, 3.25, 3.25]
 
 
 class TestViews:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
+from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
 
 
@@ -42,17 +42,17 @@ def _column_major(x: Any) -> bool:
 
 
 @derivative(ops.mm)
-def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: ForOthers) -> Gradients:
     return lambda: left_gradient(grad, x, y, ops.mm), lambda: right_gradient(grad, x, y, ops.mm)
 
 
 @derivative(ops.bmm)
-def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: ForOthers) -> Gradients:
     return lambda: left_gradient(grad, x, y, ops.bmm), lambda: right_gradient(grad, x, y, ops.bmm)
 
 
 @derivative(ops.addmm)
-def _(grad: Tensor, out: Unused, bias: Layout, x: Tensor, y: Tensor, beta: float, alpha: float) -> Gradients:
+def _(grad: Tensor, out: Unused, bias: Layout, x: ForOthers, y: ForOthers, beta: float, alpha: float) -> Gradients:
     def scaled(gradient: Any, factor: float) -> Any:
         return gradient if factor == 1 else gradient * factor
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative
+from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative
 from minitorch_compile.tensor import Tensor, ops
 
 Pair = tuple[int, int]
@@ -20,8 +20,8 @@ Pair = tuple[int, int]
 def _(
     grad: Tensor,
     out: Unused,
-    x: Tensor,
-    weight: Tensor,
+    x: ForOthers,
+    weight: ForOthers,
     bias: Layout,
     stride: Pair,
     padding: Pair,
@@ -39,8 +39,8 @@ def _(
 def _(
     grad: Tensor,
     out: Unused,
-    upper: Tensor,
-    weight: Tensor,
+    upper: ForOthers,
+    weight: ForOthers,
     input_sizes: tuple[int, ...],
     stride: Pair,
     padding: Pair,
@@ -57,8 +57,8 @@ def _(
 def _(
     grad: Tensor,
     out: Unused,
-    upper: Tensor,
-    x: Tensor,
+    upper: ForOthers,
+    x: ForOthers,
     weight_sizes: tuple[int, ...],
     stride: Pair,
     padding: Pair,

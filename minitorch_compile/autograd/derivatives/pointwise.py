@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
+from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI, SQRT_HALF
 
@@ -33,29 +33,29 @@ def _(grad: Tensor, out: Unused, x: Layout, y: Layout, alpha: float) -> Gradient
 
 
 @derivative(ops.mul)
-def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: ForOthers) -> Gradients:
     return lambda: sum_to(grad * y, x), lambda: sum_to(grad * x, y)
 
 
 @derivative(ops.div)
-def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: Tensor) -> Gradients:
     return lambda: sum_to(grad / y, x), lambda: sum_to(-grad * (x / y / y), y)
 
 
 @derivative(ops.remainder)
-def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: Tensor) -> Gradients:
     return lambda: sum_to(grad, x), lambda: sum_to(-grad * ops.floor(ops.div(x, y)), y)
 
 
 @derivative(ops.fmod)
-def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: Tensor) -> Gradients:
     return lambda: sum_to(grad, x), lambda: sum_to(-grad * ops.trunc(ops.div(x, y)), y)
 
 
 @derivative(ops.pow)
-def _(grad: Tensor, out: Tensor, x: Tensor, exponent: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: Tensor, exponent: Tensor) -> Gradients:
     return lambda: sum_to(_power_by_base(grad, x, exponent), x), lambda: sum_to(
-        _power_by_exponent(grad, out, x, exponent), exponent
+        _power_by_exponent(grad, x, exponent), exponent
     )
 
 
@@ -66,16 +66,15 @@ def _power_by_base(grad: Tensor, x: Tensor, exponent: Any) -> Any:
     return ops.where(exponent == 0, 0.0, grad * (exponent * x ** (exponent - 1)))
 
 
-def _power_by_exponent(grad: Tensor, out: Tensor, x: Any, exponent: Tensor) -> Any:
+def _power_by_exponent(grad: Tensor, x: Any, exponent: Tensor) -> Any:
     """grad * x^n log(x), and 0 at x = 0 for n >= 0, where the power stays 0."""
-    if not isinstance(x, Tensor):
-        return (
-            grad * out * math.log(x)
-            if x > 0
-            else ops.where(exponent >= 0, 0.0, grad * out * math.nan if x < 0 else grad * out * -math.inf)
-        )
-    flat = ops.logical_and(x == 0, exponent >= 0)
-    return ops.where(flat, 0.0, grad * (out * ops.log(ops.where(flat, 1.0, x))))
+    if isinstance(x, Tensor):
+        flat = ops.logical_and(x == 0, exponent >= 0)
+        return ops.where(flat, 0.0, grad * (x**exponent * ops.log(ops.where(flat, 1.0, x))))
+    if x > 0:
+        return grad * (x**exponent * math.log(x))
+    slope = math.nan if x < 0 else -math.inf
+    return ops.where(exponent >= 0, 0.0, grad * slope) if x == 0 else grad * slope
 
 
 @derivative(ops.neg)

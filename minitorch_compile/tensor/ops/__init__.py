@@ -113,6 +113,7 @@ from minitorch_compile.tensor.ops.pooling import (
 )
 from minitorch_compile.tensor.ops.random import (
     dropout,
+    normal_,
     normal_random,
     philox_normal,
     philox_randint,
@@ -124,6 +125,7 @@ from minitorch_compile.tensor.ops.random import (
     randn,
     randn_like,
     randperm,
+    uniform_,
     uniform_random,
 )
 from minitorch_compile.tensor.ops.reduction import (
@@ -269,6 +271,7 @@ __all__ = [
     "new_zeros",
     "nll_loss",
     "nonzero",
+    "normal_",
     "normal_random",
     "ones",
     "ones_like",
@@ -321,6 +324,7 @@ __all__ = [
     "trunc",
     "type_as",
     "unbind",
+    "uniform_",
     "uniform_random",
     "unsqueeze",
     "var",

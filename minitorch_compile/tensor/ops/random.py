@@ -147,6 +147,18 @@ def randn_like(input: Tensor, dtype: dtype | None = None) -> Any:
     return normal_random(tuple(input.sizes), dtype or input.dtype)
 
 
+@composite(torch=False, methods=True)
+def uniform_(input: Tensor, low: float = 0.0, high: float = 1.0) -> Any:
+    """Stores numbers drawn uniformly from [low, high)."""
+    return input.copy_(rand_like(input) * (high - low) + low)
+
+
+@composite(torch=False, methods=True)
+def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0) -> Any:
+    """Stores normal numbers of that mean and standard deviation."""
+    return input.copy_(randn_like(input) * std + mean)
+
+
 @composite()
 def randperm(n: int) -> Any:
     """The integers 0 to n - 1 in random order."""
