@@ -89,7 +89,7 @@ def spread(visits: dict[int, int], most: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("program", PROGRAMS, ids=program_id)
 def test_a_program_cut_anywhere_does_what_the_whole_one_does(program):
     expected = observe(program)
-    for index, steps in spread(first_visits(program), most=20):
+    for index, steps in spread(first_visits(program), most=12):
         outcome = observe(lambda steps=steps: run_cut(program, steps))
         assert outcome == expected, f"cut at instruction {index}"
 
@@ -97,7 +97,7 @@ def test_a_program_cut_anywhere_does_what_the_whole_one_does(program):
 @pytest.mark.parametrize("program", PROGRAMS, ids=program_id)
 def test_a_resume_function_can_be_cut_again(program):
     expected = observe(program)
-    for index, steps in spread(first_visits(program), most=5):
+    for index, steps in spread(first_visits(program), most=4):
         for more in (1, 9):
             outcome = observe(lambda steps=steps, more=more: run_cut_twice(program, steps, more))
             assert outcome == expected, f"cut at {index}, then {more} further"
