@@ -28,10 +28,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.subgraph import ancestors, descendants, extract
+from minitorch_compile.fx.draw import draw
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.printer import value_text
 from minitorch_compile.tensor.tensor_base import nbytes
@@ -51,9 +54,21 @@ class Partition:
     backward: GraphModule
     saved: list[Node]
     report: SavedReport
+    joint: JointGraph
 
     def __str__(self) -> str:
         return str(self.report)
+
+    def draw(self, **options: Any) -> GraphView:
+        """The joint graph in the colours of its two passes and of what is saved between them."""
+        sides = Sides(self.joint)
+
+        def kind(node: Node) -> str:
+            if node in self.saved:
+                return "saved"
+            return "forward" if node in sides.forward or node in sides.inputs else "backward"
+
+        return draw(self.joint.graph_module.graph, kind=kind, **options)
 
 
 @dataclass
@@ -168,7 +183,7 @@ def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node], bytes_if_all_sav
     for node, layout in zip(backward.graph.find_nodes(op="placeholder"), kept_layouts, strict=False):
         node.meta["val"] = layout
     backward.graph.output_node().meta["val"] = tuple(layouts[joint.output_count :])
-    return Partition(forward, backward, kept, SavedReport(kept, bytes_if_all_saved))
+    return Partition(forward, backward, kept, SavedReport(kept, bytes_if_all_saved), joint)
 
 
 def total_bytes(nodes: Iterable[Node]) -> int:

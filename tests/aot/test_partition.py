@@ -75,6 +75,17 @@ def test_decomposed_graphs_save_no_more_than_twice_their_ops():
     assert default_partition(joint).report.bytes <= 2 * before
 
 
+def test_a_partition_is_drawn_in_its_colours():
+    partition = default_partition(joint_of(lambda x, w: ((x @ w).exp(),), sample(3, 3), sample(3, 3)))
+    kinds = {box.id: box.kind for box in partition.draw().drawing.all_boxes()}
+    assert (kinds["exp"], kinds["mm"], kinds["tangents_0"], kinds["output"]) == (
+        "saved",
+        "forward",
+        "backward",
+        "backward",
+    )
+
+
 def test_extract_refuses_missing_arguments():
     graph_module = trace(lambda x, y: x + y, [sample(3), sample(3)])
     x, _, total, _ = graph_module.graph.nodes
