@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minitorch_compile.aot import JointGraph, Partition, aot_function, default_partition, interpret
+from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, default_partition
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
-from minitorch_compile.prims import decompose
+from minitorch_compile.prims import aot_eager_decomp, decompose
 
 Compiled = Callable[..., Any]
 
@@ -36,16 +36,8 @@ def eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
     return graph
 
 
-@register_backend
-def aot_eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-    """Forward and backward graphs of plain ops, run op by op."""
-    return aot_function(graph, example_inputs, interpret)
-
-
-@register_backend
-def aot_eager_decomp_partition(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-    """Forward and backward graphs of prims, run prim by prim with NumPy."""
-    return aot_function(graph, example_inputs, interpret, decompose=decompose)
+register_backend(aot_eager)
+register_backend(aot_eager_decomp, name="aot_eager_decomp_partition")
 
 
 class Inductor:
