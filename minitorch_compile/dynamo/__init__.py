@@ -1,14 +1,13 @@
 """Floor 2: capture graphs from Python functions by interpreting their bytecode."""
 
 # The rule tables fill themselves on import.
-from minitorch_compile.dynamo.variables import builtin_functions, builtin_iteration, builtin_numbers, library_functions
-
 from minitorch_compile.dynamo.cache import Region, reset
 from minitorch_compile.dynamo.concrete import interpret
 from minitorch_compile.dynamo.control import disable, graph_break, is_compiling
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
+from minitorch_compile.dynamo.variables import builtin_functions, builtin_iteration, builtin_numbers, library_functions
 
 __all__ = [
     "BackendCompilerFailed",

@@ -94,7 +94,7 @@ _ROWS = (
     BreakReason(
         "MTC-B11",
         "break-inside-block",
-        "A break inside a loop, with or try can't be resumed in the middle, so the whole function runs as plain Python.",
+        "A break inside a loop, with or try can't be resumed in the middle: the whole function runs as plain Python.",
         "move the line that breaks out of the block, or put the body of the block into a function of its own.",
     ),
     BreakReason(
@@ -136,7 +136,7 @@ _ROWS = (
     BreakReason(
         "MTC-B18",
         "outside-state",
-        "The call reads the clock, the environment or a random generator of Python, which a compiled function would freeze.",
+        "The call reads the clock, the environment or a random generator, which a compiled function would freeze.",
         "read the value outside and pass it in, or use torch's random functions.",
     ),
     BreakReason(

@@ -1,7 +1,7 @@
 """How an instruction at which the graph breaks is done for real: as a statement of the generated code.
 
-For each instruction that can break, an emitter takes the operands off the traced stack, writes the statement on their values,
-and gives the text of the result, which the resume function finds on its stack.
+For each instruction that can break, an emitter takes the operands off the traced stack, writes the statement on their
+values, and gives the text of the result, which the resume function finds on its stack.
 
     self.loss.item()        ->    value_0 = out_0.item()
                                   return resume_at_31(x, value_0)
@@ -37,7 +37,8 @@ FRAME_FUNCTIONS = (
 
 
 class BreakPoint:
-    """The frame at the breaking instruction, and the code being written. `nested`: the break lies inside an inlined call."""
+    """The frame at the breaking instruction, and the code being written. `nested`: the break lies inside an inlined
+    call."""
 
     def __init__(self, frame: SymbolicInterpreter, codegen: Codegen, nested: bool) -> None:
         self.frame = frame
@@ -46,7 +47,7 @@ class BreakPoint:
         self.stack = list(frame.stack)  # a copy: the frame itself stays as it is
         self.statements: list[str] = []
 
-    # --- the traced stack --------------------------------------------------------------------------------------------------
+    # --- the traced stack ---------------------------------------------------------------------------------------------
 
     def pop(self) -> Any:
         return self.stack.pop()
@@ -61,7 +62,7 @@ class BreakPoint:
         """The operand as an expression."""
         return self.codegen.value(value)
 
-    # --- writing -----------------------------------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     def result(self, expression: str) -> None:
         """The instruction pushes what the expression gives."""
@@ -225,7 +226,7 @@ def _import(point: BreakPoint, inst: Instruction) -> None:
     point.result(f"__import__({inst.argval!r}, {scope}, None, {point.text(fromlist)}, {point.text(level)})")
 
 
-# --- where a frame can be split ----------------------------------------------------------------------------------------------
+# --- where a frame can be split ---------------------------------------------------------------------------------------
 
 
 def why_not_here(program: Program, index: int) -> str:

@@ -1,8 +1,8 @@
 """The compiled versions of each function, and the dispatch to the one whose guards hold.
 
-A `Region` is one use of compile(): a backend and its settings. It has a `CodeCache` for every code object that it compiled, with
-up to `config.recompile_limit` entries. A `Dispatcher` is the call path of one function object: it tries its entries, the last
-successful one first, and compiles on a miss.
+A `Region` is one use of compile(): a backend and its settings. It has a `CodeCache` for every code object that it
+compiled, with up to `config.recompile_limit` entries. A `Dispatcher` is the call path of one function object: it tries
+its entries, the last successful one first, and compiles on a miss.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ Backend = Callable[[GraphModule, list[Any]], Callable[..., Any]]
 
 LOCK = threading.RLock()  # one compilation at a time; running compiled code takes no lock
 RECOMPILES, GUARDS, GRAPH_BREAKS = logs.artifact("recompiles"), logs.artifact("guards"), logs.artifact("graph_breaks")
-BYTECODE, GRAPH_CODE, SIDE_EFFECTS = logs.artifact("bytecode"), logs.artifact("graph_code"), logs.artifact("side_effects")
+BYTECODE, GRAPH_CODE, SIDE_EFFECTS = (
+    logs.artifact("bytecode"),
+    logs.artifact("graph_code"),
+    logs.artifact("side_effects"),
+)
 _regions: weakref.WeakSet[Region] = weakref.WeakSet()
 
 
@@ -76,8 +80,8 @@ class Region:
     def wrap(self, function: FunctionType, owner: type | None = None) -> Callable[..., Any]:
         """A callable with the function's own signature that runs compiled code.
 
-        `owner`: a class that has caches of its own for the function. All modules of a model share `Module.__call__`; what is
-        compiled for one class should not count against the recompile limit of another.
+        `owner`: a class that has caches of its own for the function. All modules of a model share `Module.__call__`;
+        what is compiled for one class should not count against the recompile limit of another.
         """
         known = self._wrappers.get((id(function), owner))
         if known is not None:
@@ -89,7 +93,9 @@ class Region:
             self._wrappers[id(function), owner] = wrapper  # it keeps the function, and so the id, alive
         return wrapper
 
-    def resume_function(self, resume: ResumeCode, module_globals: dict[str, Any], owner: type | None) -> Callable[..., Any]:
+    def resume_function(
+        self, resume: ResumeCode, module_globals: dict[str, Any], owner: type | None
+    ) -> Callable[..., Any]:
         """The compiled form of a resume function; one with a closure is a function from its cells to the callable."""
         if not resume.free_names:
             key = id(resume.code), id(module_globals), owner
@@ -152,7 +158,9 @@ class Dispatcher:
         bound = self._bound_for(arguments)
         result = bound(*arguments)
         if result is MISS:
-            raise InternalTracerError(f"{self.function.__qualname__}: {self._failures(arguments)[-1]} right after compiling it.")
+            raise InternalTracerError(
+                f"{self.function.__qualname__}: {self._failures(arguments)[-1]} right after compiling it."
+            )
         return result
 
     def _move_to_front(self, position: int) -> None:
@@ -190,11 +198,14 @@ class Dispatcher:
         self.run = bound
         return bound
 
-    # --- telling -----------------------------------------------------------------------------------------------------------
+    # --- telling ------------------------------------------------------------------------------------------------------
 
     def _scope(self, entry: Entry, arguments: tuple[Any, ...]) -> dict[str, Any]:
         """The names that the guards of an entry refer to."""
-        cells = {f"cell_{name}": cell for name, cell in zip(self.function.__code__.co_freevars, self.function.__closure__ or ())}
+        cells = {
+            f"cell_{name}": cell
+            for name, cell in zip(self.function.__code__.co_freevars, self.function.__closure__ or ())
+        }
         return {**entry.names, **cells, **dict(zip(parameter_names(self.function.__code__).values(), arguments))}
 
     def _failures(self, arguments: tuple[Any, ...]) -> list[str]:
@@ -216,8 +227,9 @@ class Dispatcher:
         cache.warned = True
         reasons = "; ".join(self._failures(arguments)[-1:]) or "it raised an exception each time it was traced"
         warnings.warn(
-            f"`{self._place()}` was compiled {len(cache.entries)} times, which is config.recompile_limit; new kinds of input now run "
-            f"as plain Python. The last guard that failed: {reasons}. MTC_LOGS=recompiles shows all.  [MTC-B23]",
+            f"`{self._place()}` was compiled {len(cache.entries)} times, which is config.recompile_limit; new kinds of "
+            f"input now run as plain Python. The last guard that failed: {reasons}. MTC_LOGS=recompiles shows all.  "
+            "[MTC-B23]",
             stacklevel=4,
         )
 

@@ -1,8 +1,8 @@
 """Writing the Python function that runs instead of the traced one.
 
-The function first checks the guards and reads what it needs from outside, then calls the graph, then makes the values that live
-on and does the side effects again. `Codegen` collects the last part: it turns trackers into expressions, each object once, so
-that what was one object in the program is one object again.
+The function first checks the guards and reads what it needs from outside, then calls the graph, then makes the values
+that live on and does the side effects again. `Codegen` collects the last part: it turns trackers into expressions,
+each object once, so that what was one object in the program is one object again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class Codegen:
-    """The body of the generated function, behind the call of the graph. `graph_outputs` is what it needs from the graph."""
+    """The body of the generated function, behind the call of the graph. `graph_outputs` is what it needs from the
+    graph."""
 
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
@@ -36,7 +37,7 @@ class Codegen:
         self._building: set[int] = set()
         self._last_place: str = ""
 
-    # --- writing -----------------------------------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
         self.body.append(text)
@@ -55,7 +56,7 @@ class Codegen:
         self.line(f"{variable} = {text}")
         return variable
 
-    # --- values ------------------------------------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def constant(self, value: Any, hint: str) -> str:
         """The name under which the generated code holds an object."""
@@ -99,7 +100,7 @@ class Codegen:
         self._made[id(tensor)] = variable
         return variable
 
-    # --- stores ------------------------------------------------------------------------------------------------------------
+    # --- stores -------------------------------------------------------------------------------------------------------
 
     def store_attribute(self, target: VariableTracker, text: str, name: str, value: str) -> None:
         """target.name = value, past a `__setattr__` in Python, which was traced already."""

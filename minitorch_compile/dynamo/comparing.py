@@ -6,8 +6,8 @@
 >>> behaviour(program, (3, [1]))
 Behaviour(value=(('int', '6'), ('tuple', 0, (('int', '3'), ('list', 1, (('int', '1'), ('int', '3'))))), ()), printed='')
 
-`picture` turns a value into nested tuples, with a number for each object, so that equal pictures mean equal values with the same
-sharing between them.
+`picture` turns a value into nested tuples, with a number for each object, so that equal pictures mean equal values
+with the same sharing between them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Behaviour:
     printed: str
 
 
-def behaviour(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, state: Iterable[Any] = ()) -> Behaviour:
+def behaviour(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, state: Iterable[Any] = ()
+) -> Behaviour:
     """Calls the function and looks at everything. `state`: what else the program can reach (globals, objects)."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -43,7 +45,11 @@ def behaviour(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
             text = "" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
             result = (type(error).__name__, text)
     artist = _Artist()
-    pictures = (artist.draw(result), artist.draw((*args, *(kwargs or {}).values())), tuple(artist.draw(item) for item in state))
+    pictures = (
+        artist.draw(result),
+        artist.draw((*args, *(kwargs or {}).values())),
+        tuple(artist.draw(item) for item in state),
+    )
     return Behaviour(pictures, printed.getvalue())
 
 
@@ -80,7 +86,12 @@ class _Artist:
         if isinstance(value, (set, frozenset)):
             return tuple(sorted(repr(item) for item in value))
         if isinstance(value, FunctionType):
-            return value.__code__.co_qualname, self.draw(value.__defaults__), self.draw(value.__closure__), self.draw(value.__dict__)
+            return (
+                value.__code__.co_qualname,
+                self.draw(value.__defaults__),
+                self.draw(value.__closure__),
+                self.draw(value.__dict__),
+            )
         if isinstance(value, MethodType):
             return self.draw(value.__func__), self.draw(value.__self__)
         if isinstance(value, CellType):

@@ -1,8 +1,8 @@
 """Compiling one frame: trace it, hand the graph to the backend, write the function that runs instead.
 
-Tracing may meet something that it can't follow. Then it starts again from the beginning, knowing now where to stop (PyTorch's
-speculation log), and the generated function does the breaking instruction for real and calls a resume function for the rest.
-Where a frame can't be split, the plain function runs instead, under the same guards.
+Tracing may meet something that it can't follow. Then it starts again from the beginning, knowing now where to stop
+(PyTorch's speculation log), and the generated function does the breaking instruction for real and calls a resume
+function for the rest. Where a frame can't be split, the plain function runs instead, under the same guards.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, live_iterator, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import (
+    BackendCompilerFailed,
+    GraphBreak,
+    InternalTracerError,
+    ObservedException,
+    Unsupported,
+)
 from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS, GuardSet
@@ -41,7 +47,9 @@ from minitorch_compile.tensor import fake_like, grad_mode
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache import Region
 
-MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS", "__doc__": "What a generated function returns if its guards fail."})()
+MISS: Any = type(
+    "Miss", (), {"__repr__": lambda self: "MISS", "__doc__": "What a generated function returns if its guards fail."}
+)()
 
 
 @dataclass
@@ -78,7 +86,9 @@ class _RunFrameAsItIs(Exception):
 EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError)
 
 
-def compile_frame(function: FunctionType, arguments: tuple[Any, ...], region: Region, owner: type | None = None) -> Entry:
+def compile_frame(
+    function: FunctionType, arguments: tuple[Any, ...], region: Region, owner: type | None = None
+) -> Entry:
     """Traces a call of `function` with these arguments, in the order of its slots, and gives the compiled version.
 
     `owner`: whose caches the resume functions share, see `Region.wrap`.
@@ -109,7 +119,14 @@ def compile_frame(function: FunctionType, arguments: tuple[Any, ...], region: Re
 class FrameCompiler:
     """One attempt at a frame."""
 
-    def __init__(self, function: FunctionType, arguments: tuple[Any, ...], region: Region, breaks: dict[int, Unsupported], owner: type | None) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        arguments: tuple[Any, ...],
+        region: Region,
+        breaks: dict[int, Unsupported],
+        owner: type | None,
+    ) -> None:
         self.function = function
         self.code = function.__code__
         self.region = region
@@ -119,19 +136,24 @@ class FrameCompiler:
         self.parameters = parameter_names(self.code)
         self.name = _identifier(self.code.co_name)
         cells = (f"cell_{name}" for name in self.code.co_freevars)
-        self.output = OutputGraph(function.__globals__, (*self.parameters.values(), *cells, self.name, f"make_{self.name}"))
-        self.frame = SymbolicInterpreter(self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__))
+        self.output = OutputGraph(
+            function.__globals__, (*self.parameters.values(), *cells, self.name, f"make_{self.name}")
+        )
+        self.frame = SymbolicInterpreter(
+            self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__)
+        )
 
     def _slots(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
         """Arguments, looked into when needed, and the cells of the closure."""
         slots: dict[str, Any] = {
-            name: self.output.wrap(value, LocalSource(text)) for (name, text), value in zip(self.parameters.items(), arguments)
+            name: self.output.wrap(value, LocalSource(text))
+            for (name, text), value in zip(self.parameters.items(), arguments)
         }
         for name, cell in zip(self.code.co_freevars, self.function.__closure__ or ()):
             slots[name] = self.output.wrap_cell(cell, CellSource(name))
         return slots
 
-    # --- tracing -----------------------------------------------------------------------------------------------------------
+    # --- tracing ------------------------------------------------------------------------------------------------------
 
     def compile(self) -> Entry:
         """The entry; `_StartAgain` after meeting a new break, `RunPlainly` if the program raises."""
@@ -159,7 +181,9 @@ class FrameCompiler:
             except Unsupported as error:
                 self._note_break(step, error)
             except RecursionError as error:
-                deep = Unsupported("recursion-limit", "the tracer's own stack overflows: calls or data are nested too deeply.")
+                deep = Unsupported(
+                    "recursion-limit", "the tracer's own stack overflows: calls or data are nested too deeply."
+                )
                 deep.stack = (self.frame.source_line(),)
                 raise _RunFrameAsItIs(deep, "where it ends can't be told") from error
             step += 1
@@ -180,7 +204,7 @@ class FrameCompiler:
             inst = self.program.instructions[self.frame.index]
             TRACE_BYTECODE(f"{inst}  {self.frame.stack}")
 
-    # --- the three ways a frame ends ---------------------------------------------------------------------------------------
+    # --- the three ways a frame ends ----------------------------------------------------------------------------------
 
     def _entry_for_return(self) -> Entry:
         assert self.frame.outcome is not None
@@ -250,7 +274,9 @@ class FrameCompiler:
             raise _RunFrameAsItIs(reason, str(error)) from error
         values = {**slots, **{f"__stack{position}": value for position, value in enumerate(stack)}}
         arguments = ", ".join(self._text(codegen, values[name]) for name in resume.argument_names)
-        target = codegen.constant(self.region.resume_function(resume, self.function.__globals__, self.owner), resume.code.co_name)
+        target = codegen.constant(
+            self.region.resume_function(resume, self.function.__globals__, self.owner), resume.code.co_name
+        )
         if not resume.free_names:
             return f"{target}({arguments})"
         closure = ", ".join(codegen.value(self.frame.locals[name]) for name in resume.free_names)
@@ -260,7 +286,7 @@ class FrameCompiler:
     def _text(codegen: Codegen, value: Value) -> str:
         return value.text if isinstance(value, PlainText) else codegen.value(value)
 
-    # --- putting the pieces together -----------------------------------------------------------------------------------------
+    # --- putting the pieces together ----------------------------------------------------------------------------------
 
     def _finish(self, write: Callable[[Codegen], None], shown: GraphBreak | None) -> Entry:
         try:
@@ -301,13 +327,17 @@ class FrameCompiler:
         finally:
             grad_mode.state.enabled = mode_now
         graph = codegen.constant(compiled, "graph")
-        call = f"{graph}({', '.join(codegen.read(variable.source) for variable in inputs if variable.source is not None)})"
+        call = (
+            f"{graph}({', '.join(codegen.read(variable.source) for variable in inputs if variable.source is not None)})"
+        )
         if codegen.graph_outputs:
             call = f"({', '.join(codegen.graph_outputs)},) = {call}"
         comments = graph_comments(lines)
         if self.output.written_inputs or self._draws_random_numbers():
             return [*comments, call], module  # it can't be run a second time
-        again = f"{codegen.constant(raise_as_plain, 'raise_as_plain')}(error, plain, {', '.join(self.parameters.values())})"
+        again = (
+            f"{codegen.constant(raise_as_plain, 'raise_as_plain')}(error, plain, {', '.join(self.parameters.values())})"
+        )
         return [*comments, "try:", f"    {call}", "except Exception as error:", f"    return {again}"], module
 
     def _draws_random_numbers(self) -> bool:
@@ -341,8 +371,12 @@ class FrameCompiler:
         written = self.output.written_inputs
         if written:
             for variable in written:
-                if any(other.real.storage is variable.real.storage for other in self.output.inputs if other is not variable):
-                    raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another one is written in place.")
+                if any(
+                    other.real.storage is variable.real.storage for other in self.output.inputs if other is not variable
+                ):
+                    raise Unsupported(
+                        "aliased-inputs-mutated", "an input that shares memory with another one is written in place."
+                    )
             self._guard_separate([AttrSource(v.source, "storage") for v in self.output.inputs if v.source is not None])
         for changed in self.output.side_effects.changed:
             alike = self.output.tracked_like(changed)
@@ -352,21 +386,37 @@ class FrameCompiler:
         """One guard that all these objects are different ones."""
         if len(sources) > 1:
             ids = ", ".join(f"id({source.name()})" for source in sources)
-            self.output.guards.add(guards.Guard(ExpressionSource(f"len({{{ids}}})"), "NO_ALIAS", f"{{0}} == {len(sources)}", "no two alike"))
+            self.output.guards.add(
+                guards.Guard(
+                    ExpressionSource(f"len({{{ids}}})"), "NO_ALIAS", f"{{0}} == {len(sources)}", "no two alike"
+                )
+            )
 
-    def _entry(self, codegen: Codegen, body: list[str], module: GraphModule | None, shown: GraphBreak | None, is_plain: bool = False) -> Entry:
+    def _entry(
+        self,
+        codegen: Codegen,
+        body: list[str],
+        module: GraphModule | None,
+        shown: GraphBreak | None,
+        is_plain: bool = False,
+    ) -> Entry:
         names = self.output.names.values
         names.update(MISS=MISS, READ_ERRORS=READ_ERRORS, compiled=self.region.compiled)
-        names["__name__"] = self.function.__globals__.get("__name__")  # what a class or warning made here is attributed to
-        line = self.frame.program.code.co_firstlineno
-        title = f"What runs instead of `{self.code.co_qualname}` ({_basename(self.code.co_filename)}:{line}) when the guards hold."
-        source = function_text(self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body)
+        names["__name__"] = self.function.__globals__.get(
+            "__name__"
+        )  # what a class or warning made here is attributed to
+        place = f"{_basename(self.code.co_filename)}:{self.code.co_firstlineno}"
+        title = f"What runs instead of `{self.code.co_qualname}` ({place}) when the guards hold."
+        source = function_text(
+            self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body
+        )
         bind = function_from_source(source, f"make_{self.name}", names)
         return Entry(bind, self.output.guards, source, names, module, shown, is_plain=is_plain)
 
 
 def raise_as_plain(error: Exception, plain: Callable[..., Any], *arguments: Any) -> None:
-    """The graph raised, before anything was changed: the plain function raises at its own line, after what it did before."""
+    """The graph raised, before anything was changed: the plain function raises at its own line, after what it did
+    before."""
     plain(*arguments)
     raise error
 

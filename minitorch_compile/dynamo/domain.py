@@ -1,7 +1,7 @@
 """The domain of the symbolic interpreter: Python's operations on trackers, and the small questions that trackers ask.
 
-`SymbolicDomain` answers the hooks that need no frame. It knows the protocol around an operation (try the left operand, then
-the right one reflected; compare by identity when nobody answers); the trackers know their own kind.
+`SymbolicDomain` answers the hooks that need no frame. It knows the protocol around an operation (try the left operand,
+then the right one reflected; compare by identity when nobody answers); the trackers know their own kind.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SymbolicDomain:
     def side_effects(self) -> SideEffects:
         return self.output.side_effects
 
-    # --- exceptions of the traced program --------------------------------------------------------------------------------
+    # --- exceptions of the traced program -----------------------------------------------------------------------------
 
     def raise_error(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """The program gets this exception; arguments are Python values or trackers."""
@@ -56,7 +56,9 @@ class SymbolicDomain:
         """The program gets an exception that a real operation raised while tracing."""
         if isinstance(error, (Unsupported, ObservedException)):
             raise error
-        raise ObservedException(ExceptionVariable(type(error), [self.output.from_python(arg) for arg in error.args])) from error
+        raise ObservedException(
+            ExceptionVariable(type(error), [self.output.from_python(arg) for arg in error.args])
+        ) from error
 
     def compute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """A real operation on constants; what it raises, the program gets."""
@@ -79,7 +81,7 @@ class SymbolicDomain:
         """A function of `polyfills.py`, to be traced in place of one written in C."""
         return self.output.wrap_constant(function, function.__name__)
 
-    # --- looking into values -----------------------------------------------------------------------------------------------
+    # --- looking into values ------------------------------------------------------------------------------------------
 
     def constant(self, value: Value) -> Any:
         """The Python value of a constant; a break if it is not one."""
@@ -180,7 +182,11 @@ class SymbolicDomain:
         if isinstance(tracked, SizeVariable):
             return Size(self.graph_argument(item) for item in tracked.items)
         if isinstance(tracked, (TupleVariable, ListVariable)):
-            return tracked.cls(self.graph_argument(item) for item in tracked.items) if type(tracked) in (TupleVariable, ListVariable) else tracked.unsupported("as an argument of an operation")
+            return (
+                tracked.cls(self.graph_argument(item) for item in tracked.items)
+                if type(tracked) in (TupleVariable, ListVariable)
+                else tracked.unsupported("as an argument of an operation")
+            )
         if isinstance(tracked, DictVariable):
             return {self.constant(key): self.graph_argument(item) for key, item in tracked.entries.values()}
         if isinstance(tracked, SliceVariable):
@@ -197,7 +203,7 @@ class SymbolicDomain:
             return NamedTupleVariable(type(values), items)
         return self.build("tuple" if isinstance(values, tuple) else "list", items)
 
-    # --- operators ---------------------------------------------------------------------------------------------------------
+    # --- operators ----------------------------------------------------------------------------------------------------
 
     def unary(self, op: str, a: Value) -> Value:
         tracked = a.realize()
@@ -218,8 +224,13 @@ class SymbolicDomain:
         return result
 
     def _ask_both(self, left: VariableTracker, right: VariableTracker, op: str) -> Value | None:
-        """Python's order: the left operand first, unless the right one's class is a subclass that overrides the method."""
-        if isinstance(left, UserObjectVariable) and isinstance(right, UserObjectVariable) and right.overrides_reflected(op, left):
+        """Python's order: the left operand first, unless the right one's class is a subclass that overrides the
+        method."""
+        if (
+            isinstance(left, UserObjectVariable)
+            and isinstance(right, UserObjectVariable)
+            and right.overrides_reflected(op, left)
+        ):
             result = right.reflected(self, op, left)  # type: ignore[arg-type]
             return left.binary(self, op, right) if result is None else result  # type: ignore[arg-type]
         result = left.binary(self, op, right)  # type: ignore[arg-type]
@@ -234,7 +245,9 @@ class SymbolicDomain:
             names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
             if not isinstance(left, (TupleVariable, ListVariable)):
                 self.raise_error(TypeError, f"unsupported operand type(s) for {op}: {names}")
-        raise Unsupported("unsupported-object", f"the operator {op} between {left.describe()} and {right.describe()} is not followed.")
+        raise Unsupported(
+            "unsupported-object", f"the operator {op} between {left.describe()} and {right.describe()} is not followed."
+        )
 
     def inplace(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
@@ -253,7 +266,11 @@ class SymbolicDomain:
             return outcome
         if _both_constant(left, right):
             return self.output.from_python(self.compute(COMPARE[op], left.as_constant(), right.as_constant()))
-        first, second = (right, left) if isinstance(right, TensorVariable) and not isinstance(left, TensorVariable) else (left, right)
+        first, second = (
+            (right, left)
+            if isinstance(right, TensorVariable) and not isinstance(left, TensorVariable)
+            else (left, right)
+        )
         swapped = first is right
         result = first.compare(self, SWAPPED[op] if swapped else op, second)  # type: ignore[arg-type]
         if result is None:
@@ -262,7 +279,10 @@ class SymbolicDomain:
             return result
         if op in ("==", "!="):
             return ConstantVariable(self.identical(left, right) == (op == "=="))
-        raise Unsupported("unsupported-object", f"the comparison {op} between {left.describe()} and {right.describe()} is not followed.")
+        raise Unsupported(
+            "unsupported-object",
+            f"the comparison {op} between {left.describe()} and {right.describe()} is not followed.",
+        )
 
     def is_(self, a: Value, b: Value) -> Value:
         return ConstantVariable(self.identical(a, b))
@@ -277,7 +297,7 @@ class SymbolicDomain:
         tracked = value.realize()
         return isinstance(tracked, ConstantVariable) and tracked.python_type() is type(None)
 
-    # --- attributes and items ----------------------------------------------------------------------------------------------
+    # --- attributes and items -----------------------------------------------------------------------------------------
 
     def load_attr(self, obj: Value, name: str) -> Value:
         return obj.realize().getattr(self, name)  # type: ignore[arg-type]
@@ -314,7 +334,7 @@ class SymbolicDomain:
     def delitem(self, obj: Value, key: Value) -> None:
         obj.realize().call_method(self, "__delitem__", [key], {})  # type: ignore[arg-type]
 
-    # --- building and taking apart -------------------------------------------------------------------------------------------
+    # --- building and taking apart ------------------------------------------------------------------------------------
 
     def build(self, kind: str, items: list[Value]) -> Any:
         if kind == "tuple":
@@ -374,7 +394,9 @@ class SymbolicDomain:
     def unpack_ex(self, iterable: Value, before: int, after: int) -> Sequence[Value]:
         items = self.unpack_all(iterable)
         if len(items) < before + after:
-            self.raise_error(ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+            self.raise_error(
+                ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
+            )
         end = len(items) - after
         return [*items[:before], ListVariable(items[before:end]), *items[end:]]
 
@@ -390,7 +412,7 @@ class SymbolicDomain:
         text = open_text(value, wanted)
         return ConstantVariable(value.realize().format(self, wanted)) if text is None else text  # type: ignore[arg-type]
 
-    # --- iteration, calls, match ---------------------------------------------------------------------------------------------
+    # --- iteration, calls, match --------------------------------------------------------------------------------------
 
     def get_iter(self, iterable: Value) -> Value:
         return self.as_iterator(iterable)
@@ -423,7 +445,10 @@ class SymbolicDomain:
             return ConstantVariable(None)
         if positional and not hasattr(wanted, "__match_args__"):
             raise Unsupported("unsupported-syntax", f"a positional pattern for {wanted.__name__} is not followed.")
-        attributes = [*getattr(wanted, "__match_args__", ())[:positional], *(self.constant(name) for name in self.unpack_all(names))]
+        attributes = [
+            *getattr(wanted, "__match_args__", ())[:positional],
+            *(self.constant(name) for name in self.unpack_all(names)),
+        ]
         found = []
         for name in attributes:
             try:
@@ -445,17 +470,25 @@ class SymbolicDomain:
 
 def _both_constant(left: VariableTracker, right: VariableTracker) -> bool:
     """Whether an operator can be computed: numbers, strings, and tuples of them; not classes, whose `|` is a type."""
-    return isinstance(left, (ConstantVariable, TupleVariable)) and isinstance(right, (ConstantVariable, TupleVariable)) and (
-        isinstance(left, ConstantVariable) or isinstance(right, ConstantVariable)
-    ) and left.is_constant() and right.is_constant()
+    return (
+        isinstance(left, (ConstantVariable, TupleVariable))
+        and isinstance(right, (ConstantVariable, TupleVariable))
+        and (isinstance(left, ConstantVariable) or isinstance(right, ConstantVariable))
+        and left.is_constant()
+        and right.is_constant()
+    )
 
 
 def _identical_constants(x: Any, y: Any) -> bool:
-    """Different values are different objects. Of equal numbers and strings Python does not say whether they are one object."""
+    """Different values are different objects. Of equal numbers and strings Python does not say whether they are one
+    object."""
     if type(x) is not type(y) or x != y:
         return False
     if isinstance(x, SINGLETONS) or x is y and type(x) not in (int, float, complex, str, bytes, range):
         return True
     if isinstance(x, int) and -5 <= x <= 256:
         return True
-    raise Unsupported("unsupported-object", f"`is` between equal values of type {type(x).__name__} depends on the interpreter; use ==.")
+    raise Unsupported(
+        "unsupported-object",
+        f"`is` between equal values of type {type(x).__name__} depends on the interpreter; use ==.",
+    )

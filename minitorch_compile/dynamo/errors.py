@@ -3,12 +3,13 @@
 >>> line = SourceLine("/home/me/train.py", 31, "loss_fn", '    if loss.item() > 10: print("diverging")', 7, 18)
 >>> broken = Unsupported("data-dependent-value", ".item() needs the tensor's data, which does not exist while tracing.")
 >>> broken.stack = (line,)
->>> print(GraphBreak.of(broken, "The function continues in two graphs, split here."))
-Graph break in `loss_fn`, train.py:31
+>>> shown = GraphBreak.of(broken, "The function continues in two graphs, split here.")
+>>> print(shown.describe(1, 2))                                                           # doctest: +ELLIPSIS
+Graph break 1 of 2 in `loss_fn`, train.py:31
     31 |     if loss.item() > 10: print("diverging")
                 ^^^^^^^^^^^
   data-dependent value: .item() needs the tensor's data, which does not exist while tracing.
-  The function continues in two graphs, split here.  Hint: keep the value in a tensor (torch.where, masking), or move the line outside the compiled function.  [MTC-B07]
+  The function continues in two graphs, split here.  Hint: keep the value in a tensor ... [MTC-B07]
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class Unsupported(RuntimeError):
 
 
 class ObservedException(Exception):
-    """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may catch it."""
+    """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may
+    catch it."""
 
     def __init__(self, value: VariableTracker) -> None:
         self.value = value
@@ -136,14 +138,18 @@ class GraphBreak:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Breaks with the same key have the same cause: one inside a callee shows again when the callee is compiled itself."""
+        """Breaks with the same key have the same cause: one inside a callee shows again when the callee is compiled
+        itself."""
         cause = self.stack[-1]
         return self.code, cause.filename, cause.lineno, cause.start, self.reason
 
     def describe(self, number: int = 0, count: int = 0) -> str:
         """The five lines of an explanation, numbered if wanted."""
         which = f" {number} of {count}" if count else ""
-        lines = [f"Graph break{which} in `{self.source_line.function}`, {self.source_line.place}", self.source_line.marked()]
+        lines = [
+            f"Graph break{which} in `{self.source_line.function}`, {self.source_line.place}",
+            self.source_line.marked(),
+        ]
         for inner in self.users_lines[1:]:
             lines += [f"  called from there: `{inner.function}`, {inner.place}", inner.marked()]
         lines.append(f"  {self.title}: {self.reason}")

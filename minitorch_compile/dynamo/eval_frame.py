@@ -73,7 +73,9 @@ def _original(function: FunctionType) -> FunctionType:
 
 def _is_compilable(function: FunctionType) -> bool:
     """Whether a callee is worth compiling on its own."""
-    return _has_plain_frame(function) and reason_to_skip(function.__code__, function.__globals__.get("__name__")) is None
+    return (
+        _has_plain_frame(function) and reason_to_skip(function.__code__, function.__globals__.get("__name__")) is None
+    )
 
 
 def _has_plain_frame(function: FunctionType) -> bool:

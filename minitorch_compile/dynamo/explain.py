@@ -53,10 +53,9 @@ class ExplainOutput:
     compile_times: dict[str, float] = field(repr=False)  # seconds for each function, tracing and backend together
 
     def __str__(self) -> str:
-        lines = [self._summary()]
+        lines = [self._summary(), ""]
         for number, operations in enumerate(self.ops_per_graph, 1):
-            lines.append(f"\ngraph {number}: {_counted(len(operations), 'operation')}" if number == 1 else f"graph {number}: {_counted(len(operations), 'operation')}")
-            lines.append("    " + ", ".join(target_name(op).rpartition(".")[2] for op in operations))
+            lines += [f"graph {number}: {_counted(len(operations), 'operation')}", "    " + _names(operations)]
         for number, broken in enumerate(self.break_reasons, 1):
             lines += ["", broken.describe(number, self.graph_break_count)]
         return "\n".join(lines)
@@ -71,22 +70,26 @@ class ExplainOutput:
 
     def _repr_html_(self) -> str:
         """For notebooks: the summary, a table of the graphs, the breaks, the guards folded away."""
-        rows = "".join(
-            f"<tr><td>{number}</td><td>{len(operations)}</td><td style='text-align:left'><code>{_names(operations)}</code></td></tr>"
-            for number, operations in enumerate(self.ops_per_graph, 1)
+        head = "<tr><th>graph</th><th>operations</th><th>which</th></tr>"
+        rows = "".join(_row(number, operations) for number, operations in enumerate(self.ops_per_graph, 1))
+        texts = [broken.describe(number, self.graph_break_count) for number, broken in enumerate(self.break_reasons, 1)]
+        breaks = "".join(f"<pre style='{BREAK_STYLE}'>{html.escape(text)}</pre>" for text in texts)
+        guards = (
+            f"<summary>{_counted(len(self.out_guards), 'guard')}</summary><pre>{html.escape(self.guards_text())}</pre>"
         )
-        breaks = "".join(
-            f"<pre style='border-left:3px solid #c33;padding-left:8px'>{html.escape(broken.describe(number, self.graph_break_count))}</pre>"
-            for number, broken in enumerate(self.break_reasons, 1)
-        )
-        guards = f"<details><summary>{_counted(len(self.out_guards), 'guard')}</summary><pre>{html.escape(self.guards_text())}</pre></details>"
-        return (
-            f"<p><b>{self._summary()}</b></p><table><tr><th>graph</th><th>operations</th><th>which</th></tr>{rows}</table>{breaks}{guards}"
-        )
+        return f"<p><b>{self._summary()}</b></p><table>{head}{rows}</table>{breaks}<details>{guards}</details>"
+
+
+BREAK_STYLE = "border-left:3px solid #c33;padding-left:8px"
+
+
+def _row(number: int, operations: list[Any]) -> str:
+    names = f"<td style='text-align:left'><code>{_names(operations)}</code></td>"
+    return f"<tr><td>{number}</td><td>{len(operations)}</td>{names}</tr>"
 
 
 def _names(operations: list[Any]) -> str:
-    return html.escape(", ".join(target_name(op).rpartition(".")[2] for op in operations))
+    return ", ".join(target_name(op).rpartition(".")[2] for op in operations)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -109,7 +112,9 @@ def explain(function: Callable[..., Any]) -> Callable[..., ExplainOutput]:
 
 def report(region: Region) -> ExplainOutput:
     """What a region has compiled so far."""
-    operations = [[node.target for node in module.graph.nodes if node.op.startswith("call")] for module in region.graph_modules]
+    operations = [
+        [node.target for node in module.graph.nodes if node.op.startswith("call")] for module in region.graph_modules
+    ]
     entries = [(cache.code.co_qualname, entry) for cache in region.caches for entry in cache.entries]
     times: dict[str, float] = {}
     for name, entry in entries:

@@ -24,8 +24,8 @@ MAKES_DATA = ("creation", "random")
 class FakeMode:
     """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
 
-    Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages that
-    in-place operations changed.
+    Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
+    that in-place operations changed.
     """
 
     def __init__(self) -> None:

@@ -1,18 +1,18 @@
 """From a traced frame to the text of the function that replaces it.
 
-    def make_loss_fn(function, plain):                         made once for each function object: binds its closure
-        def loss_fn(model, x, y):
-            try:
-                if not (type(x) is Tensor and x.sizes == (64, 10) ...):     the guards
-                    return MISS
-                t_0 = model._parameters                                     what is needed from outside
-            except READ_ERRORS:
+def make_loss_fn(function, plain):                         made once for each function object: binds its closure
+    def loss_fn(model, x, y):
+        try:
+            if not (type(x) is Tensor and x.sizes == (64, 10) ...):     the guards
                 return MISS
-            # train.py:30  loss = F.mse_loss(model(x), y)
-            (out_0,) = graph(x, y, t_1)                                     the tensor work
-            model.steps = t_4 + 1                                           the side effects
-            return out_0
-        return loss_fn
+            t_0 = model._parameters                                     what is needed from outside
+        except READ_ERRORS:
+            return MISS
+        # train.py:30  loss = F.mse_loss(model(x), y)
+        (out_0,) = graph(x, y, t_1)                                     the tensor work
+        model.steps = t_4 + 1                                           the side effects
+        return out_0
+    return loss_fn
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from minitorch_compile.dynamo.errors import SourceLine
 
 # Names with a meaning in generated code. An argument of such a name is renamed, as arguments are passed by position.
 USED_NAMES = frozenset((
-    "type", "len", "list", "repr", "getattr", "setattr", "delattr", "slice", "set", "frozenset", "format", "str", "ascii", "id",
-    "iter", "object", "__import__", "Exception", "function", "plain", "compiled", "graph", "error", "MISS", "READ_ERRORS", "G",
+    "type", "len", "list", "repr", "getattr", "setattr", "delattr", "slice", "set", "frozenset", "format", "str",
+    "ascii", "id",
+    "iter", "object", "__import__", "Exception", "function", "plain", "compiled", "graph", "error", "MISS",
+    "READ_ERRORS", "G",
 ))  # fmt: skip
 
 
@@ -45,14 +47,27 @@ def _safe(name: str) -> str:
     return clean + "_" if clean in USED_NAMES else clean
 
 
-def function_text(name: str, title: str, parameters: Sequence[str], free_names: Sequence[str], checks: Sequence[str], body: Sequence[str]) -> str:
+def function_text(
+    name: str,
+    title: str,
+    parameters: Sequence[str],
+    free_names: Sequence[str],
+    checks: Sequence[str],
+    body: Sequence[str],
+) -> str:
     """The whole source. `checks` may return MISS; `body` ends with a return."""
     cells = [f"cell_{variable} = function.__closure__[{i}]" for i, variable in enumerate(free_names)]
     inner = [f"def {name}({', '.join(parameters)}):"]
     if checks:
         inner += ["    try:", *_indented(checks, 8), "    except READ_ERRORS:", "        return MISS"]
     inner += _indented(body, 4)
-    lines = [f"# {title}", f"def make_{name}(function, plain):", *_indented(cells, 4), *_indented(inner, 4), f"    return {name}"]
+    lines = [
+        f"# {title}",
+        f"def make_{name}(function, plain):",
+        *_indented(cells, 4),
+        *_indented(inner, 4),
+        f"    return {name}",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -4,7 +4,8 @@
 >>> from minitorch_compile.dynamo.namespace import Namespace
 >>> from minitorch_compile.dynamo.source import AttrSource, LocalSource
 >>> guards = GuardSet()
->>> guards.add(Guard(LocalSource("x"), "TYPE", "type({0}) is Tensor"), Guard(AttrSource(LocalSource("x"), "tag"), "EQ", "{0} == 1"))
+>>> x = LocalSource("x")
+>>> guards.add(Guard(x, "TYPE", "type({0}) is Tensor"), Guard(AttrSource(x, "tag"), "EQ", "{0} == 1"))
 >>> reader = SourceReader(Namespace({"x"}))
 >>> write_checks(guards, reader)
 >>> print(*reader.lines, sep="\\n")
@@ -14,7 +15,8 @@ t_0 = x.tag
 if not (t_0 == 1):
     return MISS
 
-What was read for a guard is in a variable already when the rest of the function needs it, as with a module's parameters.
+What was read for a guard is in a variable already when the rest of the function needs it, as with a module's
+parameters.
 """
 
 from __future__ import annotations
@@ -82,7 +84,8 @@ def write_checks(guards: GuardSet, reader: SourceReader) -> None:
 
 
 def in_checking_order(guards: Iterable[Guard]) -> list[Guard]:
-    """Most often failing first: arguments, tensors among them first; then closures and globals; comparisons of two paths last.
+    """Most often failing first: arguments, tensors among them first; then closures and globals; comparisons of two
+    paths last.
 
     Guards with the same root keep their order, since a path is safe to read only after the guards on its bases.
     """

@@ -7,8 +7,8 @@ A guard is a source, a check on it written as Python text, and what was seen whe
 >>> sizes.code
 'x.sizes == (4, 4)'
 
-All guards of a cache entry become the first lines of its generated function (`guard_code.py`). When one fails, it is found
-again and shown with both values:
+All guards of a cache entry become the first lines of its generated function (`guard_code.py`). When one fails, it is
+found again and shown with both values:
 
 >>> import types
 >>> print(failure([sizes], {"x": types.SimpleNamespace(sizes=(8, 4))}))
@@ -32,7 +32,8 @@ READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError)
 
 @dataclass(frozen=True)
 class Guard:
-    """`check` is the text of the condition, {0} standing for the source and {1} for `other`, a second source if there is one."""
+    """`check` is the text of the condition, {0} standing for the source and {1} for `other`, a second source if there
+    is one."""
 
     source: Source
     kind: str
@@ -55,7 +56,8 @@ class Guard:
 
 
 class GuardSet:
-    """The guards of one traced frame, in the order they were needed, each once; and the sources that must be readable."""
+    """The guards of one traced frame, in the order they were needed, each once; and the sources that must be
+    readable."""
 
     def __init__(self) -> None:
         self._guards: dict[Guard, None] = {}
@@ -79,7 +81,7 @@ class GuardSet:
         return "\n".join(map(str, self))
 
 
-# --- the kinds of guards -------------------------------------------------------------------------------------------------
+# --- the kinds of guards ----------------------------------------------------------------------------------------------
 
 
 def type_is(source: Source, cls: type, names: Namespace) -> Guard:
@@ -151,7 +153,9 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]
         (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
     ]
     if x.requires_grad and not _is_parameter(x):  # a parameter is always a leaf
-        checks.append(("{0}.grad_fn is None" if x.grad_fn is None else "{0}.grad_fn is not None", "is_leaf", str(x.is_leaf)))
+        checks.append(
+            ("{0}.grad_fn is None" if x.grad_fn is None else "{0}.grad_fn is not None", "is_leaf", str(x.is_leaf))
+        )
     return [
         Guard(source, "TENSOR_MATCH", check, expected, actual=f"{{0}}.{field}" if field else "type({0})")
         for check, field, expected in checks
@@ -173,8 +177,18 @@ def function_match(source: Source, function: Any, names: Namespace) -> list[Guar
     """A function with the same code and globals: a lambda made anew at each call still matches."""
     code, scope = function.__code__, function.__globals__
     return [
-        Guard(source, "FUNCTION_MATCH", f"{{0}}.__code__ is {names.install(code, 'code_' + code.co_name)}", code.co_qualname),
-        Guard(source, "FUNCTION_MATCH", f"{{0}}.__globals__ is {names.install(scope, 'globals_' + function.__name__)}", "the same module"),
+        Guard(
+            source,
+            "FUNCTION_MATCH",
+            f"{{0}}.__code__ is {names.install(code, 'code_' + code.co_name)}",
+            code.co_qualname,
+        ),
+        Guard(
+            source,
+            "FUNCTION_MATCH",
+            f"{{0}}.__globals__ is {names.install(scope, 'globals_' + function.__name__)}",
+            "the same module",
+        ),
     ]
 
 
@@ -183,7 +197,7 @@ def attribute_absent(source: Source, name: str) -> Guard:
     return dict_contains(InstanceDictSource(source), repr(name), False)
 
 
-# --- finding the guard that failed -----------------------------------------------------------------------------------------
+# --- finding the guard that failed ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What tracing a frame builds up: the graph, the guards, the side effects, the names.
 
-Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result looks
-like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line.
+Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result
+looks like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class OutputGraph:
         """The innermost frame being traced."""
         return self.frames[-1]
 
-    # --- values from outside ---------------------------------------------------------------------------------------------
+    # --- values from outside ------------------------------------------------------------------------------------------
 
     def wrap(self, value: Any, source: Source) -> Value:
         """A value read from `source`, to be looked into when the program does."""
@@ -143,7 +143,7 @@ class OutputGraph:
         cls = variable.python_type()
         return [known for known in self._tracked.values() if known.python_type() is cls]
 
-    # --- tensors -------------------------------------------------------------------------------------------------------
+    # --- tensors ------------------------------------------------------------------------------------------------------
 
     def graph_input(self, value: TensorBase, source: Source) -> TensorVariable:
         """A tensor from outside becomes a placeholder, in the order in which tensors are met."""
@@ -250,7 +250,7 @@ class OutputGraph:
         node.meta.update(val=None, stack=self.tracer.user_line())
         grad_mode.state.enabled = enabled
 
-    # --- finishing -------------------------------------------------------------------------------------------------------
+    # --- finishing ----------------------------------------------------------------------------------------------------
 
     @property
     def written_inputs(self) -> list[TensorVariable]:
@@ -278,7 +278,11 @@ class OutputGraph:
 
     def _drop_unused_items(self) -> None:
         for node in self.graph.nodes:
-            if node.target is operator.getitem and not node.users and isinstance(node.args[0].meta["val"], (tuple, list)):  # type: ignore[union-attr]
+            if (
+                node.target is operator.getitem
+                and not node.users
+                and isinstance(node.args[0].meta["val"], (tuple, list))
+            ):  # type: ignore[union-attr]
                 self.graph.erase_node(node)
 
     def _drop_idle_grad_switches(self) -> None:

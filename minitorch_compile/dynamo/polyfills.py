@@ -4,6 +4,8 @@
 ([1, 2, 'a', 'b'], 6, [6, 8, 10])
 """
 
+# ruff: noqa: SIM110  any() and all() are what is defined here
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -81,7 +83,9 @@ def product(*iterables: Iterable[Any], repeat: int = 1) -> Iterator[tuple[Any, .
     yield from results
 
 
-def accumulate(iterable: Iterable[Any], func: Callable[[Any, Any], Any] | None = None, *, initial: Any = None) -> Iterator[Any]:
+def accumulate(
+    iterable: Iterable[Any], func: Callable[[Any, Any], Any] | None = None, *, initial: Any = None
+) -> Iterator[Any]:
     iterator = iter(iterable)
     total = initial
     if initial is None:

@@ -1,8 +1,8 @@
 """What the traced program changed in the world outside, to be done again after the graph has run.
 
-While tracing, nothing outside is touched: a store goes into a layer on top of the object, where later reads find it. The
-changes are kept in program order, and each knows how to write itself as a statement of the generated code. Changes of objects
-that the program made itself need no replay; they are made in their final state if they are needed at all.
+While tracing, nothing outside is touched: a store goes into a layer on top of the object, where later reads find it.
+The changes are kept in program order, and each knows how to write itself as a statement of the generated code. Changes
+of objects that the program made itself need no replay; they are made in their final state if they are needed at all.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.class_lookup import Found
     from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.variables.class_lookup import Found
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 
 DELETED: Any = object()
@@ -150,7 +150,7 @@ class SideEffects:
             effect.place = self._current_line()
             self.effects.append(effect)
 
-    # --- attributes ----------------------------------------------------------------------------------------------------
+    # --- attributes ---------------------------------------------------------------------------------------------------
 
     def attributes(self, target: VariableTracker) -> dict[str, Value]:
         """What the program stored on the object, by name."""
@@ -198,7 +198,7 @@ class SideEffects:
     def _layer(self, target: VariableTracker) -> dict[str, Any]:
         return self._attributes.setdefault(id(target), (target, {}))[1]
 
-    # --- containers ----------------------------------------------------------------------------------------------------
+    # --- containers ---------------------------------------------------------------------------------------------------
 
     def store_item(self, target: VariableTracker, key: Value, value: Value) -> None:
         self._note(StoreItem(target, key, value))
@@ -212,7 +212,7 @@ class SideEffects:
     def replace_items(self, target: VariableTracker, items: list[Value]) -> None:
         self._note(ReplaceItems(target, list(items)))
 
-    # --- variables -----------------------------------------------------------------------------------------------------
+    # --- variables ----------------------------------------------------------------------------------------------------
 
     def store_global(self, scope: GlobalsVariable, name: str, value: Any) -> None:
         """Sets or, with DELETED, deletes a global."""

@@ -146,7 +146,8 @@ class ItemSource(ChainedSource):
 
 @dataclass(frozen=True)
 class NamedItemSource(ChainedSource):
-    """origin[constant], the key an object that the generated code holds under a name (an enum member, a dtype, a class)."""
+    """origin[constant], the key an object that the generated code holds under a name (an enum member, a dtype, a
+    class)."""
 
     constant: str
 
@@ -156,7 +157,8 @@ class NamedItemSource(ChainedSource):
 
 @dataclass(frozen=True)
 class DictKeySource(ChainedSource):
-    """The key at a position of a dict, when the key is an object without a literal: a parameter in an optimizer's state."""
+    """The key at a position of a dict, when the key is an object without a literal: a parameter in an optimizer's
+    state."""
 
     position: int
 

@@ -1,7 +1,8 @@
 """The symbolic interpreter: the bytecode interpreter over trackers instead of values.
 
-It runs the traced function, and every Python function that it calls, without data. What it computes with tensors lands in
-the graph, what it read becomes guards, what it changed is noted as side effects. What it can't follow raises `Unsupported`.
+It runs the traced function, and every Python function that it calls, without data. What it computes with tensors lands
+in the graph, what it read becomes guards, what it changed is noted as side effects. What it can't follow raises
+`Unsupported`.
 """
 
 from __future__ import annotations
@@ -44,14 +45,21 @@ ASYNC_FLAGS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
     """One frame of the traced program. `scope` is the module of its function, `parent` the frame that called it."""
 
-    def __init__(self, program: Program, slots: dict[str, Value], output: OutputGraph, scope: GlobalsVariable, parent: SymbolicInterpreter | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        slots: dict[str, Value],
+        output: OutputGraph,
+        scope: GlobalsVariable,
+        parent: SymbolicInterpreter | None = None,
+    ) -> None:
         super().__init__(program, slots)
         self.output = output
         self.scope = scope
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
 
-    # --- running ---------------------------------------------------------------------------------------------------------
+    # --- running ------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """One instruction; an `Unsupported` that passes learns the line."""
@@ -92,7 +100,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
         if reason is not None:
             raise reason
 
-    # --- where we are ------------------------------------------------------------------------------------------------------
+    # --- where we are -------------------------------------------------------------------------------------------------
 
     def source_line(self) -> SourceLine:
         """The line of this frame that is being executed."""
@@ -124,7 +132,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
     def is_library(self) -> bool:
         return is_library_code(self.program.code)
 
-    # --- constants and names -------------------------------------------------------------------------------------------------
+    # --- constants and names ------------------------------------------------------------------------------------------
 
     def load_const(self, value: object) -> Value:
         return self.output.from_python(value)
@@ -168,7 +176,9 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
         if name in self.program.code.co_freevars:
             where = "where it is not associated with a value in enclosing scope"
             self.raise_error(NameError, f"cannot access free variable '{name}' {where}")
-        self.raise_error(UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value")
+        self.raise_error(
+            UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value"
+        )
 
     def make_cell(self, content: Any) -> CellVariable:
         return CellVariable(content)
@@ -179,7 +189,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
     def store_cell(self, cell: CellVariable, content: Any) -> None:
         cell.store(self, content)
 
-    # --- functions and generators ------------------------------------------------------------------------------------------
+    # --- functions and generators -------------------------------------------------------------------------------------
 
     def make_function(self, code: Value, attributes: dict[str, Value]) -> Value:
         return NestedFunctionVariable(self.constant(code), attributes, self.scope)
@@ -200,7 +210,7 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
             raise Unsupported("generator-frame", f"`yield from` {tracked.describe()} is not followed.")
         return (False, ConstantVariable(None)) if item is None else (True, item)
 
-    # --- exceptions ----------------------------------------------------------------------------------------------------------
+    # --- exceptions ---------------------------------------------------------------------------------------------------
 
     def caught(self, error: BaseException) -> Value | None:
         return error.value if isinstance(error, ObservedException) else None
@@ -259,13 +269,17 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
         error.cause = error.context = exception
         return error
 
-    # --- imports -------------------------------------------------------------------------------------------------------------
+    # --- imports ------------------------------------------------------------------------------------------------------
 
     def import_name(self, name: str, fromlist: Value, level: Value) -> Value:
         """A module that is imported already. Importing one now would run its code while tracing."""
         names, depth = self.constant(fromlist), self.constant(level)
         package = self.scope.real.get("__package__") or self.scope.real.get("__name__", "")
-        full = name if depth == 0 else ".".join([*package.split(".")[: len(package.split(".")) - depth + 1], *filter(None, [name])])
+        full = (
+            name
+            if depth == 0
+            else ".".join([*package.split(".")[: len(package.split(".")) - depth + 1], *filter(None, [name])])
+        )
         module = sys.modules.get(full)
         missing = [item for item in names or () if not hasattr(module, item)]
         if not isinstance(module, ModuleType) or missing:

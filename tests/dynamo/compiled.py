@@ -30,7 +30,8 @@ def assert_same(
     breaks: int = 0,
     calls: int = 2,
 ) -> Region:
-    """Compiled, the function does what it does plainly, `calls` times in a row; and it is captured in so many graphs."""
+    """Compiled, the function does what it does plainly, `calls` times in a row; and it is captured in so many
+    graphs."""
     torch.manual_seed(0)
     plain = [behaviour(function, arguments()) for _ in range(calls)]
     counter = CompileCounter()

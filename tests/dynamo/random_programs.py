@@ -1,7 +1,7 @@
 """Random Python programs with tensors, mutation, aliasing, closures, loops, exceptions and graph breaks.
 
-`RandomProgram(seed).source()` is a function `f(x, y, n, items, box, opts)` over the world of `WORLD`. The same seed gives the same
-program. Every choice that refers to a variable takes one that is certainly bound.
+`RandomProgram(seed).source()` is a function `f(x, y, n, items, box, opts)` over the world of `WORLD`. The same seed
+gives the same program. Every choice that refers to a variable takes one that is certainly bound.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-WORLD = '''
+WORLD = """
 class Box:
     kind = "box"
 
@@ -57,9 +57,10 @@ def noisy(t):
 def numbers(t, n):
     for i in range(n):
         yield t + i
-'''
+"""
 
-# Three kinds of call: everything separate; the same objects under several names; objects that are also reachable as globals.
+# Three kinds of call: everything separate; the same objects under several names; objects that are also reachable as
+# globals.
 CALLS = (
     'torch.rand(2, 2), torch.rand(2, 2), 2, [1, 2], Box(torch.ones(2, 2)), {"k": 1}',
     '(lambda t, l: (t, t, 0, l, Box(t, 3), {"k": l, "a": t}))(torch.rand(2, 2), [5])',
@@ -84,7 +85,7 @@ class RandomProgram:
         self.emit(f"return {results}")
         return "def f(x, y, n, items, box, opts):\n    global counter\n" + "\n".join(self.lines) + "\n"
 
-    # --- small parts -------------------------------------------------------------------------------------------------------
+    # --- small parts --------------------------------------------------------------------------------------------------
 
     def emit(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -102,7 +103,7 @@ class RandomProgram:
         self.scope[kind].append(name)
         return name
 
-    # --- expressions -------------------------------------------------------------------------------------------------------
+    # --- expressions --------------------------------------------------------------------------------------------------
 
     def tensor(self, depth: int = 0) -> str:
         if depth > 2 or self.random.random() < 0.45:
@@ -111,22 +112,28 @@ class RandomProgram:
         return self.pick(
             f"({a} {self.random.choice('+-*')} {b})", f"torch.sin({a})", f"{a}.relu()", f"({a} * {self.integer()})",
             f"(1.5 - {a})", f"helper({a}, {self.integer()})", f"helper({a}, 3, {b}, scale=0.5, q={self.integer()})",
-            f"torch.where({a} > 0.5, {a}, {b})", f"{self.some('box')}.twice", f"{self.some('box')}.bump()", f"{self.some('box')}.a",
-            f"{a}.t().t()", f"{a}.contiguous()", f"{a}.view(2, 2)", f"sum([{a}, {b}])", f"(lambda q: q + {a})({self.integer()})",
-            f"({a} if {self.condition()} else {b})", f"torch.stack(list(numbers({a}, 2))).sum(0)", f"max([{a}, {b}], key=lambda q: 1)",
+            f"torch.where({a} > 0.5, {a}, {b})", f"{self.some('box')}.twice", f"{self.some('box')}.bump()",
+            f"{self.some('box')}.a",
+            f"{a}.t().t()", f"{a}.contiguous()", f"{a}.view(2, 2)", f"sum([{a}, {b}])",
+            f"(lambda q: q + {a})({self.integer()})",
+            f"({a} if {self.condition()} else {b})", f"torch.stack(list(numbers({a}, 2))).sum(0)",
+            f"max([{a}, {b}], key=lambda q: 1)",
         )  # fmt: skip
 
     def integer(self) -> str:
         return self.pick(
-            lambda: self.some("int"), lambda: str(self.random.randint(0, 4)), lambda: f"len({self.some('list')})", "counter",
-            lambda: f"{self.some('box')}.n", "x.shape[0]", lambda: f"({self.some('int')} + 1)", lambda: f"len({self.some('box')})",
+            lambda: self.some("int"), lambda: str(self.random.randint(0, 4)), lambda: f"len({self.some('list')})",
+            "counter",
+            lambda: f"{self.some('box')}.n", "x.shape[0]", lambda: f"({self.some('int')} + 1)",
+            lambda: f"len({self.some('box')})",
         )  # fmt: skip
 
     def condition(self) -> str:
         return self.pick(
             lambda: f"{self.integer()} > {self.random.randint(0, 3)}", lambda: f"{self.integer()} == {self.integer()}",
             lambda: f"'k' in {self.some('dict')}", lambda: f"{self.some('tensor')} is {self.some('tensor')}",
-            lambda: f"hasattr({self.some('box')}, 'extra')", lambda: f"not {self.some('list')}", lambda: f"{self.some('tensor')} is None",
+            lambda: f"hasattr({self.some('box')}, 'extra')", lambda: f"not {self.some('list')}",
+            lambda: f"{self.some('tensor')} is None",
             lambda: f"{self.integer()} <= n and {self.some('box')}.kind == 'box'",
         )  # fmt: skip
 
@@ -136,11 +143,12 @@ class RandomProgram:
             lambda: self.some("list"), lambda: self.some("box"), lambda: f"Box({self.tensor()})",
         )  # fmt: skip
 
-    # --- statements --------------------------------------------------------------------------------------------------------
+    # --- statements ---------------------------------------------------------------------------------------------------
 
     def statement(self) -> None:
         simple = {
-            self.assign: 6, self.assign_integer: 2, self.change_list: 3, self.change_dict: 2, self.change_box: 3, self.write_in_place: 2,
+            self.assign: 6, self.assign_integer: 2, self.change_list: 3, self.change_dict: 2, self.change_box: 3,
+            self.write_in_place: 2,
             self.change_global: 1.5, self.break_graph: 0.7, self.make: 1, self.alias: 0.4, self.return_early: 0.2,
         }  # fmt: skip
         blocks = {self.if_: 1, self.if_data: 0.4, self.for_: 1, self.closure: 0.7, self.try_: 0.7, self.no_grad: 0.4}
@@ -167,15 +175,18 @@ class RandomProgram:
     def change_list(self) -> None:
         name, item, number = self.some("list"), self.item(), self.integer()
         self.emit(self.pick(
-            f"{name}.append({item})", f"{name}.insert(0, {item})", f"{name}.extend([{item}, {number}])", f"{name}.reverse()",
-            f"{name} += [{number}]", f"if {name}: {name}.pop()", f"if {name}: {name}[0] = {item}", f"if {name}: del {name}[-1]",
+            f"{name}.append({item})", f"{name}.insert(0, {item})", f"{name}.extend([{item}, {number}])",
+            f"{name}.reverse()",
+            f"{name} += [{number}]", f"if {name}: {name}.pop()", f"if {name}: {name}[0] = {item}",
+            f"if {name}: del {name}[-1]",
             f"{name}[1:1] = [{item}]", f"{name} = {name} + [{number}]", f"{name} = [*{name}, 1]",
         ))  # fmt: skip
 
     def change_dict(self) -> None:
         name, item, key = self.some("dict"), self.item(), self.pick("'k'", "'a'", "'b'", "3", "(1, 2)")
         self.emit(self.pick(
-            f"{name}[{key}] = {item}", f"{name}.pop({key}, None)", f"{name}.setdefault({key}, [])", f"{name}.update(a={item})",
+            f"{name}[{key}] = {item}", f"{name}.pop({key}, None)", f"{name}.setdefault({key}, [])",
+            f"{name}.update(a={item})",
             f"for key in list({name}): {name}[key] = {self.integer()}", f"{name} = dict({name}, z={item})",
             f"if {key} in {name}: del {name}[{key}]", f"{name} = {{**{name}, {key}: {item}}}",
         ))  # fmt: skip
@@ -184,27 +195,32 @@ class RandomProgram:
         name = self.some("box")
         self.emit(self.pick(
             f"{name}.n += {self.integer()}", f"{name}.a = {self.tensor()}", f"{name}.log.append({self.item()})",
-            f"{name}.extra = {self.item()}", f"{name}.bump({self.integer()})", f"if hasattr({name}, 'extra'): del {name}.extra",
+            f"{name}.extra = {self.item()}", f"{name}.bump({self.integer()})",
+            f"if hasattr({name}, 'extra'): del {name}.extra",
             f"{name}.log = []", f"setattr({name}, 'other', {self.integer()})", f"{name} = {name} + {self.some('box')}",
         ))  # fmt: skip
 
     def write_in_place(self) -> None:
         name = self.some("tensor")
         self.emit(self.pick(
-            f"{name}.add_({self.integer()})", f"{name} += 1", f"{name}.mul_(2)", f"{name}[0] = {self.integer()}", f"{name}[0, 1] = 5.0",
+            f"{name}.add_({self.integer()})", f"{name} += 1", f"{name}.mul_(2)", f"{name}[0] = {self.integer()}",
+            f"{name}[0, 1] = 5.0",
             f"{name}.copy_({self.tensor()})", f"{name}[1] = {self.tensor()}[0]",
         ))  # fmt: skip
 
     def change_global(self) -> None:
         self.emit(self.pick(
-            f"counter += {self.integer()}", f"history.append({self.item()})", f"table['t'] = {self.tensor()}", "Box.kind = 'bag'",
+            f"counter += {self.integer()}", f"history.append({self.item()})", f"table['t'] = {self.tensor()}",
+            "Box.kind = 'bag'",
         ))  # fmt: skip
 
     def break_graph(self) -> None:
         tensor = self.some("tensor")
         self.emit(self.pick(
-            f"print('n', {self.some('int')})", "dynamo.graph_break()", f"print(f'{{{tensor}.sum().item():.2f}}')", f"{tensor}.data",
-            lambda: f"{self.new('tensor')} = noisy({tensor})", lambda: f"{self.new('int')} = int({tensor}.sum().item())",
+            f"print('n', {self.some('int')})", "dynamo.graph_break()", f"print(f'{{{tensor}.sum().item():.2f}}')",
+            f"{tensor}.data",
+            lambda: f"{self.new('tensor')} = noisy({tensor})",
+            lambda: f"{self.new('int')} = int({tensor}.sum().item())",
         ))  # fmt: skip
 
     def make(self) -> None:
@@ -220,7 +236,7 @@ class RandomProgram:
     def return_early(self) -> None:
         self.emit(f"if {self.condition()}: return {self.item()}")
 
-    # --- blocks ------------------------------------------------------------------------------------------------------------
+    # --- blocks -------------------------------------------------------------------------------------------------------
 
     def if_(self) -> None:
         self.emit(f"if {self.condition()}:")
@@ -235,7 +251,8 @@ class RandomProgram:
 
     def for_(self) -> None:
         over = self.pick(
-            "range(3)", "[1, 2]", f"enumerate({self.some('list')}[:2])", "zip('ab', (1, 2))", f"numbers({self.tensor()}, 2)", "sorted([3, 1])",
+            "range(3)", "[1, 2]", f"enumerate({self.some('list')}[:2])", "zip('ab', (1, 2))",
+            f"numbers({self.tensor()}, 2)", "sorted([3, 1])",
         )  # fmt: skip
         self.emit(f"for element in {over}:")
         self.block()
@@ -258,9 +275,23 @@ class RandomProgram:
         self.emit("try:")
         self.block()
         if self.random.random() < 0.7:
-            wrong = ("raise ValueError('v')", "{}['missing']", "[][2]", "x.view(77)", "None.foo", "int('z')", "x.nope", "next(iter([]))")
+            wrong = (
+                "raise ValueError('v')",
+                "{}['missing']",
+                "[][2]",
+                "x.view(77)",
+                "None.foo",
+                "int('z')",
+                "x.nope",
+                "next(iter([]))",
+            )
             self.emit("    " + self.pick(*wrong))
-        self.emit(self.pick("except (ValueError, LookupError, RuntimeError, AttributeError, StopIteration) as e:", "except Exception:"))
+        self.emit(
+            self.pick(
+                "except (ValueError, LookupError, RuntimeError, AttributeError, StopIteration) as e:",
+                "except Exception:",
+            )
+        )
         self.block(1)
         if self.random.random() < 0.3:
             self.emit("finally:")

@@ -273,7 +273,7 @@ def test_a_number_from_the_graph_does_not_recompile_what_follows():
     assert max(len(cache.entries) for cache in region_of(compiled).caches) == 1
 
 
-# --- what the reader is told -------------------------------------------------------------------------------------------------
+# --- what the reader is told ------------------------------------------------------------------------------------------
 
 
 def test_the_explanation_has_line_columns_reason_hint_and_id():
@@ -289,7 +289,9 @@ def test_the_explanation_has_line_columns_reason_hint_and_id():
     assert line.endswith("|         if loss.item() > 10:")
     assert line[carets.index("^") : carets.rindex("^") + 1] == "loss.item()"
     assert reason == "  data-dependent value: .item() needs the tensor's data, which does not exist while tracing."
-    assert hint.startswith("  The function continues in a second graph, split here.  Hint: ") and hint.endswith("[MTC-B07]")
+    assert hint.startswith("  The function continues in a second graph, split here.  Hint: ") and hint.endswith(
+        "[MTC-B07]"
+    )
 
 
 def test_fullgraph_raises_the_explanation_instead():
@@ -333,7 +335,7 @@ def test_reasons(function, code):
         assert [b.code for b in region_of(compiled).breaks] == [code]
 
 
-# --- limits --------------------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
 def test_after_eight_versions_the_plain_function_runs_with_one_warning():

@@ -16,7 +16,11 @@ from tests.dynamo.compiled import assert_same, matrix
 
 def test_straight_line_code_is_one_graph():
     region = assert_same(lambda x: torch.sin(x) * 2 + x)
-    assert [str(node.target).rpartition(".")[2] for node in region.graph_modules[0].graph.nodes][1:-1] == ["sin", "<built-in function mul>", "<built-in function add>"]
+    assert [str(node.target).rpartition(".")[2] for node in region.graph_modules[0].graph.nodes][1:-1] == [
+        "sin",
+        "<built-in function mul>",
+        "<built-in function add>",
+    ]
 
 
 def test_every_node_knows_its_line_and_its_value():
@@ -179,7 +183,15 @@ def test_named_tuples_dataclasses_and_enums():
     def f(x, mode):
         pair = Pair(x)
         state = State(pair.left + (1 if mode is Mode.FAST else 2))
-        return pair._replace(right=3), state.step() + state.step(), state, mode.name, Mode.SLOW, Mode["FAST"], list(Mode)
+        return (
+            pair._replace(right=3),
+            state.step() + state.step(),
+            state,
+            mode.name,
+            Mode.SLOW,
+            Mode["FAST"],
+            list(Mode),
+        )
 
     assert_same(f, lambda: (matrix(), Mode.FAST))
 
@@ -235,7 +247,20 @@ def test_classes_with_operators_and_protocols():
     def f(x):
         v, w = Vector.of(x), Special(x)
         total = 1 + v + w + 2
-        return total.data, v[0], len(w), list(w), 1 in v, v(3), v == w, v != 1, w.norm, Vector.double(x), w, type(w) is Special
+        return (
+            total.data,
+            v[0],
+            len(w),
+            list(w),
+            1 in v,
+            v(3),
+            v == w,
+            v != 1,
+            w.norm,
+            Vector.double(x),
+            w,
+            type(w) is Special,
+        )
 
     assert_same(f)
 
@@ -311,14 +336,32 @@ def test_functools_itertools_operator_and_math():
 def test_questions_about_types_and_attributes():
     def f(x, thing):
         assert isinstance(x, torch.Tensor) and not isinstance(thing, (int, str))
-        return hasattr(thing, "real"), getattr(thing, "nope", x), callable(f), issubclass(bool, int), type(thing) is float, x + 1
+        return (
+            hasattr(thing, "real"),
+            getattr(thing, "nope", x),
+            callable(f),
+            issubclass(bool, int),
+            type(thing) is float,
+            x + 1,
+        )
 
     assert_same(f, lambda: (matrix(), 2.5))
 
 
 def test_what_a_tensor_says_without_its_data():
     def f(x):
-        facts = x.shape, x.size(0), x.ndim, x.dtype, x.device, x.numel(), x.stride(), x.requires_grad, x.is_floating_point(), x.is_contiguous()
+        facts = (
+            x.shape,
+            x.size(0),
+            x.ndim,
+            x.dtype,
+            x.device,
+            x.numel(),
+            x.stride(),
+            x.requires_grad,
+            x.is_floating_point(),
+            x.is_contiguous(),
+        )
         return facts, x.new_zeros(2) if hasattr(x, "new_zeros") else None, x.T, len(x)
 
     assert_same(f)
@@ -327,7 +370,23 @@ def test_what_a_tensor_says_without_its_data():
 def test_operators_of_tensors():
     def f(x):
         y = x + 1
-        return -x, abs(x), x**2, 2**x, x // y, x % y, 1 - x, 1 / y, x @ y.T, (x > 1) & (y < 3), ~(x > 1), x != y, y[0, 1:], y[..., None], y[:, [0, 2]]
+        return (
+            -x,
+            abs(x),
+            x**2,
+            2**x,
+            x // y,
+            x % y,
+            1 - x,
+            1 / y,
+            x @ y.T,
+            (x > 1) & (y < 3),
+            ~(x > 1),
+            x != y,
+            y[0, 1:],
+            y[..., None],
+            y[:, [0, 2]],
+        )
 
     assert_same(f)
 

@@ -20,7 +20,8 @@ class Color(enum.Enum):
 
 
 def versions(function, *argument_lists):
-    """Calls the compiled function with each list, comparing with the plain one; how many versions there are after each."""
+    """Calls the compiled function with each list, comparing with the plain one; how many versions there are after
+    each."""
     compiled = optimize(function, eager)
     counts = []
     for arguments in argument_lists:
@@ -65,7 +66,10 @@ def test_a_value_that_is_only_passed_on_is_not_guarded():
     class Anything:
         pass
 
-    assert versions(lambda x, other: (x + 1, other), *[[matrix(), v] for v in (1, "a", None, Anything, [matrix()])])[-1] == 1
+    assert (
+        versions(lambda x, other: (x + 1, other), *[[matrix(), v] for v in (1, "a", None, Anything, [matrix()])])[-1]
+        == 1
+    )
 
 
 def test_numbers_are_guarded_as_far_as_they_matter():
@@ -75,7 +79,24 @@ def test_numbers_are_guarded_as_far_as_they_matter():
     assert versions(lambda n: n + 1, [1], [1.0], [True]) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("value", [0.0, -0.0, float("nan"), float("inf"), True, 10**400, "text", b"bytes", 1j, ..., range(3), Color.RED, torch.float32])
+@pytest.mark.parametrize(
+    "value",
+    [
+        0.0,
+        -0.0,
+        float("nan"),
+        float("inf"),
+        True,
+        10**400,
+        "text",
+        b"bytes",
+        1j,
+        ...,
+        range(3),
+        Color.RED,
+        torch.float32,
+    ],
+)
 def test_constants_of_every_kind(value):
     def f(x, value):
         return x * 1, [value], {value: 1}, value == value, str(value)
@@ -159,9 +180,9 @@ def test_attributes_methods_and_classes_are_guarded():
 
 
 def test_containers_are_guarded_by_what_was_read():
-    read_one = lambda x, d: x * d["a"]  # noqa: E731
+    read_one = lambda x, d: x * d["a"]
     assert versions(read_one, [matrix(), {"a": 1}], [matrix(), {"b": 5, "a": 1}], [matrix(), {"a": 2}]) == [1, 1, 2]
-    read_all = lambda d: list(d)  # noqa: E731
+    read_all = lambda d: list(d)
     assert versions(read_all, [{"a": 1}], [{"a": 2}], [{"a": 1, "b": 2}], [{"b": 2, "a": 1}]) == [1, 1, 2, 3]
     assert versions(lambda d: "k" in d, [{}], [{"a": 1}], [{"k": 1}]) == [1, 2, 3]
     assert versions(lambda items: len(items), [[1]], [["a"]], [[1, 2]], [(1,)]) == [1, 1, 2, 3]
@@ -201,7 +222,9 @@ def test_a_recompile_names_the_guard_and_both_values():
         compiled(matrix(4, 3))
     (record,) = records
     assert "x.sizes == (2, 3)  (expected (2, 3), now torch.Size([4, 3]))" in record.text
-    assert record.text.startswith("Recompiling `test_a_recompile_names_the_guard_and_both_values.<locals>.<lambda>, test_symbolic_guards.py:")
+    assert record.text.startswith(
+        "Recompiling `test_a_recompile_names_the_guard_and_both_values.<locals>.<lambda>, test_symbolic_guards.py:"
+    )
 
 
 def test_the_logs_show_guards_code_and_graph():
@@ -218,7 +241,11 @@ def test_a_guard_knows_its_source_its_code_and_its_reason():
     compiled(matrix())
     guards = list(region_of(compiled).caches[0].entries[0].guards)
     sizes = next(guard for guard in guards if "sizes" in guard.code)
-    assert (str(sizes.source), sizes.code, sizes.reason) == ("x", "x.sizes == (2, 3)", "TENSOR_MATCH: x.sizes == (2, 3)")
+    assert (str(sizes.source), sizes.code, sizes.reason) == (
+        "x",
+        "x.sizes == (2, 3)",
+        "TENSOR_MATCH: x.sizes == (2, 3)",
+    )
 
 
 def test_the_recompile_limit_is_an_option():

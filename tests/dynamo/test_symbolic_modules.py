@@ -1,4 +1,5 @@
-"""Modules and optimizers, compiled from outside: parameters become inputs, forward is inlined, state stays the user's."""
+"""Modules and optimizers, compiled from outside: parameters become inputs, forward is inlined, state stays the
+user's."""
 
 import copy
 
@@ -35,7 +36,8 @@ def test_a_model_is_one_graph_with_its_parameters_as_inputs():
     region = assert_same(lambda m, x: m(x), lambda: (net(), matrix()))
     names = [node.name for node in region.graph_modules[0].graph.find_nodes(op="placeholder")]
     assert names == [
-        "m_seen", "x", "m_layers_0_weight", "m_layers_0_bias", "m_norm_weight", "m_norm_bias", "m_layers_1_weight", "m_layers_1_bias",
+        "m_seen", "x", "m_layers_0_weight", "m_layers_0_bias", "m_norm_weight", "m_norm_bias", "m_layers_1_weight",
+        "m_layers_1_bias",
         "m_head_2_weight", "m_head_2_bias",
     ] or set(names) >= {"x", "m_seen", "m_head_2_bias"}  # fmt: skip
 
@@ -137,7 +139,9 @@ def test_a_whole_training_step_behaves_as_plainly():
             torch.manual_seed(3)
             model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
             optimizer = make(model.parameters())
-            return [step(model, optimizer, matrix()).item() for _ in range(6)], [p.detach().tolist() for p in model.parameters()]
+            return [step(model, optimizer, matrix()).item() for _ in range(6)], [
+                p.detach().tolist() for p in model.parameters()
+            ]
 
         assert losses(optimize(training_step, eager)) == losses(training_step)
 

@@ -1,4 +1,5 @@
-"""What the program does to the world outside is done: to lists, objects, globals, closures, tensors; and aliases stay aliases."""
+"""What the program does to the world outside is done: to lists, objects, globals, closures, tensors; and aliases stay
+aliases."""
 
 import pytest
 

@@ -18,11 +18,16 @@ def test_it_looks_like_the_function():
         return x * by + offset
 
     compiled = optimize(scale, eager)
-    assert (compiled.__name__, compiled.__doc__, inspect.signature(compiled)) == ("scale", "Scales.", inspect.signature(scale))
+    assert (compiled.__name__, compiled.__doc__, inspect.signature(compiled)) == (
+        "scale",
+        "Scales.",
+        inspect.signature(scale),
+    )
 
 
 @pytest.mark.parametrize("call", [
-    lambda f, x: f(x), lambda f, x: f(x, 3), lambda f, x: f(x, 3, 4, 5), lambda f, x: f(by=4, x=x), lambda f, x: f(x, offset=2, extra=1),
+    lambda f, x: f(x), lambda f, x: f(x, 3), lambda f, x: f(x, 3, 4, 5), lambda f, x: f(by=4, x=x), lambda f,
+    x: f(x, offset=2, extra=1),
 ])  # fmt: skip
 def test_every_way_to_pass_arguments(call):
     def f(x, by=2, *rest, offset=0, **more):

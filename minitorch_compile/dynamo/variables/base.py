@@ -1,10 +1,11 @@
 """What stands for a value while tracing.
 
-A `VariableTracker` answers the questions that Python asks of a value (its attributes, its items, its truth, a call) without
-the value's data. Each class answers for one kind of value, and refuses with `Unsupported` what it can't answer for sure.
+A `VariableTracker` answers the questions that Python asks of a value (its attributes, its items, its truth, a call)
+without the value's data. Each class answers for one kind of value, and refuses with `Unsupported` what it can't answer
+for sure.
 
-A tracker of a value that existed before the call has a `source`, the path on which the generated code reads it; a value made
-while tracing has none and is made again by `reconstruct`.
+A tracker of a value that existed before the call has a `source`, the path on which the generated code reads it; a
+value made while tracing has none and is made again by `reconstruct`.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class VariableTracker(Value):
     def unsupported(self, what: str, reason: str = "unsupported-object") -> NoReturn:
         raise Unsupported(reason, f"{what} is not followed for {self.describe()}.")
 
-    # --- what it is ----------------------------------------------------------------------------------------------------
+    # --- what it is ---------------------------------------------------------------------------------------------------
 
     def python_type(self) -> type:
         """The class that type() would give."""
@@ -80,7 +81,7 @@ class VariableTracker(Value):
         """What stands for it as a key of a dict or a member of a set."""
         self.unsupported("hash()")
 
-    # --- what Python asks of it ----------------------------------------------------------------------------------------
+    # --- what Python asks of it ---------------------------------------------------------------------------------------
 
     def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
         """value.name; by default the methods of its built-in class."""

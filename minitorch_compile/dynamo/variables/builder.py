@@ -1,7 +1,7 @@
 """From a real object to its tracker.
 
-`build` is for objects from outside: it looks at the type, installs the guards that make the tracker true at the next call,
-and makes it. `from_python` is for values that were computed while tracing.
+`build` is for objects from outside: it looks at the type, installs the guards that make the tracker true at the next
+call, and makes it. `from_python` is for values that were computed while tracing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, ModuleType, WrapperDescriptorType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
@@ -112,13 +120,22 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
         if type(value) in (int, float):
             output.guards.add(guards.type_is(source, type(value), output.names))
             return NumberVariable(output, value, source)
-        by_value = isinstance(value, LITERAL_TYPES) and value is not None and not isinstance(value, (bool, enum.Enum, type(Ellipsis), type(NotImplemented)))
+        by_value = (
+            isinstance(value, LITERAL_TYPES)
+            and value is not None
+            and not isinstance(value, (bool, enum.Enum, type(Ellipsis), type(NotImplemented)))
+        )
         if by_value:
             output.guards.add(*guards.equals(source, value, output.names))
         elif isinstance(value, range):
-            output.guards.add(guards.type_is(source, range, output.names), guards.Guard(source, "CONSTANT_MATCH", f"{{0}} == {value!r}", repr(value)))
+            output.guards.add(
+                guards.type_is(source, range, output.names),
+                guards.Guard(source, "CONSTANT_MATCH", f"{{0}} == {value!r}", repr(value)),
+            )
         else:
-            _guard_identity(output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value))
+            _guard_identity(
+                output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value)
+            )
     return ConstantVariable(value)
 
 
@@ -221,7 +238,7 @@ def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     return GradModeVariable(type(value), value.mode, source)
 
 
-# --- values made while tracing ---------------------------------------------------------------------------------------------
+# --- values made while tracing ----------------------------------------------------------------------------------------
 
 
 def from_python(output: OutputGraph, value: Any) -> Value:
@@ -235,7 +252,9 @@ def from_python(output: OutputGraph, value: Any) -> Value:
     if type(value) is list:
         return ListVariable([from_python(output, item) for item in value])
     if type(value) in DICT_TYPES:
-        return output.tracer.build_map([from_python(output, k) for k in value], [from_python(output, v) for v in value.values()])
+        return output.tracer.build_map(
+            [from_python(output, k) for k in value], [from_python(output, v) for v in value.values()]
+        )
     if type(value) in (set, frozenset):
         return _new_set(output, value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -248,5 +267,3 @@ def _new_set(output: OutputGraph, value: Any) -> Value:
     if made.mirror is not None:
         made.mirror = value
     return made
-
-

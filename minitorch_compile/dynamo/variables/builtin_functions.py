@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.variables.base import MISSING, Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, PartialVariable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 NONE = ConstantVariable(None)
 
-# --- attributes ------------------------------------------------------------------------------------------------------------
+# --- attributes -------------------------------------------------------------------------------------------------------
 
 
 @handles(getattr)
@@ -71,7 +72,7 @@ def _vars(tracer: SymbolicInterpreter, obj: Value) -> Value:
     tracked.unsupported("vars()")
 
 
-# --- types -----------------------------------------------------------------------------------------------------------------
+# --- types ------------------------------------------------------------------------------------------------------------
 
 
 @handles(type)
@@ -114,7 +115,12 @@ def _is_subclass(tracer: SymbolicInterpreter, cls: type, wanted: Any) -> bool:
 def _callable(tracer: SymbolicInterpreter, obj: Value) -> Value:
     tracked = obj.realize()
     real = tracked.real_value()
-    known = callable(real) if real is not MISSING else isinstance(tracked, (FunctionVariable, PartialVariable)) or hasattr(tracked.python_type(), "__call__")
+    known = (
+        callable(real)
+        if real is not MISSING
+        else isinstance(tracked, (FunctionVariable, PartialVariable))
+        or look_up(tracked.python_type(), "__call__") is not None
+    )
     return ConstantVariable(known)
 
 
@@ -147,7 +153,7 @@ def _descriptor(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> V
     raise Unsupported("unsupported-syntax", "making a class while tracing is not followed.")
 
 
-# --- text ------------------------------------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------------------------------
 
 
 @handles(str)
@@ -170,7 +176,7 @@ def _format(tracer: SymbolicInterpreter, value: Value, spec: Value = ConstantVar
     return tracer.format_value(value, spec)
 
 
-# --- identity and hashing --------------------------------------------------------------------------------------------------
+# --- identity and hashing ---------------------------------------------------------------------------------------------
 
 
 @handles(id)
@@ -186,7 +192,7 @@ def _hash(tracer: SymbolicInterpreter, value: Value) -> Value:
     return ConstantVariable(tracer.compute(hash, tracked.as_constant()))
 
 
-# --- what acts on the world outside ------------------------------------------------------------------------------------------
+# --- what acts on the world outside -----------------------------------------------------------------------------------
 
 
 def _refuse(name: str, reason: str, detail: str) -> Any:
@@ -197,7 +203,17 @@ def _refuse(name: str, reason: str, detail: str) -> Any:
 
 
 WRITES = "writes while tracing, before the values exist."
-for _function in (print, open, input, builtins.breakpoint, warnings.warn, logging.debug, logging.info, logging.warning, logging.error):
+for _function in (
+    print,
+    open,
+    input,
+    builtins.breakpoint,
+    warnings.warn,
+    logging.debug,
+    logging.info,
+    logging.warning,
+    logging.error,
+):
     handles(_function)(_refuse(_function.__name__, "input-output", WRITES))
 for _function in (time.time, time.perf_counter, time.monotonic, time.sleep):
     handles(_function)(_refuse(f"time.{_function.__name__}", "outside-state", "depends on the clock."))

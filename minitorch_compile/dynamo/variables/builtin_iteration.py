@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NONE = ConstantVariable(None)
 
-# --- containers --------------------------------------------------------------------------------------------------------------
+# --- containers -------------------------------------------------------------------------------------------------------
 
 
 @handles(list)
@@ -77,7 +77,9 @@ def _default_dict(tracer: SymbolicInterpreter, factory: Value = NONE, *mapping: 
     return _filled(tracer, made, mapping, kwargs)
 
 
-def _filled(tracer: SymbolicInterpreter, made: DictVariable, mapping: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _filled(
+    tracer: SymbolicInterpreter, made: DictVariable, mapping: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
     for source in mapping:
         made.method_update(tracer, source)
     made.method_update(tracer, None, **kwargs)
@@ -100,7 +102,7 @@ def _len(tracer: SymbolicInterpreter, value: Value) -> Value:
     return ConstantVariable(value.realize().length(tracer))
 
 
-# --- iterators -----------------------------------------------------------------------------------------------------------------
+# --- iterators --------------------------------------------------------------------------------------------------------
 
 
 @handles(iter)
@@ -144,13 +146,15 @@ def _reversed(tracer: SymbolicInterpreter, sequence: Value) -> Value:
     if isinstance(tracked, SequenceVariable):
         return SequenceIterator(tracked, -1)
     if isinstance(tracked, ConstantVariable):
-        return tracer.output.from_python(tracer.compute(lambda: tuple(reversed(tracked.value)))).realize().iterate(tracer)
+        return (
+            tracer.output.from_python(tracer.compute(lambda: tuple(reversed(tracked.value)))).realize().iterate(tracer)
+        )
     if hasattr(tracked.python_type(), "__reversed__"):
         return tracer.as_iterator(tracer.call(tracer.load_attr(tracked, "__reversed__"), [], {}))
     return tracer.call(tracer.polyfill(polyfills.reversed_by_index), [tracked], {})
 
 
-# --- folding -------------------------------------------------------------------------------------------------------------------
+# --- folding ----------------------------------------------------------------------------------------------------------
 
 
 @handles(any)
@@ -169,14 +173,18 @@ def _sum(tracer: SymbolicInterpreter, iterable: Value, start: Value = ConstantVa
     first = start.realize()
     if all(isinstance(item, ConstantVariable) for item in [first, *items]):
         # Python 3.12 adds floats with compensation, so only the real function gives the right digits.
-        return tracer.output.from_python(tracer.compute(sum, [item.as_constant() for item in items], first.as_constant()))
+        return tracer.output.from_python(
+            tracer.compute(sum, [item.as_constant() for item in items], first.as_constant())
+        )
     total: Value = first
     for item in items:
         total = tracer.binary("+", total, item)
     return total
 
 
-def _extreme(tracer: SymbolicInterpreter, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None) -> Value:
+def _extreme(
+    tracer: SymbolicInterpreter, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None
+) -> Value:
     items = tracer.unpack_all(args[0]) if len(args) == 1 else list(args)
     if not items:
         if default is None:
@@ -204,7 +212,9 @@ def _min(tracer: SymbolicInterpreter, *args: Value, key: Value | None = None, de
     return _extreme(tracer, "<", args, key, default)
 
 
-def sorted_items(tracer: SymbolicInterpreter, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)) -> list[Value]:
+def sorted_items(
+    tracer: SymbolicInterpreter, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)
+) -> list[Value]:
     """The items in order of their keys, which must be constants."""
     keys = [tracer.constant(_keyed(tracer, key, item)) for item in items]
     order = tracer.compute(sorted, range(len(items)), key=keys.__getitem__, reverse=tracer.truth(reverse))
@@ -212,11 +222,13 @@ def sorted_items(tracer: SymbolicInterpreter, items: list[Value], key: Value | N
 
 
 @handles(sorted)
-def _sorted(tracer: SymbolicInterpreter, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)) -> Value:
+def _sorted(
+    tracer: SymbolicInterpreter, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)
+) -> Value:
     return tracer.build("list", sorted_items(tracer, tracer.unpack_all(iterable), key, reverse))
 
 
-# --- functools and itertools: written in Python in polyfills.py, and traced ------------------------------------------------------
+# --- functools and itertools: written in Python in polyfills.py, and traced -------------------------------------------
 
 
 def _replaced_by(function: Any) -> Any:

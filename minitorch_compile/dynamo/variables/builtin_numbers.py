@@ -27,13 +27,18 @@ def _computed(function: Any, special_method: str = "") -> Rule:
     def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
         first = args[0].realize() if args else None
         if isinstance(first, TensorVariable):
-            raise Unsupported("data-dependent-value", f"{function.__name__}() of a tensor needs its data, which does not exist while tracing.")
+            raise Unsupported(
+                "data-dependent-value",
+                f"{function.__name__}() of a tensor needs its data, which does not exist while tracing.",
+            )
         if isinstance(first, UserObjectVariable) and special_method:
             method = first.special(tracer, special_method)
             if method is not None:
                 return tracer.call(method, list(args[1:]), kwargs)
         values = [tracer.constant(arg) for arg in args]
-        return tracer.output.from_python(tracer.compute(function, *values, **{name: tracer.constant(arg) for name, arg in kwargs.items()}))
+        return tracer.output.from_python(
+            tracer.compute(function, *values, **{name: tracer.constant(arg) for name, arg in kwargs.items()})
+        )
 
     return rule
 
@@ -51,7 +56,9 @@ for _name in dir(math):
 def _bool(tracer: SymbolicInterpreter, *value: Value) -> Value:
     tracked = value[0].realize() if value else ConstantVariable(False)
     if isinstance(tracked, TensorVariable):
-        raise Unsupported("data-dependent-value", "bool() of a tensor needs its data, which does not exist while tracing.")
+        raise Unsupported(
+            "data-dependent-value", "bool() of a tensor needs its data, which does not exist while tracing."
+        )
     return ConstantVariable(tracer.truth(tracked))
 
 
@@ -68,7 +75,7 @@ def _pow(tracer: SymbolicInterpreter, base: Value, exponent: Value, *modulus: Va
     return _computed(pow)(tracer, base, exponent, *modulus) if modulus else tracer.binary("**", base, exponent)
 
 
-# --- operator --------------------------------------------------------------------------------------------------------------------
+# --- operator ---------------------------------------------------------------------------------------------------------
 
 
 def _binary_rule(op: str) -> Rule:

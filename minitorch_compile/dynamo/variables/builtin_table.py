@@ -90,10 +90,12 @@ class BuiltinVariable(VariableTracker):
         from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
         owner = args[0].realize()
-        if isinstance(owner, UserObjectVariable) and self.function.__objclass__ is object and self.function.__name__ in OBJECT_METHODS:
+        if (
+            isinstance(owner, UserObjectVariable)
+            and self.function.__objclass__ is object
+            and self.function.__name__ in OBJECT_METHODS
+        ):
             return tracer.checked_call(OBJECT_METHODS[self.function.__name__], tracer, owner, *args[1:], **kwargs)
         if not issubclass(owner.python_type(), self.function.__objclass__):
             raise Unsupported("unsupported-call", f"{self.describe()} with {owner.describe()} as first argument.")
         return owner.call_method(tracer, self.function.__name__, args[1:], kwargs)
-
-

@@ -92,13 +92,20 @@ def bind_class_attribute(tracer: SymbolicInterpreter, instance: VariableTracker,
         return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), cls)
     if isinstance(raw, property):
         if raw.fget is None:
-            tracer.raise_error(AttributeError, f"property '{found.name}' of '{found.cls.__name__}' object has no getter")
+            tracer.raise_error(
+                AttributeError, f"property '{found.name}' of '{found.cls.__name__}' object has no getter"
+            )
         return tracer.call(wrap_found(tracer, found, raw.fget, "fget"), [instance], {})
     if isinstance(raw, functools.cached_property):
         value = tracer.call(wrap_found(tracer, found, raw.func, "func"), [instance], {})
         tracer.store_attr(instance, found.name, value)
         return value
-    if type(raw).__module__ == "builtins" and callable(raw) and not isinstance(raw, type) and hasattr(type(raw), "__get__"):
+    if (
+        type(raw).__module__ == "builtins"
+        and callable(raw)
+        and not isinstance(raw, type)
+        and hasattr(type(raw), "__get__")
+    ):
         return BuiltinMethodVariable(instance, found.name)
     return _bind_other(tracer, instance, found)
 
@@ -112,8 +119,12 @@ def _bind_other(tracer: SymbolicInterpreter, instance: VariableTracker, found: F
     if getter is None:
         return value
     if not isinstance(getter.value, FunctionType) or isinstance(found.value, MemberDescriptorType):
-        instance.unsupported(f"the attribute '{found.name}', a {type(found.value).__name__},", "metaclass-or-descriptor")
-    descriptor = tracer.output.wrap_constant(found.value, found.name)  # Python reads it from the class without calling it
+        instance.unsupported(
+            f"the attribute '{found.name}', a {type(found.value).__name__},", "metaclass-or-descriptor"
+        )
+    descriptor = tracer.output.wrap_constant(
+        found.value, found.name
+    )  # Python reads it from the class without calling it
     get = MethodVariable(wrap_found(tracer, getter, getter.value), descriptor)
     return tracer.call(get, [instance, tracer.output.wrap_constant(found.cls, found.cls.__name__)], {})
 

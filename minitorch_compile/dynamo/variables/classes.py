@@ -54,7 +54,7 @@ class ClassVariable(VariableTracker):
     def truth(self, tracer: SymbolicInterpreter) -> bool:
         return True
 
-    # --- attributes ----------------------------------------------------------------------------------------------------
+    # --- attributes ---------------------------------------------------------------------------------------------------
 
     def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
@@ -90,7 +90,9 @@ class ClassVariable(VariableTracker):
 
     def _from_metaclass(self, tracer: SymbolicInterpreter, name: str) -> Value:
         """Attributes that type() answers for a class: __mro__, __bases__, __members__ of an enum."""
-        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__") or isinstance(self.cls, enum.EnumMeta):
+        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__") or isinstance(
+            self.cls, enum.EnumMeta
+        ):
             value = tracer.compute(getattr, self.cls, name)
             if isinstance(value, (tuple, str, int, type)):
                 return tracer.output.from_python(value)
@@ -111,7 +113,7 @@ class ClassVariable(VariableTracker):
         tracer.side_effects.store_attribute(self, name, value)
         tracer.side_effects.stored_on_classes.setdefault(name, {})[self.cls] = value
 
-    # --- making instances ------------------------------------------------------------------------------------------------
+    # --- making instances ---------------------------------------------------------------------------------------------
 
     def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
         from minitorch_compile.dynamo.variables.builtin_table import handler_of
@@ -129,7 +131,9 @@ class ClassVariable(VariableTracker):
         if base is None and not is_user_class(self.cls):
             self.unsupported("making an instance", "unsupported-call")
         if look_up(type(self.cls), "__call__").owner is not type:  # type: ignore[union-attr]
-            self.unsupported("making an instance, for which the metaclass has its own __call__,", "metaclass-or-descriptor")
+            self.unsupported(
+                "making an instance, for which the metaclass has its own __call__,", "metaclass-or-descriptor"
+            )
         return self._instance(tracer, args, kwargs)
 
     def _instance(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -184,7 +188,7 @@ class ClassVariable(VariableTracker):
         slots = placeholder.bind(tracer, [self, *args], kwargs)  # type: ignore[attr-defined]
         return NamedTupleVariable(self.cls, [slots[name] for name in self.cls._fields])  # type: ignore[attr-defined]
 
-    # --- the rest --------------------------------------------------------------------------------------------------------
+    # --- the rest -----------------------------------------------------------------------------------------------------
 
     def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import ConstantIterator
@@ -204,7 +208,9 @@ class ClassVariable(VariableTracker):
             keys = tracer.unpack_all(args[0])
             return tracer.build_map(keys, [value] * len(keys))
         if self.cls in (int, float, str, bytes) and all(arg.realize().is_constant() for arg in args) and not kwargs:
-            return tracer.output.from_python(tracer.compute(getattr(self.cls, name), *(tracer.constant(arg) for arg in args)))
+            return tracer.output.from_python(
+                tracer.compute(getattr(self.cls, name), *(tracer.constant(arg) for arg in args))
+            )
         return super().call_method(tracer, name, args, kwargs)
 
     def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
@@ -217,5 +223,3 @@ class ClassVariable(VariableTracker):
 
     def reconstruct(self, codegen: Codegen) -> str:
         return codegen.constant(self.cls, self.cls.__name__)
-
-

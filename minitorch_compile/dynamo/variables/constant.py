@@ -1,7 +1,7 @@
 """Constants: values that are known while tracing and can't change.
 
-Numbers, strings, None, dtypes, devices, enum members, code objects, ranges. Operators and methods on constants are computed
-at once, with the real Python operation, so they can't differ from it.
+Numbers, strings, None, dtypes, devices, enum members, code objects, ranges. Operators and methods on constants are
+computed at once, with the real Python operation, so they can't differ from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.concrete import COMPARE, UNARY
+from minitorch_compile.dynamo.concrete import UNARY
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
@@ -70,20 +70,28 @@ class ConstantVariable(VariableTracker):
     def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
         if name == "join" and len(args) == 1:
-            return ConstantVariable(tracer.compute(self.value.join, [tracer.constant(item) for item in tracer.unpack_all(args[0])]))
+            return ConstantVariable(
+                tracer.compute(self.value.join, [tracer.constant(item) for item in tracer.unpack_all(args[0])])
+            )
         named = {key: value.realize() for key, value in kwargs.items()}
         if name == "format" or not all(v.is_constant() for v in [*realized, *named.values()]):
             return self._format(tracer, name, realized, named)
         method = tracer.compute(getattr, self.value, name)
         values = [v.as_constant() for v in realized]
-        return tracer.output.from_python(tracer.compute(method, *values, **{k: v.as_constant() for k, v in named.items()}))
+        return tracer.output.from_python(
+            tracer.compute(method, *values, **{k: v.as_constant() for k, v in named.items()})
+        )
 
-    def _format(self, tracer: SymbolicInterpreter, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> Value:
+    def _format(
+        self, tracer: SymbolicInterpreter, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> Value:
         """str.format of constants; anything else is not followed."""
         if name != "format" or not all(v.is_constant() for v in [*args, *kwargs.values()]):
             self.unsupported(f"the method {name}() with arguments that are not constants")
         values = [v.as_constant() for v in args]
-        return ConstantVariable(tracer.compute(self.value.format, *values, **{k: v.as_constant() for k, v in kwargs.items()}))
+        return ConstantVariable(
+            tracer.compute(self.value.format, *values, **{k: v.as_constant() for k, v in kwargs.items()})
+        )
 
     def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
         return tracer.output.from_python(tracer.compute(UNARY[op], self.value))

@@ -1,7 +1,7 @@
 """Dictionaries: dict, OrderedDict, defaultdict, and their views.
 
-A dictionary from outside is looked into key by key: reading `options["lr"]` guards that one item. Only what asks about all
-keys (iteration, len) guards all of them.
+A dictionary from outside is looked into key by key: reading `options["lr"]` guards that one item. Only what asks about
+all keys (iteration, len) guards all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import AttrSource, DictKeySource, ItemSource, NamedItemSource, Source, SourceItemSource
+from minitorch_compile.dynamo.source import (
+    AttrSource,
+    DictKeySource,
+    ItemSource,
+    NamedItemSource,
+    Source,
+    SourceItemSource,
+)
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable
 
@@ -27,9 +34,12 @@ DELETED: Any = object()
 
 
 class DictVariable(VariableTracker):
-    """`_entries` maps hash keys to (key, value); for an unread dictionary from outside it is None, and `_changes` lie on top."""
+    """`_entries` maps hash keys to (key, value); for an unread dictionary from outside it is None, and `_changes` lie
+    on top."""
 
-    def __init__(self, cls: type = dict, source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+    def __init__(
+        self, cls: type = dict, source: Source | None = None, real: Any = None, output: OutputGraph | None = None
+    ) -> None:
         super().__init__(source)
         self.cls = cls
         self.real = real
@@ -50,7 +60,7 @@ class DictVariable(VariableTracker):
     def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
         tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
 
-    # --- looking -------------------------------------------------------------------------------------------------------
+    # --- looking ------------------------------------------------------------------------------------------------------
 
     def lookup(self, tracer: SymbolicInterpreter, key: Value) -> Value | None:
         """The value at a key, None if there is no such key."""
@@ -154,14 +164,14 @@ class DictVariable(VariableTracker):
 
         return DictIterator(self.keys(), lambda: len(self.entries), type(iter({})))
 
-    # --- changing ------------------------------------------------------------------------------------------------------
+    # --- changing -----------------------------------------------------------------------------------------------------
 
     def store(self, tracer: SymbolicInterpreter, key: Value, value: Value) -> None:
         hashed = key.realize().hash_key(tracer)
         target = self._changes if self._entries is None else self._entries
         old = target.get(hashed)
         if old is not None and old[1] is DELETED:
-            self.entries  # noqa: B018  a deleted key comes back at the end: the order needs all keys
+            self.entries
             target = self.entries
             old = None
         target[hashed] = (old[0] if old else key, value)
@@ -180,7 +190,7 @@ class DictVariable(VariableTracker):
         tracer.side_effects.delete_item(self, key)
         return value
 
-    # --- operators and methods -----------------------------------------------------------------------------------------
+    # --- operators and methods ----------------------------------------------------------------------------------------
 
     def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
         if op != "|" or not isinstance(other, DictVariable):

@@ -51,7 +51,7 @@ class ExceptionVariable(VariableTracker):
         if name == "__context__":
             return self.context
         found = look_up(self.cls, name)
-        if found is not None and not found.owner.__module__ == "builtins":
+        if found is not None and found.owner.__module__ != "builtins":
             return bind_class_attribute(tracer, self, found)
         return super().getattr(tracer, name)
 
@@ -79,7 +79,11 @@ class ExceptionVariable(VariableTracker):
         if found is not None and isinstance(found.value, FunctionType):
             return str(tracer.constant(tracer.call(bind_class_attribute(tracer, self, found), [], {})))
         args = [arg.realize() for arg in self.args]
-        if self.cls.__module__ != "builtins" and (found is None or found.owner.__module__ != "builtins") or not all(arg.is_constant() for arg in args):
+        if (
+            self.cls.__module__ != "builtins"
+            and (found is None or found.owner.__module__ != "builtins")
+            or not all(arg.is_constant() for arg in args)
+        ):
             self.unsupported(f"{conversion}()")
         real = tracer.compute(self.cls, *(arg.as_constant() for arg in args))
         return str(tracer.compute(str if conversion == "str" else repr, real))

@@ -1,4 +1,5 @@
-"""Python functions: from outside or made while tracing; methods, partials. Calling one interprets its bytecode in place."""
+"""Python functions: from outside or made while tracing; methods, partials. Calling one interprets its bytecode in
+place."""
 
 from __future__ import annotations
 
@@ -128,13 +129,19 @@ class UserFunctionVariable(FunctionVariable):
         keyword = AttrSource(self.source, "__kwdefaults__")
         return (
             [wrap(value, ItemSource(positional, i)) for i, value in enumerate(self.function.__defaults__ or ())],
-            {name: wrap(value, ItemSource(keyword, name)) for name, value in (self.function.__kwdefaults__ or {}).items()},
+            {
+                name: wrap(value, ItemSource(keyword, name))
+                for name, value in (self.function.__kwdefaults__ or {}).items()
+            },
         )
 
     def closure(self, tracer: SymbolicInterpreter) -> list[CellVariable]:
         assert self.source is not None
         source = AttrSource(self.source, "__closure__")
-        return [tracer.output.wrap_cell(cell, ItemSource(source, i)) for i, cell in enumerate(self.function.__closure__ or ())]
+        return [
+            tracer.output.wrap_cell(cell, ItemSource(source, i))
+            for i, cell in enumerate(self.function.__closure__ or ())
+        ]
 
     def scope(self, tracer: SymbolicInterpreter) -> GlobalsVariable:
         return tracer.output.scope_of(self.function.__globals__)
@@ -205,7 +212,13 @@ class NestedFunctionVariable(FunctionVariable):
         parts = {name: codegen.value(value) for name, value in self.attributes.items()}
         make = codegen.constant(FunctionType, "FunctionType")
         code = codegen.constant(self.code, f"code_{self.code.co_name}")
-        arguments = [code, codegen.value(self._scope), repr(self.code.co_name), parts.get("defaults", "None"), parts.get("closure", "None")]
+        arguments = [
+            code,
+            codegen.value(self._scope),
+            repr(self.code.co_name),
+            parts.get("defaults", "None"),
+            parts.get("closure", "None"),
+        ]
         variable = codegen.assign("function", f"{make}({', '.join(arguments)})", self)
         if "kwdefaults" in parts:
             codegen.line(f"{variable}.__kwdefaults__ = {parts['kwdefaults']}")
@@ -262,7 +275,9 @@ class MethodVariable(VariableTracker):
 class PartialVariable(VariableTracker):
     """functools.partial(function, *args, **kwargs)"""
 
-    def __init__(self, function: Value, args: list[Value], kwargs: dict[str, Value], source: Source | None = None) -> None:
+    def __init__(
+        self, function: Value, args: list[Value], kwargs: dict[str, Value], source: Source | None = None
+    ) -> None:
         super().__init__(source)
         self.function = function
         self.args = args
@@ -320,4 +335,3 @@ class DisabledFunctionVariable(VariableTracker):
 
     def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
         raise Unsupported("disabled-function", f"{self.describe()} is marked with disable().")
-

@@ -1,7 +1,7 @@
 """Iterators: what a `for` loop asks for the next item.
 
-They are as lazy as Python's, so that a loop over `zip(xs, f(ys))` calls things in the order that the program does, and a list
-that grows while it is iterated over is seen to grow.
+They are as lazy as Python's, so that a loop over `zip(xs, f(ys))` calls things in the order that the program does, and
+a list that grows while it is iterated over is seen to grow.
 """
 
 from __future__ import annotations

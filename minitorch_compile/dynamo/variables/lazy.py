@@ -1,7 +1,7 @@
 """A value from outside that nothing looked into yet.
 
-Arguments and globals enter the trace this way, so that guards are installed only on what the program read: an argument that
-is just passed along may be anything at the next call.
+Arguments and globals enter the trace this way, so that guards are installed only on what the program read: an argument
+that is just passed along may be anything at the next call.
 """
 
 from __future__ import annotations

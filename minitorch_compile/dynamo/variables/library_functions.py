@@ -67,7 +67,14 @@ def _set_grad_enabled(tracer: SymbolicInterpreter, mode: Value) -> Value:
 
 
 @handles(tensor, as_tensor)
-def _tensor(tracer: SymbolicInterpreter, data: Value, dtype: Value | None = None, *, device: Value | None = None, requires_grad: Value = ConstantVariable(False)) -> Value:
+def _tensor(
+    tracer: SymbolicInterpreter,
+    data: Value,
+    dtype: Value | None = None,
+    *,
+    device: Value | None = None,
+    requires_grad: Value = ConstantVariable(False),
+) -> Value:
     """A constant of the graph, made anew at each call."""
     if tracer.truth(requires_grad):
         raise Unsupported("autograd-call", "tensor(requires_grad=True) makes a leaf, which a graph can't give.")

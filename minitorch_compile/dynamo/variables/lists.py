@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 
+
 class ListVariable(SequenceVariable):
     """A list. `append` needs no look at what is in it, so a list that only grows is not guarded by its length."""
 
@@ -58,7 +59,7 @@ class ListVariable(SequenceVariable):
             return self
         return None
 
-    # --- changes -------------------------------------------------------------------------------------------------------
+    # --- changes ------------------------------------------------------------------------------------------------------
 
     def replace_all(self, tracer: SymbolicInterpreter, items: list[Value]) -> None:
         """Any change that is not one of the simple ones."""

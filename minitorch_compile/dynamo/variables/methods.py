@@ -51,4 +51,3 @@ class BuiltinMethodVariable(VariableTracker):
     def reconstruct(self, codegen: Codegen) -> str:
         owner = codegen.value(self.owner)
         return f"({owner}).{self.name}" if self.owner.is_constant() else f"{owner}.{self.name}"
-

@@ -1,8 +1,8 @@
 """Numbers from outside, whose value is not pinned down before it is needed.
 
-An int or float argument is at first guarded by its type only. Arithmetic on it stays an expression, a comparison guards its
-outcome (`(step + 1) > 10`), and text made of it is made again at each call. Only when the value itself is needed, as a size,
-an index or an argument of a tensor operation, is it guarded by equality and becomes a constant.
+An int or float argument is at first guarded by its type only. Arithmetic on it stays an expression, a comparison
+guards its outcome (`(step + 1) > 10`), and text made of it is made again at each call. Only when the value itself is
+needed, as a size, an index or an argument of a tensor operation, is it guarded by equality and becomes a constant.
 """
 
 from __future__ import annotations

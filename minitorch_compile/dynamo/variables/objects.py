@@ -1,7 +1,9 @@
-"""Objects of classes written in Python, from outside or made while tracing. Modules of neural networks are such objects.
+"""Objects of classes written in Python, from outside or made while tracing. Modules of neural networks are such
+objects.
 
-Attribute access follows `object.__getattribute__` step by step: a data descriptor of the class, the instance's `__dict__`, the
-class, `__getattr__`. What the program stores is kept on the side and stored for real after the graph has run.
+Attribute access follows `object.__getattribute__` step by step: a data descriptor of the class, the instance's
+`__dict__`, the class, `__getattr__`. What the program stores is kept on the side and stored for real after the graph
+has run.
 """
 
 from __future__ import annotations
@@ -15,7 +17,13 @@ from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, instance_dict, look_up, wrap_found
+from minitorch_compile.dynamo.variables.class_lookup import (
+    Found,
+    bind_class_attribute,
+    instance_dict,
+    look_up,
+    wrap_found,
+)
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 
@@ -51,12 +59,16 @@ class UserObjectVariable(VariableTracker):
     def describe(self) -> str:
         return f"a {self.cls.__qualname__} object"
 
-    # --- attributes ----------------------------------------------------------------------------------------------------
+    # --- attributes ---------------------------------------------------------------------------------------------------
 
     def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
         custom = self._overridden("__getattribute__")
         if custom is not None:
-            return self._or_getattr(tracer, name, lambda: tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {}))
+            return self._or_getattr(
+                tracer,
+                name,
+                lambda: tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {}),
+            )
         return self._or_getattr(tracer, name, lambda: self.generic_getattr(tracer, name))
 
     def _overridden(self, name: str) -> Found | None:
@@ -165,7 +177,9 @@ class UserObjectVariable(VariableTracker):
             self.unsupported(f"setting '{name}'", "unsupported-store")
         if found is not None and isinstance(found.value, property):
             if found.value.fset is None:
-                tracer.raise_error(AttributeError, f"property '{name}' of '{self.cls.__qualname__}' object has no setter")
+                tracer.raise_error(
+                    AttributeError, f"property '{name}' of '{self.cls.__qualname__}' object has no setter"
+                )
             tracer.call(wrap_found(tracer, found, found.value.fset, "fset"), [self, value], {})
             return
         if found is not None and found.is_data_descriptor and not isinstance(found.value, MemberDescriptorType):
@@ -195,7 +209,7 @@ class UserObjectVariable(VariableTracker):
             tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
         tracer.side_effects.delete_attribute(self, name)
 
-    # --- special methods, looked up on the class -------------------------------------------------------------------------
+    # --- special methods, looked up on the class ----------------------------------------------------------------------
 
     def special(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
         """The bound special method, or None if the class has none (or sets it to None)."""
@@ -207,7 +221,11 @@ class UserObjectVariable(VariableTracker):
     def _own_special(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
         """The same, but not what every object inherits from `object`."""
         found = look_up(self.cls, name)
-        return None if found is None or found.owner is object or found.value is None else bind_class_attribute(tracer, self, found)
+        return (
+            None
+            if found is None or found.owner is object or found.value is None
+            else bind_class_attribute(tracer, self, found)
+        )
 
     def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = self.special(tracer, "__call__")
@@ -271,7 +289,12 @@ class UserObjectVariable(VariableTracker):
 
     def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
         result = self._operator(tracer, COMPARE_METHODS[op], other)
-        if result is None and op == "!=" and self._own_special(tracer, "__eq__") is not None and self._own_special(tracer, "__ne__") is None:
+        if (
+            result is None
+            and op == "!="
+            and self._own_special(tracer, "__eq__") is not None
+            and self._own_special(tracer, "__ne__") is None
+        ):
             equal = self._operator(tracer, "__eq__", other)
             return None if equal is None else ConstantVariable(not tracer.truth(equal))
         return result
@@ -381,7 +404,8 @@ class InstanceDictVariable(VariableTracker):
 
 
 def is_user_class(cls: type) -> bool:
-    """Whether instances are plain Python objects: attributes in a dict or slots, nothing inherited from C but `object`."""
+    """Whether instances are plain Python objects: attributes in a dict or slots, nothing inherited from C but
+    `object`."""
     return all(base is object or _is_python_class(base) for base in cls.__mro__)
 
 

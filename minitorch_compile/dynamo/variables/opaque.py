@@ -1,4 +1,5 @@
-"""An object that the tracer can't look into: a NumPy array, a file, a lock. It can be passed on and compared by identity."""
+"""An object that the tracer can't look into: a NumPy array, a file, a lock. It can be passed on and compared by
+identity."""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ class OperationVariable(VariableTracker):
     def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
         wants_grad = kwargs.get("requires_grad")
         if wants_grad is not None and tracer.truth(wants_grad):
-            raise Unsupported("autograd-call", f"{self.op.name}(requires_grad=True) makes a leaf, which a graph can't give.")
+            raise Unsupported(
+                "autograd-call", f"{self.op.name}(requires_grad=True) makes a leaf, which a graph can't give."
+            )
         if "out" in kwargs and not tracer.is_none(kwargs["out"]):
             raise Unsupported("unsupported-call", f"{self.op.name}(out=...) is not followed.")
         return tracer.output.call("call_function", self.op, args, kwargs)

@@ -25,7 +25,13 @@ class SequenceVariable(VariableTracker):
     cls: type = tuple
     iterator_type: type = type(iter(()))
 
-    def __init__(self, items: Sequence[Value] = (), source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+    def __init__(
+        self,
+        items: Sequence[Value] = (),
+        source: Source | None = None,
+        real: Any = None,
+        output: OutputGraph | None = None,
+    ) -> None:
         super().__init__(source)
         self.real = real
         self.output = output
@@ -75,7 +81,7 @@ class SequenceVariable(VariableTracker):
         """A new sequence of the kind that slicing this one gives."""
         return TupleVariable(items)
 
-    # --- operators -----------------------------------------------------------------------------------------------------
+    # --- operators ----------------------------------------------------------------------------------------------------
 
     def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
         if op == "+" and isinstance(other, TupleVariable):
@@ -98,7 +104,7 @@ class SequenceVariable(VariableTracker):
     def comparable_with(self, other: SequenceVariable) -> bool:
         return isinstance(other, TupleVariable)
 
-    # --- methods -------------------------------------------------------------------------------------------------------
+    # --- methods ------------------------------------------------------------------------------------------------------
 
     def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = getattr(self, f"method_{name.strip('_')}", None)
@@ -115,7 +121,9 @@ class SequenceVariable(VariableTracker):
         return self.items[index]
 
     def method_index(self, tracer: SymbolicInterpreter, item: Value, *bounds: Value) -> Value:
-        start, stop, _ = slice(*(tracer.constant(b) for b in bounds), *[None] * (2 - len(bounds))).indices(len(self.items))
+        start, stop, _ = slice(*(tracer.constant(b) for b in bounds), *[None] * (2 - len(bounds))).indices(
+            len(self.items)
+        )
         for position in range(start, stop):
             if tracer.same_or_equal(self.items[position], item):
                 return ConstantVariable(position)
@@ -170,7 +178,14 @@ class SizeVariable(TupleVariable):
 class NamedTupleVariable(TupleVariable):
     """An instance of a class made by collections.namedtuple or typing.NamedTuple."""
 
-    def __init__(self, cls: type, items: Sequence[Value] = (), source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+    def __init__(
+        self,
+        cls: type,
+        items: Sequence[Value] = (),
+        source: Source | None = None,
+        real: Any = None,
+        output: OutputGraph | None = None,
+    ) -> None:
         super().__init__(items, source, real, output)
         self.cls = cls
         self.fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]

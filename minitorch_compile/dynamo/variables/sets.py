@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 
 class SetVariable(VariableTracker):
-    """`members` maps hash keys to values. The order of iteration is that of a real set that went through the same steps."""
+    """`members` maps hash keys to values. The order of iteration is that of a real set that went through the same
+    steps."""
 
-    def __init__(self, cls: type = set, source: Source | None = None, real: Any = None, output: OutputGraph | None = None) -> None:
+    def __init__(
+        self, cls: type = set, source: Source | None = None, real: Any = None, output: OutputGraph | None = None
+    ) -> None:
         super().__init__(source)
         self.cls = cls
         self.real = real
@@ -51,7 +54,10 @@ class SetVariable(VariableTracker):
         if self._members is None:
             assert self.output is not None and self.source is not None
             if not all(type(item) in LITERAL_TYPES for item in self.real):
-                raise Unsupported("unsupported-object", f"a {self.cls.__name__} from outside with members that are not numbers or strings.")
+                raise Unsupported(
+                    "unsupported-object",
+                    f"a {self.cls.__name__} from outside with members that are not numbers or strings.",
+                )
             order = self.output.names.install(list(self.real), "members")
             self.output.guards.add(guards.Guard(self.source, "SET_MATCH", f"list({{0}}) == {order}", repr(self.real)))
             self._members = {("value", item): ConstantVariable(item) for item in self.real}
@@ -90,7 +96,9 @@ class SetVariable(VariableTracker):
         if len(members) <= 1:
             return list(members.values())
         if self.mirror is None:
-            raise Unsupported("unsupported-object", "the order of a set of objects depends on where they lie in memory.")
+            raise Unsupported(
+                "unsupported-object", "the order of a set of objects depends on where they lie in memory."
+            )
         return [members[("value", item)] for item in self.mirror]
 
     def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
@@ -98,7 +106,7 @@ class SetVariable(VariableTracker):
 
         return DictIterator(self.ordered(), lambda: len(self.members), type(iter(set())))
 
-    # --- changing ------------------------------------------------------------------------------------------------------
+    # --- changing -----------------------------------------------------------------------------------------------------
 
     def _insert(self, tracer: SymbolicInterpreter, item: Value) -> None:
         tracked = item.realize()
@@ -128,7 +136,12 @@ class SetVariable(VariableTracker):
             mirror = self.mirror.copy() if isinstance(tracked, SetVariable) and self.mirror is not None else None
             for item in tracer.unpack_all(tracked):
                 self.method_add(tracer, item)
-            if isinstance(tracked, SetVariable) and mirror is not None and tracked.mirror is not None and self.source is None:
+            if (
+                isinstance(tracked, SetVariable)
+                and mirror is not None
+                and tracked.mirror is not None
+                and self.source is None
+            ):
                 mirror.update(tracked.mirror)  # the order after a merge of two sets is not that of adding one by one
                 self.mirror = mirror
         return ConstantVariable(None)
@@ -153,7 +166,9 @@ class SetVariable(VariableTracker):
         elif len(self.members) == 1:
             item = self._remove(next(iter(self.members)))
         else:
-            raise Unsupported("unsupported-object", "which member pop() gives depends on where the objects lie in memory.")
+            raise Unsupported(
+                "unsupported-object", "which member pop() gives depends on where the objects lie in memory."
+            )
         tracer.side_effects.method(self, "pop")
         return item
 
@@ -178,7 +193,7 @@ class SetVariable(VariableTracker):
     def method_iter(self, tracer: SymbolicInterpreter) -> Value:
         return self.iterate(tracer)
 
-    # --- set algebra ---------------------------------------------------------------------------------------------------
+    # --- set algebra --------------------------------------------------------------------------------------------------
 
     NAMED = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
     NAMED_COMPARISONS = {"issubset": "<=", "issuperset": ">="}
@@ -195,7 +210,9 @@ class SetVariable(VariableTracker):
     def _combined(self, function: Callable[[Any, Any], Any], other: SetVariable) -> SetVariable:
         everything = {**other.members, **self.members}
         made = SetVariable(self.cls)
-        made._members = {key: everything[key] for key in everything if key in function(set(self.members), set(other.members))}
+        made._members = {
+            key: everything[key] for key in everything if key in function(set(self.members), set(other.members))
+        }
         made.mirror = None if self.mirror is None or other.mirror is None else function(self.mirror, other.mirror)
         return made
 
@@ -229,12 +246,18 @@ class SetVariable(VariableTracker):
         if name in self.NAMED_COMPARISONS and len(args) == 1:
             return self.compare(tracer, self.NAMED_COMPARISONS[name], SetVariable.copy_of(tracer, args[0]))  # type: ignore[return-value]
         method = getattr(self, f"method_{name.strip('_')}", None)
-        if method is None or kwargs or (self.cls is frozenset and name in ("add", "update", "discard", "remove", "pop", "clear")):
+        if (
+            method is None
+            or kwargs
+            or (self.cls is frozenset and name in ("add", "update", "discard", "remove", "pop", "clear"))
+        ):
             return super().call_method(tracer, name, args, kwargs)
         return tracer.checked_call(method, tracer, *args)
 
     def reconstruct(self, codegen: Codegen) -> str:
-        inside = ", ".join(codegen.value(item) for item in (self.ordered() if self.mirror is not None else self.members.values()))
+        inside = ", ".join(
+            codegen.value(item) for item in (self.ordered() if self.mirror is not None else self.members.values())
+        )
         if self.cls is frozenset:
             return f"frozenset([{inside}])"
         return f"{{{inside}}}" if inside else "set()"

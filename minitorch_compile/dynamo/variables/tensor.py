@@ -1,7 +1,7 @@
 """Tensors: a node of the graph and a fake that looks like the value.
 
-What a tensor's shape and dtype say is known while tracing. Everything that computes becomes a node. Everything else, such as
-reading the data, breaks the graph.
+What a tensor's shape and dtype say is known while tracing. Everything that computes becomes a node. Everything else,
+such as reading the data, breaks the graph.
 """
 
 from __future__ import annotations
@@ -28,28 +28,39 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
-KNOWN_ATTRIBUTES = frozenset(
-    ("shape", "sizes", "strides", "ndim", "dtype", "device", "requires_grad", "is_cuda", "itemsize", "nbytes", "is_fake")
-)  # fmt: skip
-VIEW_ATTRIBUTES = frozenset(("T", "mT", "H", "mH", "real", "imag"))
-SHAPE_METHODS = frozenset(
-    ("size", "dim", "ndimension", "stride", "numel", "nelement", "element_size", "is_contiguous", "is_floating_point", "is_complex", "get_device")
-)  # fmt: skip
-CONVERSIONS = frozenset(("float", "double", "half", "long", "int", "short", "char", "byte", "bool", "cpu", "bfloat16", "contiguous", "type_as", "to", "clone", "detach"))  # fmt: skip
-DATA_METHODS = {
-    "item": "data-dependent-value", "tolist": "data-dependent-value", "numpy": "data-dependent-value", "data_ptr": "data-dependent-value",
-    "nonzero": "data-dependent-shape", "backward": "autograd-call", "register_hook": "autograd-call", "retain_grad": "autograd-call",
-}  # fmt: skip
-OPERATOR_METHODS = {f"__{name}__" for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "radd", "rsub", "rmul", "rtruediv",
-    "eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs",
-)}  # fmt: skip
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What a tensor says about itself without its data.
+KNOWN_ATTRIBUTES = _words("shape sizes strides ndim dtype device requires_grad is_cuda itemsize nbytes is_fake")
+VIEW_ATTRIBUTES = _words("T mT H mH real imag")
+SHAPE_METHODS = _words(
+    "size dim ndimension stride numel nelement element_size is_contiguous is_floating_point is_complex"
+)
+
+# Methods that compute a tensor, besides those that are operations of the table.
+CONVERSIONS = _words("float double half bfloat16 long int short char byte bool cpu contiguous type_as to clone detach")
+OPERATORS = _words(
+    "add sub mul truediv floordiv mod pow matmul and or xor radd rsub rmul rtruediv eq ne lt le gt ge neg invert abs"
+)
+OPERATOR_METHODS = frozenset(f"__{name}__" for name in OPERATORS)
+
+# Methods that can't be in a graph, and why.
+REFUSED_METHODS = {
+    **dict.fromkeys(("item", "tolist", "numpy", "data_ptr"), "data-dependent-value"),
+    **dict.fromkeys(("backward", "register_hook", "retain_grad"), "autograd-call"),
+    "nonzero": "data-dependent-shape",
+}
 
 
 class TensorVariable(VariableTracker):
     """A tensor of the traced program. `real` is the tensor itself if it came from outside."""
 
-    def __init__(self, node: Node, fake: TensorBase, cls: type, source: Source | None = None, real: Any = MISSING) -> None:
+    def __init__(
+        self, node: Node, fake: TensorBase, cls: type, source: Source | None = None, real: Any = MISSING
+    ) -> None:
         super().__init__(source)
         self.node = node
         self.fake = fake
@@ -71,7 +82,7 @@ class TensorVariable(VariableTracker):
     def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
         return ("identity", id(self))
 
-    # --- attributes ----------------------------------------------------------------------------------------------------
+    # --- attributes ---------------------------------------------------------------------------------------------------
 
     def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
@@ -120,19 +131,23 @@ class TensorVariable(VariableTracker):
     def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
         known = look_up(self.cls, name) is not None or name in vars(self.fake)
         if name != "grad" and known:
-            raise Unsupported("unsupported-store", f"setting .{name} of a tensor changes what the graph was traced with.")
+            raise Unsupported(
+                "unsupported-store", f"setting .{name} of a tensor changes what the graph was traced with."
+            )
         if self.source is None:
             raise Unsupported("unsupported-store", f"setting .{name} of a tensor that the graph computes.")
         tracer.side_effects.store_attribute(self, name, value)
 
-    # --- operations ----------------------------------------------------------------------------------------------------
+    # --- operations ---------------------------------------------------------------------------------------------------
 
     def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if name in DATA_METHODS:
+        if name in REFUSED_METHODS:
             self._refuse(name)
         if name in SHAPE_METHODS:
             values = [tracer.constant(arg) for arg in args]
-            return tracer.output.from_python(tracer.compute(getattr(self.fake, name), *values, **{k: tracer.constant(v) for k, v in kwargs.items()}))
+            return tracer.output.from_python(
+                tracer.compute(getattr(self.fake, name), *values, **{k: tracer.constant(v) for k, v in kwargs.items()})
+            )
         if name in ("__getitem__", "__setitem__"):
             return tracer.output.call("call_function", getattr(operator, name.strip("_")), [self, *args], kwargs)
         if name == "__len__":
@@ -142,7 +157,7 @@ class TensorVariable(VariableTracker):
         raise Unsupported("unsupported-tensor-access", f"the tensor method {name}() is not followed.")
 
     def _refuse(self, name: str) -> None:
-        reason = DATA_METHODS[name]
+        reason = REFUSED_METHODS[name]
         if reason == "autograd-call":
             raise Unsupported(reason, f".{name}() runs or changes the autograd tape.")
         what = "a shape that depends on the tensor's data" if reason == "data-dependent-shape" else "the tensor's data"
@@ -165,13 +180,17 @@ class TensorVariable(VariableTracker):
     def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
         return tracer.output.call("call_function", UNARY[op], [self], {})
 
-    # --- questions that need data, or only the shape -----------------------------------------------------------------------
+    # --- questions that need data, or only the shape ------------------------------------------------------------------
 
     def truth(self, tracer: SymbolicInterpreter) -> bool:
-        raise Unsupported("data-dependent-jump", "bool() of a tensor needs its data, which does not exist while tracing.")
+        raise Unsupported(
+            "data-dependent-jump", "bool() of a tensor needs its data, which does not exist while tracing."
+        )
 
     def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
-        raise Unsupported("data-dependent-value", "`in` looks for a value in the tensor's data, which does not exist while tracing.")
+        raise Unsupported(
+            "data-dependent-value", "`in` looks for a value in the tensor's data, which does not exist while tracing."
+        )
 
     def length(self, tracer: SymbolicInterpreter) -> int:
         return int(tracer.compute(len, self.fake))
@@ -180,10 +199,14 @@ class TensorVariable(VariableTracker):
         """One view for each element of the first dimension."""
         if not self.fake.sizes:
             tracer.raise_error(TypeError, "iteration over a 0-d tensor")
-        return ItemsIterator(tracer.unpack_all(tracer.output.call("call_method", "unbind", [self, ConstantVariable(0)], {})))
+        return ItemsIterator(
+            tracer.unpack_all(tracer.output.call("call_method", "unbind", [self, ConstantVariable(0)], {}))
+        )
 
     def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
-        raise Unsupported("data-dependent-value", f"{conversion}() of a tensor needs its data, which does not exist while tracing.")
+        raise Unsupported(
+            "data-dependent-value", f"{conversion}() of a tensor needs its data, which does not exist while tracing."
+        )
 
     def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
         return self.to_text(tracer, "str")

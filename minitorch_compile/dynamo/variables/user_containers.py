@@ -1,7 +1,7 @@
 """Objects whose class derives from dict or list: a user object with contents.
 
-Methods and special methods that the class defines in Python are traced; what it inherits from the built-in class is asked of the
-contents.
+Methods and special methods that the class defines in Python are traced; what it inherits from the built-in class is
+asked of the contents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ CONTAINER_BASES = (*reversed(DICT_TYPES), list)
 
 
 def container_base(cls: type) -> type | None:
-    """The built-in class that a Python class gets its contents from; None if it is no container or another kind of C class."""
+    """The built-in class that a Python class gets its contents from; None if it is no container or another kind of C
+    class."""
     built_in = [base for base in cls.__mro__ if base.__module__ in ("builtins", "collections") and base is not object]
     return built_in[0] if built_in and built_in[0] in CONTAINER_BASES and built_in[0] is not cls else None
 
@@ -35,7 +36,14 @@ def container_base(cls: type) -> type | None:
 class UserContainerVariable(UserObjectVariable):
     """`contents` is the dict or list inside; it has the same source."""
 
-    def __init__(self, cls: type, base: type, source: Source | None = None, real: Any = MISSING, output: OutputGraph | None = None) -> None:
+    def __init__(
+        self,
+        cls: type,
+        base: type,
+        source: Source | None = None,
+        real: Any = MISSING,
+        output: OutputGraph | None = None,
+    ) -> None:
         super().__init__(cls, source, real)
         self.base = base
         kind = None if source is None else real
@@ -66,7 +74,9 @@ class UserContainerVariable(UserObjectVariable):
         return super().iterate(tracer) if self._overrides("__iter__") else self.contents.iterate(tracer)
 
     def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
-        return super().contains(tracer, item) if self._overrides("__contains__") else self.contents.contains(tracer, item)
+        return (
+            super().contains(tracer, item) if self._overrides("__contains__") else self.contents.contains(tracer, item)
+        )
 
     def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
         if self._overrides(f"__{BINARY_METHODS[op]}__"):
