@@ -7,7 +7,7 @@ symbols that record what was asked and the program is traced (`symbolic.py`).
 Arguments and results called *value* belong to the domain. What the instruction itself says (names, operators, counts)
 are plain Python objects. `NULL` as an argument means "not given". A hook ends the user's program abnormally by
 raising; `caught` tells which host exceptions are the program's own. A hook that a domain leaves out is reported by
-`unsupported` with the instruction that asked.
+`unsupported`.
 
 >>> class Numbers(DomainHooks):
 ...     def binary(self, op, a, b):

@@ -166,8 +166,8 @@ class Instruction:
     opname: str
     argval: Any = None
     target: int | None = None
-    positions: Positions | None = field(default=None, compare=False)
-    offset: int | None = field(default=None, compare=False)
+    positions: Positions | None = field(default=None, compare=False, repr=False)
+    offset: int | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.opname not in INSTRUCTIONS:
@@ -209,12 +209,12 @@ class ExceptionEntry:
     lasti: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Program:
     """A decoded code object: normalised instructions, exception table, and the code object for names, flags and file.
 
     >>> from minitorch_compile.dynamo.decode import decode
-    >>> print(decode((lambda x: x + 1).__code__))
+    >>> decode((lambda x: x + 1).__code__)
       0 LOAD_FAST            'x'
       1 LOAD_CONST           1
       2 BINARY_OP            '+'
@@ -244,7 +244,7 @@ class Program:
         )
         return Program(self.code, moved, table)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{index:3} {inst}" for index, inst in enumerate(self.instructions)]
         lines += [
             f"    on error in {e.start}..{e.end - 1}: to {e.target}, depth {e.depth}" for e in self.exception_table

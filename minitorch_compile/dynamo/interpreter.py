@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
-from .hooks import DomainHooks, Value
+from .hooks import DomainHooks, UnsupportedInstruction, Value
 from .instructions import NULL, Instruction, Program
 
 
@@ -132,6 +133,10 @@ class BytecodeInterpreter(DomainHooks):
     def instruction(self) -> Instruction:
         """The instruction being executed (or executed last)."""
         return self.instructions[self.current]
+
+    def unsupported(self, hook: str) -> NoReturn:
+        asked_by = f"{self.instruction.opname}, line {self.instruction.line}"
+        raise UnsupportedInstruction(f"{type(self).__name__} does not interpret {hook} (asked by {asked_by}).")
 
     # --- stack and slots ----------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ number stays as it was.
 ('tax', '__stack0')
 >>> resume.function(globals())(0.5, 10)           # as if sum(prices) had returned 10
 15.0
->>> print(decode(resume.code))                                                            # doctest: +ELLIPSIS
+>>> decode(resume.code)                             # doctest: +ELLIPSIS
   0 LOAD_FAST            '__stack0'
   1 DELETE_FAST          '__stack0'
   2 JUMP                 to 7
