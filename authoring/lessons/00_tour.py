@@ -97,7 +97,7 @@ class Diary:
     seconds: list[float] = field(default_factory=list)
 
     def step_ms(self) -> float:
-        """A step in milliseconds: the fastest tenth, so that other programs don't blur the picture."""
+        """A step in milliseconds: of the fastest tenth, so that other programs don't blur it."""
         return sorted(self.seconds)[len(self.seconds) // 10] * 1000
 
 
@@ -125,6 +125,11 @@ def train(model, epochs, learning_rate, loss_of=loss_of):
     return diary
 
 
+# %% [markdown]
+# Two small helpers, for the score and for a fair start, and off we go.
+
+
+# %%
 def accuracy(model) -> float:
     """Percent of the test images that get the right label."""
     with torch.no_grad():
@@ -222,13 +227,15 @@ print(seen.graph.code)
 # The graph is true only for what was seen while tracing. Call the model with another batch size, another dtype, or
 # replace a layer, and it would be wrong. So Dynamo also wrote down everything it had relied on. These are the *guards*.
 # They are checked on every call, in a few microseconds. If one fails, the function is traced again, and both versions
-# are kept. There are many, since a model is many objects; these concern the images:
+# are kept. There are many, since a model is many objects. These are the ones about everything else: the images, but
+# also whether gradients are wanted, and whether `MLP.forward` is still the function it was.
 
 # %%
-about_the_input = [guard for guard in seen.guards if "args[0]" in str(guard)]
-for guard in about_the_input:
-    print(guard)
-print(f"and {len(seen.guards) - len(about_the_input)} more, about the model")
+about_the_model = [guard for guard in seen.guards if "self" in str(guard)]
+for guard in seen.guards:
+    if guard not in about_the_model:
+        print(guard)
+print(f"and {len(about_the_model)} more, about the model's own objects")
 
 # %% [markdown]
 # See it happen. With 29 images instead of 32 one guard must fail, and the log says which, and both values:
@@ -260,7 +267,7 @@ seen.joint_graph.draw()
 # question: everything kept costs memory, everything not kept must be computed again. The partitioner decided on this:
 
 # %%
-print(seen.partition)
+print(seen.partition.report)
 
 # %% [markdown]
 # The two `maximum` are the hidden layers after their rectifiers. The rest are things that exist anyway. And here is the

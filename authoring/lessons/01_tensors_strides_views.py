@@ -14,8 +14,8 @@ small, big = torch.rand(10, 10), torch.rand(4000, 4000)
 
 
 def microseconds(action) -> str:
-    repeats = 5
-    return f"{min(timeit.repeat(action, number=repeats, repeat=3)) / repeats * 1e6:12,.1f} microseconds"
+    seconds = min(timeit.repeat(action, number=5, repeat=3)) / 5
+    return f"{seconds * 1e6:12,.1f} microseconds"
 
 
 print("turn      10 x 10  ", microseconds(lambda: small.t()))

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import IO
 
@@ -39,6 +40,12 @@ def judge(exercise: Exercise, cells: Sequence[str]) -> Result:
         printed.seek(0)
         text = printed.read(4000).decode(errors="replace")
     return result_of(exercise, events, ending, text)
+
+
+def judge_all(exercises: Sequence[Exercise], cells: Sequence[str]) -> list[Result]:
+    """The results of several exercises in one notebook, a process each, as many at a time as there are processors."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        return list(pool.map(lambda exercise: judge(exercise, cells), exercises))
 
 
 def unjudged(exercise: Exercise, note: str) -> Result:

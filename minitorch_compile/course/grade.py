@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .check_process import judge, unjudged
+from .check_process import judge_all, unjudged
 from .lessons import Lesson, all_lessons
 from .result import Result
 
@@ -40,7 +40,7 @@ def grade_notebook(lesson: Lesson, path: Path) -> Grade:
     if not path.exists():
         return Grade(lesson, tuple(unjudged(exercise, f"{path.name} is not there") for exercise in lesson.exercises))
     cells = code_cells(path)
-    return Grade(lesson, tuple(judge(exercise, cells) for exercise in lesson.exercises))
+    return Grade(lesson, tuple(judge_all(lesson.exercises, cells)))
 
 
 def code_cells(path: Path) -> list[str]:

@@ -10,7 +10,7 @@ import inspect
 import json
 from pathlib import Path
 
-from .check_process import judge
+from .check_process import judge_all
 from .course_folder import work_folder
 from .exercise import Exercise
 from .grade import Grade, code_cells, grade_notebook, table
@@ -58,25 +58,23 @@ def lines_of(grade: Grade, hints: dict[str, int]) -> list[str]:
 
 
 def _grade(lesson: Lesson, path: Path, remembered: Remembered) -> Grade:
+    """Judges the exercises whose answers aren't remembered, and remembers them."""
     if not path.exists():
         return grade_notebook(lesson, path)
     cells = code_cells(path)
-    return Grade(lesson, tuple(_result(exercise, cells, remembered) for exercise in lesson.exercises))
-
-
-def _result(exercise: Exercise, cells: list[str], remembered: Remembered) -> Result:
-    try:
-        key = _fingerprint(exercise, cells)
-    except (LookupError, CellSyntaxError):
-        return judge(exercise, cells)
-    if key not in remembered:
-        remembered[key] = judge(exercise, cells).to_json()
-    return Result.from_json(remembered[key])
+    keys = {exercise.number: _fingerprint(exercise, cells) for exercise in lesson.exercises}
+    changed = [exercise for exercise in lesson.exercises if keys[exercise.number] not in remembered]
+    for exercise, result in zip(changed, judge_all(changed, cells), strict=True):
+        remembered[keys[exercise.number]] = result.to_json()
+    return Grade(lesson, tuple(Result.from_json(remembered[key]) for key in keys.values()))
 
 
 def _fingerprint(exercise: Exercise, cells: list[str]) -> str:
     """Changes with the answer's text and with the checks that judge it."""
-    answer = "\n".join(cell.kept_source() for cell in slice_for(exercise.answer, cells))
+    try:
+        answer = "\n".join(cell.kept_source() for cell in slice_for(exercise.answer, cells))
+    except (LookupError, CellSyntaxError) as problem:
+        answer = str(problem)
     judge_file = Path(inspect.getfile(exercise.cases[0].judge))
     judges = "\n".join(path.read_text() for path in sorted(judge_file.parent.glob("*.py")))
     return exercise.number + " " + hashlib.sha256(f"{answer}\0{judges}".encode()).hexdigest()[:16]

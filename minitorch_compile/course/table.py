@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+RECORDS = "application/vnd.minitorch_compile.table+json"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -51,8 +53,8 @@ class Table:
         return f"<table><thead>{line(self.columns, 'th')}</thead><tbody>{body}</tbody></table>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        # No application/json: JupyterLab would show that, folded, instead of the table.
-        return {"text/plain": repr(self), "text/html": self._html()}
+        # The records are not under application/json: JupyterLab would show those, folded, instead of the table.
+        return {"text/plain": repr(self), "text/html": self._html(), RECORDS: list(map(dict, self.records))}
 
 
 def _text(value: Any) -> str:
