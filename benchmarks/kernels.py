@@ -104,7 +104,9 @@ def main(words: list[str]) -> None:
         result = function(*inputs)
         moved = sum(x.numel() * x.dtype.itemsize for x in (*inputs, result))
         speed = f"{eager / compiled:8.2f}x"
-        print(f"{name:32} {eager * 1e6:10.1f} {compiled * 1e6:12.1f} {speed} {moved / compiled / 1e9:7.1f} {first:13.2f}")
+        print(
+            f"{name:32} {eager * 1e6:10.1f} {compiled * 1e6:12.1f} {speed} {moved / compiled / 1e9:7.1f} {first:13.2f}"
+        )
 
 
 if __name__ == "__main__":

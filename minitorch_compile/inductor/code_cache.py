@@ -17,6 +17,7 @@ import atexit
 import hashlib
 import importlib.util
 import os
+import pickle
 import shutil
 import stat
 import sys
@@ -147,7 +148,7 @@ def load_module(path: Path, name: str) -> ModuleType:
     """Runs a generated file. If Numba's files beside it are damaged, they are thrown away and made again."""
     try:
         return _run_module(path, name)
-    except (EOFError, ValueError, KeyError, ImportError, AttributeError, IndexError, TypeError) as error:
+    except (pickle.UnpicklingError, EOFError, LookupError, ValueError, AttributeError, ImportError, TypeError) as error:
         damaged = list((path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"))
         if not damaged:
             raise

@@ -54,11 +54,6 @@ def square_root(x):
 
 
 @cuda.jit(device=True)
-def reciprocal_square_root(x):
-    return (x * 0 + 1) / _sqrt(x)
-
-
-@cuda.jit(device=True)
 def sin(x):
     return _sin(x)
 

@@ -17,9 +17,9 @@ import numpy as np
 from numba import config, cuda
 
 from minitorch_compile.generated_source import function_from_source
-from minitorch_compile.inductor import cuda_functions, cuda_random, cuda_reductions
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cuda import write_cuda_kernel
+from minitorch_compile.inductor.dependencies import buffers_read
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, ExternCall, Operation
 from minitorch_compile.inductor.loop_interpreter import run_operation, window
@@ -75,7 +75,9 @@ class CudaProgram:
         """The text of one kernel as a module."""
         body = textwrap.indent(kernel.body, "    ")
         names = ", ".join([*kernel.names, *(["status"] if kernel.uses_status else [])])
-        return f"{HEADER.format(threads=self.threads)}\n\n@cuda.jit\ndef {name}({names}):\n{body}\n\n\nkernel = {name}\n"
+        return (
+            f"{HEADER.format(threads=self.threads)}\n\n@cuda.jit\ndef {name}({names}):\n{body}\n\n\nkernel = {name}\n"
+        )
 
     @property
     def source(self) -> str:
@@ -86,12 +88,27 @@ class CudaProgram:
     # ------------------------------------------------------------------------------------------ running
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        memory = self.upload(arrays)
+        self.run(memory)
+        return self.download(memory)
+
+    def upload(self, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
+        """The arrays in the device's memory, by the names of their buffers."""
         graph = self.schedule.graph
-        memory = {b.name: to_device(a) for b, a in zip([*graph.inputs, *graph.constants], arrays)}
+        return {b.name: to_device(a) for b, a in zip([*graph.inputs, *graph.constants], arrays)}
+
+    def run(self, memory: dict[str, Any]) -> None:
+        """Runs every step; results are added to `memory`, or overwritten there."""
         with np.errstate(all="ignore"):
             for step in self.steps:
-                self.launch(step, memory) if isinstance(step, Launch) else self.on_host(step, memory)
-        return [window(view, self.fetch([view.buffer], memory)) for view in graph.outputs]
+                if isinstance(step, Launch):
+                    self.launch(step, memory)
+                else:
+                    self.on_host(step, memory)
+
+    def download(self, memory: dict[str, Any]) -> list[np.ndarray]:
+        """The outputs, back on the host."""
+        return [window(view, self.fetch([view.buffer], memory)) for view in self.schedule.graph.outputs]
 
     def launch(self, step: Launch, memory: dict[str, Any]) -> None:
         for buffer in step.source.buffers:
@@ -107,7 +124,7 @@ class CudaProgram:
 
     def on_host(self, operations: list[Operation], memory: dict[str, Any]) -> None:
         for operation in operations:
-            reads = buffers_of(operation)
+            reads = buffers_read(operation)
             host = self.fetch(reads, memory)
             run_operation(operation, host)
             for buffer in operation.outputs:
@@ -120,12 +137,3 @@ class CudaProgram:
 def to_device(array: np.ndarray) -> Any:
     """The array in the device's memory; an empty one gets room for an element, so that there is something to point to."""
     return cuda.to_device(array if array.size else np.zeros(1, array.dtype))
-
-
-def buffers_of(operation: Operation) -> list[Buffer]:
-    from minitorch_compile.inductor.dependencies import buffers_read
-
-    return buffers_read(operation)
-
-
-__all__ = ["CudaProgram", "cuda_functions", "cuda_random", "cuda_reductions"]

@@ -13,7 +13,7 @@ from numba import njit, types
 from minitorch_compile.inductor.ir import INDEX_ERROR, RUNTIME_ERROR
 from minitorch_compile.inductor.native import copy_sign, instruction, same_type, select
 from minitorch_compile.inductor.vecmath.float64 import INLINED
-from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL
+from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL, philox
 
 MULTIPLIER_0, MULTIPLIER_1 = (int(m) for m in MULTIPLIERS)
 WEYL_0, WEYL_1 = WEYL
@@ -49,12 +49,12 @@ def _emit_sign(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
 @instruction(same_type, _emit_sign)
 def float_sign(x):
     """-1, 0 or 1; 0 for NaN."""
-    return type(x)((x > 0) - (x < 0))
+    return type(x)(int(x > 0) - int(x < 0))
 
 
 @njit(**INLINED)
 def integer_sign(x):
-    return (x > 0) - (x < 0)
+    return int(x > 0) - int(x < 0)
 
 
 @njit(**INLINED)
@@ -103,6 +103,7 @@ def integer_power(x, y):
 
 # ------------------------------------------------------------------------------------------------ computed indices
 
+
 @njit(**INLINED)
 def wrapped_index(value, size, status):
     """`value` as an index below `size`, counted from the end if negative; out of range: 0, and `status` says so."""
@@ -145,8 +146,6 @@ def _emit_philox(builder: ir.IRBuilder, seed: ir.Value, counter: ir.Value) -> ir
 
 @instruction(lambda seed, counter: types.uint64, _emit_philox)
 def philox_words(seed, counter):
-    from minitorch_compile.tensor.philox import philox
-
     words = philox(int(seed), np.array([counter], np.uint64))
     return words[0][0] | words[1][0] << np.uint64(32)
 
@@ -186,4 +185,3 @@ def philox_float32(seed, counter):
 @njit(**INLINED)
 def philox_float64(seed, counter):
     return unit_float64(philox_words(seed, counter))
-

@@ -27,7 +27,17 @@ from functools import cached_property
 from minitorch_compile.inductor.dependencies import Access, Accesses, accesses_of
 from minitorch_compile.inductor.index import Index
 from minitorch_compile.inductor.ir import Buffer, Loop, Scan, Scatter
-from minitorch_compile.inductor.iteration import Axes, Position, count, kept, merge, own_axes, unify, unify_with_kept
+from minitorch_compile.inductor.iteration import (
+    Axes,
+    Position,
+    count,
+    kept,
+    merge,
+    own_axes,
+    split_digits,
+    unify,
+    unify_with_kept,
+)
 
 
 @dataclass(frozen=True)
@@ -162,9 +172,17 @@ class Group:
     # ------------------------------------------------------------------------------------------ after fusing
 
     def merged(self) -> Group:
-        """The same group with as few axes as its accesses allow."""
-        indices = [member.in_group(index) for member in self.members for index in member.accesses.indices]
-        axes, replacements = merge(self.axes, indices)
+        """The same group with as few axes as its accesses allow, and without divisions where axes can be cut instead."""
+        return self._replaced(*split_digits(self.axes, self.indices()))._merged()
+
+    def _merged(self) -> Group:
+        return self._replaced(*merge(self.axes, self.indices()))
+
+    def indices(self) -> list[Index]:
+        """Every index expression in the group, in terms of its axes."""
+        return [member.in_group(index) for member in self.members for index in member.accesses.indices]
+
+    def _replaced(self, axes: Axes, replacements: Mapping[Index, Index]) -> Group:
         return Group(axes, [member.moved(replacements, member.inner) for member in self.members])
 
     def stages(self) -> list[int]:

@@ -87,6 +87,7 @@ class TensorBox:
         self.buffer: Buffer | None = None
         self.wanted_strides: Ints | None = None
         self.constant_value: bool | int | float | None = None  # the number, if all elements are one known number
+        self.view_of: TensorBox | None = None  # the box of which this one only renames elements
         self.reads = sum(x.reads for x in inputs)
         self.operations = operations + sum(x.operations for x in inputs)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from minitorch_compile.inductor.index import Digit, Index, flatten, symbol, unflatten
+from minitorch_compile.inductor.index import ZERO, Digit, Index, flatten, symbol, unflatten
 
 Position = tuple[Index, ...]
 
@@ -138,7 +138,35 @@ def _flags(axes: Axes, cuts: Sequence[int]) -> list[bool]:
     return result
 
 
-# ------------------------------------------------------------------------------------------------ merge
+# ------------------------------------------------------------------------------------------------ split and merge
+
+
+def split_digits(axes: Axes, indices: Iterable[Index]) -> tuple[Axes, dict[Index, Index]]:
+    """Cuts axes whose digits are used, so that no division is left; returns what replaces the old variables.
+
+    >>> i = symbol("i", 32)
+    >>> split_digits((Axis(i, 32, False),), [100 * (i // 4) + i % 4])
+    ((i0:8, i1:4), {i: 4*i0 + i1})
+    """
+    cuts: dict[Index, set[int]] = {axis.variable: {1, axis.size} for axis in axes}
+    for digit in [atom for index in indices for atom, _ in index.terms if isinstance(atom, Digit)]:
+        if digit.base in cuts:
+            cuts[digit.base] |= {digit.divisor, digit.divisor * (digit.modulus or 1)}
+    pieces = [_pieces(axis, sorted(cuts[axis.variable])) for axis in axes]
+    result = make_axes((size, axis.reduced) for axis, sizes in zip(axes, pieces) for size in sizes)
+    variables = iter(axis.variable for axis in result)
+    replacements = {}
+    for axis, sizes in zip(axes, pieces):
+        parts = [next(variables) if size != 1 else ZERO for size in sizes]
+        replacements[axis.variable] = flatten(parts, sizes)
+    return result, replacements
+
+
+def _pieces(axis: Axis, cuts: Sequence[int]) -> list[int]:
+    """The sizes of the parts of an axis, outermost first; the whole axis if the cuts don't divide each other."""
+    if axis.size == 0 or cuts[-1] != axis.size or any(above % below for below, above in zip(cuts, cuts[1:])):
+        return [axis.size]
+    return [above // below for below, above in zip(cuts, cuts[1:])][::-1]
 
 
 def merge(axes: Axes, indices: Sequence[Index]) -> tuple[Axes, dict[Index, Index]]:

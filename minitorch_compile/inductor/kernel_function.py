@@ -93,4 +93,3 @@ def native_function(symbol: str, signature: Any) -> Callable[[Callable[..., Any]
 def assembly(symbol: str) -> str:
     """The machine code of a compiled kernel, as text."""
     return _compiled[symbol]._library.get_asm_str()
-

@@ -38,10 +38,10 @@ def instruction(typing: Callable[..., Any], emit: Emit) -> Callable[[Callable[..
         if JIT_IS_OFF:
             return meaning
         parameters = ", ".join(meaning.__code__.co_varnames[: meaning.__code__.co_argcount])
-        scope: dict[str, Any] = {"build": build}
+        scope: dict[str, Any] = {"build": build, "__name__": meaning.__module__}
         exec(f"def {meaning.__name__}(typing_context, {parameters}):\n    return build(({parameters},))", scope)
         result = intrinsic(scope[meaning.__name__])
-        result.__doc__ = meaning.__doc__
+        result.__doc__, result.__module__ = meaning.__doc__, meaning.__module__
         return result
 
     def build(arguments: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -148,6 +148,23 @@ def accumulate_sum(total, x):
 @instruction(same_type, _multiply_any_order)
 def accumulate_product(total, x):
     return total * x
+
+
+def _emit_unfolded(builder: ir.IRBuilder, value: ir.Value, lo: ir.Value) -> ir.Value:
+    integer = _format_of(value).integer
+    sign = builder.ashr(lo, ir.Constant(lo.type, 63))
+    mask = builder.trunc(sign, integer) if integer.width < 64 else sign
+    return builder.bitcast(builder.or_(builder.bitcast(value, integer), mask), value.type)
+
+
+@instruction(same_type, _emit_unfolded)
+def unfolded(value, lo):
+    """`value`, computed from lo >= 0 so that LLVM doesn't know it.
+
+    LLVM knows that max(best, -inf) is best, and turns max(best, c ? -inf : x) into c ? best : max(best, x), which its
+    vectoriser then fails to see as a maximum: 5 ns an element instead of 0.2.
+    """
+    return value
 
 
 # ------------------------------------------------------------------------------------------------ inside a float

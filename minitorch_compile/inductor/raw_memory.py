@@ -28,8 +28,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from minitorch_compile.tensor.dtype import dtype
-
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 _BYTE_POINTER = ir.IntType(8).as_pointer()
 
@@ -40,13 +38,14 @@ ELEMENTS = {
 }  # fmt: skip
 
 
-def element_type(element: dtype) -> Any:
+def element_type(name: str) -> Any:
     """Numba's type for the elements of a buffer. NotImplementedError for a dtype that kernels can't compute in."""
-    if element.name not in ELEMENTS:
+    if name not in ELEMENTS:
         raise NotImplementedError(
-            f"inductor: generated kernels don't support {element} yet; convert to float32 first, or use backend='aot_eager'"
+            f"inductor: generated kernels don't support torch.{name} yet; convert to float32 first,"
+            " or use backend='aot_eager'"
         )
-    return ELEMENTS[element.name]
+    return ELEMENTS[name]
 
 
 if config.DISABLE_JIT:
@@ -70,7 +69,8 @@ if config.DISABLE_JIT:
         return tuple(int(value) for value in array)
 
     def _typed(block: np.ndarray, offset: int, element: Any) -> np.ndarray:
-        usable = (len(block) - offset) // element.bitwidth * 8
+        itemsize = element.bitwidth // 8
+        usable = (len(block) - offset) // itemsize * itemsize
         return block[offset : offset + usable].view(str(element))
 
     def _make_typed(element: Any) -> Any:

@@ -122,7 +122,10 @@ def check_cuda(simulated: bool) -> None:
         raise RuntimeError("target 'cuda': no CUDA device found; target 'cuda_sim' runs the same kernels without one")
 
 
-TARGETS: dict[str, Target] = {target.name: target for target in (LoopsTarget(), CpuTarget(), CudaTarget("cuda_sim", True), CudaTarget("cuda", False))}
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (LoopsTarget(), CpuTarget(), CudaTarget("cuda_sim", True), CudaTarget("cuda", False))
+}
 
 
 def find_target(name: str) -> Target:

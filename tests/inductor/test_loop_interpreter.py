@@ -1,11 +1,10 @@
 """The loop IR, interpreted, gives what the NumPy kernels of the prims give."""
 
-import numpy as np
 import pytest
 
 from minitorch_compile.inductor.loop_interpreter import interpret
 from minitorch_compile.inductor.lowering import lower
-from tests.inductor.prim_graphs import expected, record, tensors_of
+from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS
 
 
@@ -16,5 +15,4 @@ def test_interpreted_loops_give_what_prims_give(name):
     module = record(function, tensors)
     results = interpret(lower(module), [t.storage.buffer[t.offset :] for t in tensors])
     for place, (result, reference) in enumerate(zip(results, expected(module, tensors))):
-        assert result.dtype == reference.dtype and result.shape == reference.shape
-        np.testing.assert_allclose(result, reference, rtol=2e-6, atol=1e-6, err_msg=f"output {place}")
+        assert_close(result, reference, f"output {place}")

@@ -35,7 +35,12 @@ class ColumnWriter(CpuKernelWriter):
     """Kept axes but `columns` outside, then stretches of `columns`, then the reduced axes, then the columns of a stretch."""
 
     def __init__(
-        self, group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer], order: LoopOrder, columns: Axis
+        self,
+        group: Group,
+        internal: frozenset[Buffer],
+        shared: Mapping[Buffer, Buffer],
+        order: LoopOrder,
+        columns: Axis,
     ) -> None:
         super().__init__(group, internal, shared)
         self.order = order

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
-from minitorch_compile.inductor.codegen.block import Block
+from minitorch_compile.inductor.codegen.block import Block, Value
 from minitorch_compile.inductor.codegen.cpu_spelling import CpuSpelling
 from minitorch_compile.inductor.codegen.emit import EmitHandler
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource, ScratchArray, kernel_title, name_parameters
 from minitorch_compile.inductor.group import Group, Member
+from minitorch_compile.inductor.handler import Number
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.iteration import Axis
 from minitorch_compile.tensor.dtype import dtype
@@ -61,6 +63,13 @@ class CpuKernelWriter(EmitHandler):
         self.scratch_arrays.append(array)
         return array.name
 
+    def constant(self, value: Number, dtype: dtype) -> Value:
+        """As usual, but an infinity is hidden from LLVM where a maximum or minimum might meet it: see `unfolded`."""
+        searches = any(member.loop.kind in ("amax", "amin") for member in self.group.members)
+        if dtype.is_floating_point and math.isinf(value) and searches:
+            return self.line(f"unfolded({self.spelling.constant(value, dtype)}, lo)", dtype)
+        return super().constant(value, dtype)
+
     # ------------------------------------------------------------------------------------------ loops
 
     def at_stage(self, stage: int, inner: bool) -> list[Member]:
@@ -97,8 +106,9 @@ class CpuKernelWriter(EmitHandler):
         first, second = f"{outer.variable}_tile", f"{inner.variable}_tile"
         self.enter(f"for {first} in range({bounds}):")
         self.enter(f"for {second} in range(0, {inner.size}, {side}):")
-        self.enter_axis(outer, f"{first}, min({first} + {side}, {outer.size})")
-        self.enter_axis(inner, f"{second}, min({second} + {side}, {inner.size})")
+        for axis, start in ((outer, first), (inner, second)):
+            end = f"{start} + {side}" if axis.size % side == 0 else f"min({start} + {side}, {axis.size})"
+            self.enter_axis(axis, f"{start}, {end}")
 
     def leave_all(self) -> None:
         """Closes every open block."""

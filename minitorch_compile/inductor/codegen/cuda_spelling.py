@@ -13,7 +13,7 @@ from minitorch_compile.tensor.dtype import bool_, dtype, int64
 
 FUNCTIONS = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
-    "rsqrt": "reciprocal_square_root", "tanh": "tanh", "erf": "erf", "pow": "power", "atan2": "atan2", "floor": "floor",
+    "tanh": "tanh", "erf": "erf", "pow": "power", "atan2": "atan2", "floor": "floor",
     "ceil": "ceil", "trunc": "trunc", "round": "round_half_even", "maximum": "maximum", "minimum": "minimum",
     "remainder": "float_remainder", "fmod": "truncated_float_remainder", "sign": "sign", "where": "select",
 }  # fmt: skip
@@ -33,6 +33,8 @@ class CudaSpelling(CpuSpelling):
             return super()._float(prim, dtype, operands)
         if prim == "abs":
             return f"abs({operands[0]})"
+        if prim == "rsqrt":
+            return f"{self.constant(1, dtype)} / {self._float('sqrt', dtype, operands)}"
         return f"{dtype.name}(cuda_functions.{FUNCTIONS[prim]}({', '.join(operands)}))"
 
     def _integer(self, prim: str, operands: list[str]) -> str:

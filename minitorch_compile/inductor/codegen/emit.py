@@ -185,7 +185,6 @@ class EmitHandler(Handler):
         self.block.add(f"{name} = {inner.name}")
         self.leave()
         otherwise = outside.open("else:")
-        otherwise.add(f"{name} = {self.spelling.constant(other, dtype)}")
+        otherwise.add(f"{name} = {self.constant(other, dtype).name}")
         otherwise.close()
         return Value(name, dtype, outside)
-

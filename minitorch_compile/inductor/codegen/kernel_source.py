@@ -79,7 +79,10 @@ def name_parameters(
     overwritten = set(shared.values())
     names: dict[Buffer, str] = {}
     counts = {"in": 0, "out": 0, "inout": 0}
-    for buffer, prefix in [*((b, "inout" if b in overwritten else "in") for b in inputs), *((b, "out") for b in outputs)]:
+    for buffer, prefix in [
+        *((b, "inout" if b in overwritten else "in") for b in inputs),
+        *((b, "out") for b in outputs),
+    ]:
         if buffer in shared:
             names[buffer] = names[shared[buffer]]
         else:

@@ -25,6 +25,7 @@ from minitorch_compile.inductor.extern.calls import source_of, workspace_bytes
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, StridedView
 from minitorch_compile.inductor.memory_plan import MemoryPlan, in_place, plan_memory
+from minitorch_compile.inductor.raw_memory import element_type
 from minitorch_compile.inductor.scheduler import Schedule
 from minitorch_compile.tensor.strides import numel
 
@@ -126,7 +127,9 @@ class WrapperWriter:
         return lines + (["release(block)"] if self.plan.total else [])
 
     def used_arguments(self) -> list[Buffer]:
-        used = {b for step in self.schedule.steps for b in (step.inputs if isinstance(step, Group) else inputs_of(step))}
+        used = {
+            b for step in self.schedule.steps for b in (step.inputs if isinstance(step, Group) else inputs_of(step))
+        }
         return [buffer for buffer in self.arguments if buffer in used]
 
     def place_outputs(self, number: int) -> list[str]:
@@ -241,7 +244,7 @@ def origins_of(step: Group | ExternCall) -> list[Any]:
 
 def kernel_definition(name: str, kernel: KernelSource) -> str:
     """The text of a kernel as a decorated function. Its symbol comes from what it does, so equal kernels share one."""
-    types = ", ".join("uint8" if element == "bool" else element for element in kernel.element_dtypes)
+    types = ", ".join(str(element_type(name)) for name in kernel.element_dtypes)
     body = textwrap.indent(kernel.body, "    ")
     sizes = f", sizes={len(kernel.sizes)}" if kernel.sizes else ""
     return f'@kernel("minitorch_{kernel.digest}", {types}{sizes})\ndef {name}({", ".join(kernel.parameters)}):\n{body}'

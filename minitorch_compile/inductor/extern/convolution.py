@@ -25,7 +25,13 @@ SHAPE = (0,) * 17
 
 
 def shape_of(
-    x: tuple[int, ...], w: tuple[int, ...], out: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    out: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
 ) -> tuple[int, ...]:
     """The numbers that the kernels take, from the sizes of input, weight and result."""
     unfold = not (w[2:] == (1, 1) and stride == (1, 1) and padding == (0, 0))
@@ -53,7 +59,25 @@ def end_inside(offset, stride, size, places):
 @njit
 def unfold_image(image, columns, channels, shape):
     """columns[channel, ky, kx, y, x] = image[channel, y * stride + ky - padding, ...], 0 outside the image."""
-    (_, _, height, width, _, kernel_y, kernel_x, out_y, out_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x, _, _) = shape
+    (
+        _,
+        _,
+        height,
+        width,
+        _,
+        kernel_y,
+        kernel_x,
+        out_y,
+        out_x,
+        stride_y,
+        stride_x,
+        pad_y,
+        pad_x,
+        step_y,
+        step_x,
+        _,
+        _,
+    ) = shape
     row = 0
     for channel in range(channels):
         for ky in range(kernel_y):
@@ -82,7 +106,25 @@ def unfold_image(image, columns, channels, shape):
 @njit
 def fold_image(columns, image, channels, shape):
     """Adds columns[channel, ky, kx, y, x] to image[channel, y * stride + ky - padding, ...]: unfolding backwards."""
-    (_, _, height, width, _, kernel_y, kernel_x, out_y, out_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x, _, _) = shape
+    (
+        _,
+        _,
+        height,
+        width,
+        _,
+        kernel_y,
+        kernel_x,
+        out_y,
+        out_x,
+        stride_y,
+        stride_x,
+        pad_y,
+        pad_x,
+        step_y,
+        step_x,
+        _,
+        _,
+    ) = shape
     row = 0
     for channel in range(channels):
         for ky in range(kernel_y):
@@ -135,7 +177,9 @@ def weight_grad(grad, x, out, columns, numbers):
             result = advance(out, g * rows * part * kernel)
             part_grad = advance(grad, (n * filters + g * rows) * places)
             keep = 0.0 if n == 0 else 1.0
-            gemm(False, True, rows, part * kernel, places, part_grad, places, image, places, keep, result, part * kernel)
+            gemm(
+                False, True, rows, part * kernel, places, part_grad, places, image, places, keep, result, part * kernel
+            )
 
 
 def input_grad(grad, w, out, columns, numbers):
@@ -151,7 +195,9 @@ def input_grad(grad, w, out, columns, numbers):
             product = columns if unfold else image
             weight = advance(w, g * rows * part * kernel)
             part_grad = advance(grad, (n * filters + g * rows) * places)
-            gemm(True, False, part * kernel, places, rows, weight, part * kernel, part_grad, places, 0.0, product, places)
+            gemm(
+                True, False, part * kernel, places, rows, weight, part * kernel, part_grad, places, 0.0, product, places
+            )
             if unfold:
                 for i in range(part * area):
                     image[i] = 0

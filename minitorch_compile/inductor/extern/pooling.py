@@ -27,7 +27,9 @@ def shape_of(
 
 def max_pool2d(x, values, places, numbers):
     """The maximum of each window and its place y * width + x: the first of equals; a NaN wins."""
-    (planes, height, width, out_y, out_x, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x) = as_tuple(numbers, SHAPE)
+    (planes, height, width, out_y, out_x, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x) = (
+        as_tuple(numbers, SHAPE)
+    )
     for plane in range(planes):
         start = plane * height * width
         target = plane * out_y * out_x

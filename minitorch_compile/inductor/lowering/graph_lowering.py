@@ -75,8 +75,12 @@ class GraphLowering:
 
     def view(self, box: TensorBox) -> StridedView:
         """The box as part of a buffer: without a copy if it only renames the elements of one."""
-        position = variables("i", box.sizes)
-        found = plain_view(box.load, position)
+        base = box
+        while base.buffer is None and base.view_of is not None:
+            base = base.view_of
+        if base.buffer is None and base.numel <= box.numel:
+            self.realize(base)  # what is viewed here may be wanted elsewhere too, so it is stored rather than the view
+        found = plain_view(box.load, variables("i", box.sizes))
         if found is None:
             return whole(self.realize(box))
         return StridedView(found.buffer, box.sizes, found.strides, found.offset)

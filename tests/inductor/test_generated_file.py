@@ -1,0 +1,99 @@
+"""The generated file: readable, typed, one native call, and plain Python if Numba is told to stand aside."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from minitorch_compile import logs
+from minitorch_compile.inductor import code_cache, compile_graph
+from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.tensor.dtype import float32
+from tests.inductor.prim_graphs import record, tensors_of
+from tests.inductor.programs import PROGRAMS, floats
+
+ROOT = Path(__file__).parents[2]
+
+
+def source(function, *arrays):
+    return write_file(schedule(lower(record(function, tensors_of(arrays))))).source
+
+
+def scaled(p, x):
+    return p.exp(p.mul(x, p.full((4, 4), 2.0, float32)))
+
+
+def test_each_statement_names_the_line_it_came_from():
+    assert "        # exp: model.py:4  exp(...)\n        t3 = exp_float32(t2)\n" in source(scaled, floats(4, 4))
+
+
+def test_constants_are_typed_and_stand_before_the_loop():
+    text = source(scaled, floats(4, 4))
+    assert text.index("t1 = float32(2.0)") < text.index("for i0 in range(lo, hi)")
+
+
+def test_the_file_begins_with_its_schedule():
+    text = source(scaled, floats(4, 4))
+    assert "kernel 0: buf0 = exp(mul(arg0, 2.0))  [i0:16]  reads arg0; writes buf0\n1 kernel, 128 bytes moved" in text
+
+
+def test_the_whole_graph_is_one_native_call():
+    function, arrays = PROGRAMS["training_step_of_a_classifier"]
+    text = source(function, *arrays)
+    run = text[text.index("def run(") :]
+    assert run.count("call(") == 1 and "gemm" not in run and "fused" not in run
+
+
+def test_kernels_of_equal_structure_are_written_once():
+    def layers(p, x):
+        for _ in range(5):
+            x = p.tanh(p.mm(x, x))
+        return x
+
+    text = source(layers, floats(8, 8))
+    assert text.count("@kernel(") == 1 and text.count("    fused_tanh_0(") == 5
+
+
+def test_the_file_is_readable_without_numba():
+    """With NUMBA_DISABLE_JIT=1 the same text runs as plain Python, so a debugger can step through it."""
+    names = ["softmax", "layer_norm", "matrix_products", "reductions_of_columns", "choosing_elements", "convolutions",
+             "pooling", "integer_arithmetic", "random_numbers", "conversions", "padding"]  # fmt: skip
+    program = f"""
+import warnings; warnings.simplefilter("ignore")
+from minitorch_compile.inductor import code_cache, compile_graph
+from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
+from tests.inductor.programs import PROGRAMS
+for name in {names}:
+    function, arrays = PROGRAMS[name]
+    tensors = tensors_of(arrays)
+    module = record(function, tensors)
+    for result, reference in zip(compile_graph(module)(*tensors), expected(module, tensors)):
+        assert_close(result.array, reference, name)
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_every_stage_has_its_log():
+    names = ["ir_pre_fusion", "ir_post_fusion", "fusion", "schedule", "memory_plan", "output_code"]
+    function, arrays = PROGRAMS["matrix_products"]
+    with logs.capture(*names) as records:
+        code_cache.forget()
+        compile_graph(record(function, tensors_of(arrays)))
+    texts = {r.name: r.text for r in records}
+    assert set(texts) == set(names)
+    assert "for i0 in 8, for i1 in 7:" in texts["ir_pre_fusion"]
+    assert "is an extern kernel (mm)" in texts["fusion"]
+    assert "bytes of temporaries" in texts["memory_plan"]
+    assert "@graph_function" in texts["output_code"]
