@@ -95,3 +95,19 @@ def test_an_unknown_place_lists_the_places():
 def test_what_is_spliced_in_must_be_callable():
     with pytest.raises(TypeError, match="function must be callable, got int"), splice("tensor.is_contiguous", 3):
         pass
+
+
+def test_the_compiler_runs_on_a_spliced_function_and_forgets_it_afterwards():
+    own, calls = original("tensor.contiguous_strides"), []
+
+    def counted(sizes):
+        calls.append(sizes)
+        return own(sizes)
+
+    double = torch.compile(lambda x: (x.t() * 2).sum(0), backend="loops")
+    x = torch.arange(6.0).reshape(2, 3)
+    with splice("tensor.contiguous_strides", counted):
+        assert double(x).tolist() == [6.0, 24.0]
+    assert calls
+    calls.clear()
+    assert double(x).tolist() == [6.0, 24.0] and not calls
