@@ -107,4 +107,4 @@ class _Artist:
         storage = self._numbers.setdefault(id(x.storage), len(self._numbers))
         self._alive.append(x.storage)
         layout = tuple(x.sizes), tuple(x.strides), x.offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
-        return storage, layout, x.detach().array.tobytes(), self.draw(x.grad)
+        return storage, layout, x.array.tobytes(), self.draw(x.grad)

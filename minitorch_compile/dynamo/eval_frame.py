@@ -42,9 +42,10 @@ def optimize_in(region: Region, function: Any) -> Any:
         return region.wrap(_original(function)) if _has_plain_frame(function) else function
     if isinstance(function, type) or not callable(function):
         raise TypeError(f"optimize: expected a function, a method or a callable object, but got {function!r}.")
-    if not isinstance(inspect.getattr_static(type(function), "__call__", None), FunctionType):
+    method = inspect.getattr_static(type(function), "__call__", None)
+    if not isinstance(method, FunctionType):
         return function  # written in C: there is no bytecode to trace
-    return OptimizedObject(function, region, region.wrap(type(function).__call__))
+    return OptimizedObject(function, region, region.wrap(method))
 
 
 def compiled_callable(function: Any, region: Region) -> Any:

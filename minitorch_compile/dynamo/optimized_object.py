@@ -21,8 +21,8 @@ class OptimizedObject:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._dynamo_call(self._orig_mod, *args, **kwargs)
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return type(self._orig_mod)
 
     def __getattr__(self, name: str) -> Any:

@@ -277,12 +277,13 @@ class OutputGraph:
         return sum(node.op.startswith("call") for node in self.graph.nodes)
 
     def _drop_unused_items(self) -> None:
+        """Of an operation with several results, those that nobody asked for."""
         for node in self.graph.nodes:
             if (
                 node.target is operator.getitem
                 and not node.users
-                and isinstance(node.args[0].meta["val"], (tuple, list))
-            ):  # type: ignore[union-attr]
+                and not isinstance(node.args[0].meta["val"], TensorBase)
+            ):
                 self.graph.erase_node(node)
 
     def _drop_idle_grad_switches(self) -> None:

@@ -20,10 +20,10 @@ from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.domain import SymbolicDomain
 from minitorch_compile.dynamo.errors import ObservedException, SourceLine, Unsupported
 from minitorch_compile.dynamo.instructions import NULL, Program
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.side_effects import DELETED
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 from minitorch_compile.dynamo.source import ConstantSource, ItemSource
+from minitorch_compile.dynamo.tracer import Tracer
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.class_lookup import is_fixed
 from minitorch_compile.dynamo.variables.classes import ClassVariable
@@ -42,7 +42,7 @@ INLINE_DEPTH_LIMIT = 120  # calls inside calls; each takes about eight frames of
 ASYNC_FLAGS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
+class SymbolicInterpreter(SymbolicDomain):
     """One frame of the traced program. `scope` is the module of its function, `parent` the frame that called it."""
 
     def __init__(
@@ -57,7 +57,12 @@ class SymbolicInterpreter(SymbolicDomain, BytecodeInterpreter):
         self.output = output
         self.scope = scope
         self.parent = parent
-        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.depth = 0 if parent is None else parent.depth + 1
+
+    def called_by(self, caller: Tracer) -> None:
+        """A generator's frame goes on below whoever asks for its next item."""
+        assert isinstance(caller, SymbolicInterpreter)
+        self.parent, self.depth = caller, caller.depth + 1
 
     # --- running ------------------------------------------------------------------------------------------------------
 

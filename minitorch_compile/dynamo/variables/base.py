@@ -19,7 +19,7 @@ from minitorch_compile.dynamo.source import Source
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 MISSING = inspect.Parameter.empty
@@ -77,13 +77,13 @@ class VariableTracker(Value):
         """The object of the running program that this stands for, or MISSING if it was made while tracing."""
         return MISSING
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         """What stands for it as a key of a dict or a member of a set."""
         self.unsupported("hash()")
 
     # --- what Python asks of it ---------------------------------------------------------------------------------------
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         """value.name; by default the methods of its built-in class."""
         from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 
@@ -97,61 +97,61 @@ class VariableTracker(Value):
             return BuiltinMethodVariable(self, name)
         self.unsupported(f"the attribute '{name}'")
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         self.unsupported(f"setting the attribute '{name}'", "unsupported-store")
 
-    def delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
+    def delattr(self, tracer: Tracer, name: str) -> None:
         self.unsupported(f"deleting the attribute '{name}'", "unsupported-store")
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         self.unsupported("a call", "unsupported-call")
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """A method of the built-in class; operators on items arrive as '__getitem__' and so on."""
         self.unsupported(f"the method {name}()")
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         """self op other; None where Python's method would answer NotImplemented."""
         return None
 
-    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         """other op self, asked after `other.binary` had no answer."""
         return None
 
-    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         """self op= other; None to fall back to `binary`."""
         return None
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         """self op other for a comparison; None for NotImplemented."""
         return None
 
-    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+    def unary(self, tracer: Tracer, op: str) -> Value:
         self.unsupported(f"the operator {op}")
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         """item in self; by default by iterating."""
         from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
         return ConstantVariable(any(tracer.same_or_equal(member, item) for member in tracer.unpack_all(self)))
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         self.unsupported("bool()")
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         if hasattr(self.python_type(), "__len__"):
             self.unsupported("len()")
         tracer.raise_error(TypeError, f"object of type '{self.python_type().__name__}' has no len()")
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         """iter(self)"""
         self.unsupported("iterating")
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         """format(self, spec), as text known while tracing."""
         self.unsupported("formatting")
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         """str(self) or repr(self), as text known while tracing."""
         self.unsupported(f"{conversion}()")
 

@@ -22,7 +22,7 @@ from minitorch_compile.dynamo.variables.supers import SuperVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 NONE = ConstantVariable(None)
 
@@ -30,7 +30,7 @@ NONE = ConstantVariable(None)
 
 
 @handles(getattr)
-def _getattr(tracer: SymbolicInterpreter, obj: Value, name: Value, default: Value | None = None) -> Value:
+def _getattr(tracer: Tracer, obj: Value, name: Value, default: Value | None = None) -> Value:
     text = tracer.constant(name)
     if default is None:
         return tracer.load_attr(obj, text)
@@ -38,7 +38,7 @@ def _getattr(tracer: SymbolicInterpreter, obj: Value, name: Value, default: Valu
     return default if found is None else found
 
 
-def _attribute_or_none(tracer: SymbolicInterpreter, obj: Value, name: str) -> Value | None:
+def _attribute_or_none(tracer: Tracer, obj: Value, name: str) -> Value | None:
     try:
         return tracer.load_attr(obj, name)
     except ObservedException as error:
@@ -48,24 +48,24 @@ def _attribute_or_none(tracer: SymbolicInterpreter, obj: Value, name: str) -> Va
 
 
 @handles(hasattr)
-def _hasattr(tracer: SymbolicInterpreter, obj: Value, name: Value) -> Value:
+def _hasattr(tracer: Tracer, obj: Value, name: Value) -> Value:
     return ConstantVariable(_attribute_or_none(tracer, obj, tracer.constant(name)) is not None)
 
 
 @handles(setattr)
-def _setattr(tracer: SymbolicInterpreter, obj: Value, name: Value, value: Value) -> Value:
+def _setattr(tracer: Tracer, obj: Value, name: Value, value: Value) -> Value:
     tracer.store_attr(obj, tracer.constant(name), value)
     return NONE
 
 
 @handles(delattr)
-def _delattr(tracer: SymbolicInterpreter, obj: Value, name: Value) -> Value:
+def _delattr(tracer: Tracer, obj: Value, name: Value) -> Value:
     tracer.delete_attr(obj, tracer.constant(name))
     return NONE
 
 
 @handles(vars)
-def _vars(tracer: SymbolicInterpreter, obj: Value) -> Value:
+def _vars(tracer: Tracer, obj: Value) -> Value:
     tracked = obj.realize()
     if isinstance(tracked, UserObjectVariable):
         return InstanceDictVariable(tracked)
@@ -76,14 +76,14 @@ def _vars(tracer: SymbolicInterpreter, obj: Value) -> Value:
 
 
 @handles(type)
-def _type(tracer: SymbolicInterpreter, obj: Value, *rest: Value) -> Value:
+def _type(tracer: Tracer, obj: Value, *rest: Value) -> Value:
     if rest:
         raise Unsupported("unsupported-syntax", "making a class while tracing is not followed.")
     cls = obj.realize().python_type()
     return tracer.output.wrap_constant(cls, cls.__name__)
 
 
-def _class_list(tracer: SymbolicInterpreter, classes: Value) -> list[Any]:
+def _class_list(tracer: Tracer, classes: Value) -> list[Any]:
     """What stands as second argument of isinstance(): a class, a tuple of such, a union."""
     tracked = classes.realize()
     if isinstance(tracked, TupleVariable):
@@ -95,24 +95,24 @@ def _class_list(tracer: SymbolicInterpreter, classes: Value) -> list[Any]:
 
 
 @handles(isinstance)
-def _isinstance(tracer: SymbolicInterpreter, obj: Value, classes: Value) -> Value:
+def _isinstance(tracer: Tracer, obj: Value, classes: Value) -> Value:
     tracked = obj.realize()
     cls = tracked.python_type()
     return ConstantVariable(any(_is_subclass(tracer, cls, wanted) for wanted in _class_list(tracer, classes)))
 
 
 @handles(issubclass)
-def _issubclass(tracer: SymbolicInterpreter, cls: Value, classes: Value) -> Value:
+def _issubclass(tracer: Tracer, cls: Value, classes: Value) -> Value:
     real = tracer.constant(cls)
     return ConstantVariable(any(_is_subclass(tracer, real, wanted) for wanted in _class_list(tracer, classes)))
 
 
-def _is_subclass(tracer: SymbolicInterpreter, cls: type, wanted: Any) -> bool:
+def _is_subclass(tracer: Tracer, cls: type, wanted: Any) -> bool:
     return bool(tracer.compute(issubclass, cls, wanted))
 
 
 @handles(callable)
-def _callable(tracer: SymbolicInterpreter, obj: Value) -> Value:
+def _callable(tracer: Tracer, obj: Value) -> Value:
     tracked = obj.realize()
     real = tracked.real_value()
     known = (
@@ -125,31 +125,32 @@ def _callable(tracer: SymbolicInterpreter, obj: Value) -> Value:
 
 
 @handles(super)
-def _super(tracer: SymbolicInterpreter, *args: Value) -> Value:
+def _super(tracer: Tracer, *args: Value) -> Value:
     cls, instance = args or tracer.super_arguments()
     start = cls.realize()
     if not isinstance(start, ClassVariable):
         start.unsupported("super()")
+    assert isinstance(start, ClassVariable)
     return SuperVariable(start.cls, instance.realize())
 
 
 @handles(object)
-def _object(tracer: SymbolicInterpreter) -> Value:
+def _object(tracer: Tracer) -> Value:
     return UserObjectVariable(object)
 
 
 @handles(object.__new__)
-def _object_new(tracer: SymbolicInterpreter, cls: Value, *args: Value, **kwargs: Value) -> Value:
+def _object_new(tracer: Tracer, cls: Value, *args: Value, **kwargs: Value) -> Value:
     return UserObjectVariable(tracer.constant(cls))
 
 
 @handles(functools.partial)
-def _partial(tracer: SymbolicInterpreter, function: Value, *args: Value, **kwargs: Value) -> Value:
+def _partial(tracer: Tracer, function: Value, *args: Value, **kwargs: Value) -> Value:
     return PartialVariable(function, list(args), kwargs)
 
 
 @handles(property, staticmethod, classmethod)
-def _descriptor(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+def _descriptor(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
     raise Unsupported("unsupported-syntax", "making a class while tracing is not followed.")
 
 
@@ -157,22 +158,22 @@ def _descriptor(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> V
 
 
 @handles(str)
-def _str(tracer: SymbolicInterpreter, *value: Value) -> Value:
+def _str(tracer: Tracer, *value: Value) -> Value:
     return tracer.convert_value(value[0], "str") if value else ConstantVariable("")
 
 
 @handles(repr)
-def _repr(tracer: SymbolicInterpreter, value: Value) -> Value:
+def _repr(tracer: Tracer, value: Value) -> Value:
     return tracer.convert_value(value, "repr")
 
 
 @handles(ascii)
-def _ascii(tracer: SymbolicInterpreter, value: Value) -> Value:
-    return ConstantVariable(tracer.to_text(value, "ascii"))
+def _ascii(tracer: Tracer, value: Value) -> Value:
+    return tracer.convert_value(value, "ascii")
 
 
 @handles(format)
-def _format(tracer: SymbolicInterpreter, value: Value, spec: Value = ConstantVariable("")) -> Value:
+def _format(tracer: Tracer, value: Value, spec: Value = ConstantVariable("")) -> Value:
     return tracer.format_value(value, spec)
 
 
@@ -180,12 +181,12 @@ def _format(tracer: SymbolicInterpreter, value: Value, spec: Value = ConstantVar
 
 
 @handles(id)
-def _id(tracer: SymbolicInterpreter, value: Value) -> Value:
+def _id(tracer: Tracer, value: Value) -> Value:
     raise Unsupported("outside-state", "id() tells where an object lies in memory, which differs from call to call.")
 
 
 @handles(hash)
-def _hash(tracer: SymbolicInterpreter, value: Value) -> Value:
+def _hash(tracer: Tracer, value: Value) -> Value:
     tracked = value.realize()
     if isinstance(tracked, TensorVariable) or not tracked.is_constant():
         tracked.unsupported("hash()")
@@ -195,27 +196,18 @@ def _hash(tracer: SymbolicInterpreter, value: Value) -> Value:
 # --- what acts on the world outside -----------------------------------------------------------------------------------
 
 
-def _refuse(name: str, reason: str, detail: str) -> Any:
-    def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
-        raise Unsupported(reason, f"{name}() {detail}")
+def _refuse(reason: str, detail: str, *functions: Any) -> None:
+    """These functions always break the graph."""
+    for function in functions:
 
-    return rule
+        def rule(tracer: Tracer, *args: Value, name: str = function.__name__, **kwargs: Value) -> Value:
+            raise Unsupported(reason, f"{name}() {detail}")
+
+        handles(function)(rule)
 
 
-WRITES = "writes while tracing, before the values exist."
-for _function in (
-    print,
-    open,
-    input,
-    builtins.breakpoint,
-    warnings.warn,
-    logging.debug,
-    logging.info,
-    logging.warning,
-    logging.error,
-):
-    handles(_function)(_refuse(_function.__name__, "input-output", WRITES))
-for _function in (time.time, time.perf_counter, time.monotonic, time.sleep):
-    handles(_function)(_refuse(f"time.{_function.__name__}", "outside-state", "depends on the clock."))
-for _function in (globals, locals, eval, exec, compile, dir):
-    handles(_function)(_refuse(_function.__name__, "unsupported-call", "works on the names of the running program."))
+_refuse("input-output", "writes while tracing, before the values exist.", print, open, input, builtins.breakpoint)
+_refuse("input-output", "writes while tracing, before the values exist.", warnings.warn)
+_refuse("input-output", "writes while tracing.", logging.debug, logging.info, logging.warning, logging.error)
+_refuse("outside-state", "depends on the clock.", time.time, time.perf_counter, time.monotonic, time.sleep)
+_refuse("unsupported-call", "works on the names of the running program.", globals, locals, eval, exec, compile, dir)

@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.variables.sets import SetVariable
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 NONE = ConstantVariable(None)
 
@@ -34,52 +34,50 @@ NONE = ConstantVariable(None)
 
 
 @handles(list)
-def _list(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+def _list(tracer: Tracer, *iterable: Value) -> Value:
     return tracer.build("list", tracer.unpack_all(iterable[0]) if iterable else [])
 
 
 @handles(tuple)
-def _tuple(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+def _tuple(tracer: Tracer, *iterable: Value) -> Value:
     if iterable and type(iterable[0].realize()).__name__ == "TupleVariable":
         return iterable[0]  # tuple(t) is t
     return tracer.build("tuple", tracer.unpack_all(iterable[0]) if iterable else [])
 
 
 @handles(Size)
-def _size(tracer: SymbolicInterpreter, iterable: Value) -> Value:
+def _size(tracer: Tracer, iterable: Value) -> Value:
     return SizeVariable(tracer.unpack_all(iterable))
 
 
 @handles(set)
-def _set(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+def _set(tracer: Tracer, *iterable: Value) -> Value:
     return SetVariable.copy_of(tracer, iterable[0]) if iterable else SetVariable()
 
 
 @handles(frozenset)
-def _frozenset(tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+def _frozenset(tracer: Tracer, *iterable: Value) -> Value:
     return SetVariable.copy_of(tracer, iterable[0], frozenset) if iterable else SetVariable(frozenset)
 
 
 @handles(dict)
-def _dict(tracer: SymbolicInterpreter, *mapping: Value, **kwargs: Value) -> Value:
+def _dict(tracer: Tracer, *mapping: Value, **kwargs: Value) -> Value:
     return _filled(tracer, DictVariable(), mapping, kwargs)
 
 
 @handles(collections.OrderedDict)
-def _ordered_dict(tracer: SymbolicInterpreter, *mapping: Value, **kwargs: Value) -> Value:
+def _ordered_dict(tracer: Tracer, *mapping: Value, **kwargs: Value) -> Value:
     return _filled(tracer, DictVariable(collections.OrderedDict), mapping, kwargs)
 
 
 @handles(collections.defaultdict)
-def _default_dict(tracer: SymbolicInterpreter, factory: Value = NONE, *mapping: Value, **kwargs: Value) -> Value:
+def _default_dict(tracer: Tracer, factory: Value = NONE, *mapping: Value, **kwargs: Value) -> Value:
     made = DictVariable(collections.defaultdict)
     made.default_factory = factory
     return _filled(tracer, made, mapping, kwargs)
 
 
-def _filled(
-    tracer: SymbolicInterpreter, made: DictVariable, mapping: tuple[Value, ...], kwargs: dict[str, Value]
-) -> Value:
+def _filled(tracer: Tracer, made: DictVariable, mapping: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     for source in mapping:
         made.method_update(tracer, source)
     made.method_update(tracer, None, **kwargs)
@@ -87,18 +85,18 @@ def _filled(
 
 
 @handles(slice)
-def _slice(tracer: SymbolicInterpreter, *parts: Value) -> Value:
+def _slice(tracer: Tracer, *parts: Value) -> Value:
     start, stop, step = [NONE, *parts, NONE] if len(parts) == 1 else [*parts, NONE][:3]
     return SliceVariable(start, stop, step)
 
 
 @handles(range)
-def _range(tracer: SymbolicInterpreter, *bounds: Value) -> Value:
+def _range(tracer: Tracer, *bounds: Value) -> Value:
     return ConstantVariable(tracer.compute(range, *(tracer.index_constant(bound, "range") for bound in bounds)))
 
 
 @handles(len)
-def _len(tracer: SymbolicInterpreter, value: Value) -> Value:
+def _len(tracer: Tracer, value: Value) -> Value:
     return ConstantVariable(value.realize().length(tracer))
 
 
@@ -106,12 +104,12 @@ def _len(tracer: SymbolicInterpreter, value: Value) -> Value:
 
 
 @handles(iter)
-def _iter(tracer: SymbolicInterpreter, value: Value, *sentinel: Value) -> Value:
+def _iter(tracer: Tracer, value: Value, *sentinel: Value) -> Value:
     return SentinelIterator(value, sentinel[0]) if sentinel else tracer.as_iterator(value)
 
 
 @handles(next)
-def _next(tracer: SymbolicInterpreter, iterator: Value, *default: Value) -> Value:
+def _next(tracer: Tracer, iterator: Value, *default: Value) -> Value:
     item = tracer.next_or_none(iterator)
     if item is None and default:
         return default[0]
@@ -121,27 +119,27 @@ def _next(tracer: SymbolicInterpreter, iterator: Value, *default: Value) -> Valu
 
 
 @handles(enumerate)
-def _enumerate(tracer: SymbolicInterpreter, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
+def _enumerate(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
     return EnumerateIterator(tracer.as_iterator(iterable), tracer.constant(start))
 
 
 @handles(zip)
-def _zip(tracer: SymbolicInterpreter, *iterables: Value, strict: Value = ConstantVariable(False)) -> Value:
+def _zip(tracer: Tracer, *iterables: Value, strict: Value = ConstantVariable(False)) -> Value:
     return ZipIterator([tracer.as_iterator(iterable) for iterable in iterables], tracer.truth(strict))
 
 
 @handles(map)
-def _map(tracer: SymbolicInterpreter, function: Value, *iterables: Value) -> Value:
+def _map(tracer: Tracer, function: Value, *iterables: Value) -> Value:
     return MapIterator(function, [tracer.as_iterator(iterable) for iterable in iterables])
 
 
 @handles(filter)
-def _filter(tracer: SymbolicInterpreter, function: Value, iterable: Value) -> Value:
+def _filter(tracer: Tracer, function: Value, iterable: Value) -> Value:
     return FilterIterator(None if tracer.is_none(function) else function, tracer.as_iterator(iterable))
 
 
 @handles(reversed)
-def _reversed(tracer: SymbolicInterpreter, sequence: Value) -> Value:
+def _reversed(tracer: Tracer, sequence: Value) -> Value:
     tracked = sequence.realize()
     if isinstance(tracked, SequenceVariable):
         return SequenceIterator(tracked, -1)
@@ -158,17 +156,17 @@ def _reversed(tracer: SymbolicInterpreter, sequence: Value) -> Value:
 
 
 @handles(any)
-def _any(tracer: SymbolicInterpreter, iterable: Value) -> Value:
+def _any(tracer: Tracer, iterable: Value) -> Value:
     return tracer.call(tracer.polyfill(polyfills.any), [iterable], {})
 
 
 @handles(all)
-def _all(tracer: SymbolicInterpreter, iterable: Value) -> Value:
+def _all(tracer: Tracer, iterable: Value) -> Value:
     return tracer.call(tracer.polyfill(polyfills.all), [iterable], {})
 
 
 @handles(sum)
-def _sum(tracer: SymbolicInterpreter, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
+def _sum(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
     items = [item.realize() for item in tracer.unpack_all(iterable)]
     first = start.realize()
     if all(isinstance(item, ConstantVariable) for item in [first, *items]):
@@ -182,9 +180,7 @@ def _sum(tracer: SymbolicInterpreter, iterable: Value, start: Value = ConstantVa
     return total
 
 
-def _extreme(
-    tracer: SymbolicInterpreter, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None
-) -> Value:
+def _extreme(tracer: Tracer, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None) -> Value:
     items = tracer.unpack_all(args[0]) if len(args) == 1 else list(args)
     if not items:
         if default is None:
@@ -198,22 +194,22 @@ def _extreme(
     return best
 
 
-def _keyed(tracer: SymbolicInterpreter, key: Value | None, item: Value) -> Value:
+def _keyed(tracer: Tracer, key: Value | None, item: Value) -> Value:
     return item if key is None or tracer.is_none(key) else tracer.call(key, [item], {})
 
 
 @handles(max)
-def _max(tracer: SymbolicInterpreter, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
+def _max(tracer: Tracer, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
     return _extreme(tracer, ">", args, key, default)
 
 
 @handles(min)
-def _min(tracer: SymbolicInterpreter, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
+def _min(tracer: Tracer, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
     return _extreme(tracer, "<", args, key, default)
 
 
 def sorted_items(
-    tracer: SymbolicInterpreter, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)
+    tracer: Tracer, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)
 ) -> list[Value]:
     """The items in order of their keys, which must be constants."""
     keys = [tracer.constant(_keyed(tracer, key, item)) for item in items]
@@ -223,7 +219,7 @@ def sorted_items(
 
 @handles(sorted)
 def _sorted(
-    tracer: SymbolicInterpreter, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)
+    tracer: Tracer, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)
 ) -> Value:
     return tracer.build("list", sorted_items(tracer, tracer.unpack_all(iterable), key, reverse))
 
@@ -232,7 +228,7 @@ def _sorted(
 
 
 def _replaced_by(function: Any) -> Any:
-    def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+    def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
         return tracer.call(tracer.polyfill(function), list(args), kwargs)
 
     return rule

@@ -16,7 +16,7 @@ from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 Rule = Callable[..., Value]
 
@@ -24,7 +24,7 @@ Rule = Callable[..., Value]
 def _computed(function: Any, special_method: str = "") -> Rule:
     """A function of constants; an object of the user's may answer by a special method."""
 
-    def rule(tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+    def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
         first = args[0].realize() if args else None
         if isinstance(first, TensorVariable):
             raise Unsupported(
@@ -43,17 +43,18 @@ def _computed(function: Any, special_method: str = "") -> Rule:
     return rule
 
 
-for _function, _method in ((int, "__int__"), (float, "__float__"), (complex, "__complex__"), (round, "__round__")):
+BY_SPECIAL_METHOD: dict[Any, str] = {int: "__int__", float: "__float__", complex: "__complex__", round: "__round__"}
+OF_CONSTANTS: tuple[Any, ...] = (divmod, chr, ord, hex, bin, oct, bytes)
+OF_MATH = [getattr(math, name) for name in dir(math) if callable(getattr(math, name)) and not name.startswith("_")]
+
+for _function, _method in BY_SPECIAL_METHOD.items():
     handles(_function)(_computed(_function, _method))
-for _function in (divmod, chr, ord, hex, bin, oct, bytes):
+for _function in (*OF_CONSTANTS, *OF_MATH):
     handles(_function)(_computed(_function))
-for _name in dir(math):
-    if callable(getattr(math, _name)) and not _name.startswith("_"):
-        handles(getattr(math, _name))(_computed(getattr(math, _name)))
 
 
 @handles(bool)
-def _bool(tracer: SymbolicInterpreter, *value: Value) -> Value:
+def _bool(tracer: Tracer, *value: Value) -> Value:
     tracked = value[0].realize() if value else ConstantVariable(False)
     if isinstance(tracked, TensorVariable):
         raise Unsupported(
@@ -63,7 +64,7 @@ def _bool(tracer: SymbolicInterpreter, *value: Value) -> Value:
 
 
 @handles(abs)
-def _abs(tracer: SymbolicInterpreter, value: Value) -> Value:
+def _abs(tracer: Tracer, value: Value) -> Value:
     tracked = value.realize()
     if isinstance(tracked, TensorVariable):
         return tracer.output.call("call_function", abs, [tracked], {})
@@ -71,7 +72,7 @@ def _abs(tracer: SymbolicInterpreter, value: Value) -> Value:
 
 
 @handles(pow)
-def _pow(tracer: SymbolicInterpreter, base: Value, exponent: Value, *modulus: Value) -> Value:
+def _pow(tracer: Tracer, base: Value, exponent: Value, *modulus: Value) -> Value:
     return _computed(pow)(tracer, base, exponent, *modulus) if modulus else tracer.binary("**", base, exponent)
 
 
@@ -94,48 +95,54 @@ def _unary_rule(op: str) -> Rule:
     return lambda tracer, a: tracer.unary(op, a)
 
 
-for _table, _make in ((BINARY, _binary_rule), (INPLACE, _inplace_rule), (COMPARE, _compare_rule), (UNARY, _unary_rule)):
-    for _op, _function in _table.items():
-        handles(_function)(_make(_op))
+def _handle_operators(table: dict[str, Any], make_rule: Callable[[str], Rule]) -> None:
+    for op, function in table.items():
+        handles(function)(make_rule(op))
+
+
+_handle_operators(BINARY, _binary_rule)
+_handle_operators(INPLACE, _inplace_rule)
+_handle_operators(COMPARE, _compare_rule)
+_handle_operators(UNARY, _unary_rule)
 
 
 @handles(operator.is_)
-def _is(tracer: SymbolicInterpreter, a: Value, b: Value) -> Value:
+def _is(tracer: Tracer, a: Value, b: Value) -> Value:
     return tracer.is_(a, b)
 
 
 @handles(operator.is_not)
-def _is_not(tracer: SymbolicInterpreter, a: Value, b: Value) -> Value:
+def _is_not(tracer: Tracer, a: Value, b: Value) -> Value:
     return tracer.unary("not", tracer.is_(a, b))
 
 
 @handles(operator.truth)
-def _truth(tracer: SymbolicInterpreter, a: Value) -> Value:
+def _truth(tracer: Tracer, a: Value) -> Value:
     return ConstantVariable(tracer.truth(a))
 
 
 @handles(operator.contains)
-def _contains(tracer: SymbolicInterpreter, container: Value, item: Value) -> Value:
+def _contains(tracer: Tracer, container: Value, item: Value) -> Value:
     return tracer.contains(item, container)
 
 
 @handles(operator.getitem)
-def _getitem(tracer: SymbolicInterpreter, obj: Value, key: Value) -> Value:
+def _getitem(tracer: Tracer, obj: Value, key: Value) -> Value:
     return tracer.getitem(obj, key)
 
 
 @handles(operator.setitem)
-def _setitem(tracer: SymbolicInterpreter, obj: Value, key: Value, value: Value) -> Value:
+def _setitem(tracer: Tracer, obj: Value, key: Value, value: Value) -> Value:
     tracer.setitem(obj, key, value)
     return ConstantVariable(None)
 
 
 @handles(operator.delitem)
-def _delitem(tracer: SymbolicInterpreter, obj: Value, key: Value) -> Value:
+def _delitem(tracer: Tracer, obj: Value, key: Value) -> Value:
     tracer.delitem(obj, key)
     return ConstantVariable(None)
 
 
 @handles(operator.index)
-def _index(tracer: SymbolicInterpreter, value: Value) -> Value:
+def _index(tracer: Tracer, value: Value) -> Value:
     return _computed(operator.index, "__index__")(tracer, value)

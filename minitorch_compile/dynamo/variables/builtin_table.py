@@ -17,7 +17,7 @@ from minitorch_compile.dynamo.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 Rule = Callable[..., Value]
 _rules: dict[int, tuple[Any, Rule]] = {}  # by identity: some of the functions can't be hashed
@@ -61,19 +61,19 @@ class BuiltinVariable(VariableTracker):
     def real_value(self) -> Any:
         return self.function
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("value", self.function)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         value = tracer.compute(getattr, self.function, name)
         if isinstance(value, (str, type(None))):
             return tracer.output.from_python(value)
         return super().getattr(tracer, name)
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         rule = handler_of(self.function)
         if rule is not None:
             return tracer.checked_call(rule, tracer, *args, **kwargs)
@@ -84,7 +84,7 @@ class BuiltinVariable(VariableTracker):
     def _is_unbound_method(self) -> bool:
         return isinstance(getattr(self.function, "__objclass__", None), type)
 
-    def _call_unbound(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def _call_unbound(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """list.append(items, x): the method of the first argument, if it is of that very class."""
         from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
         from minitorch_compile.dynamo.variables.objects import UserObjectVariable

@@ -16,7 +16,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor import Op, dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 LIBRARY = __name__.partition(".")[0]
 FIXED_TYPES = (FunctionType, BuiltinFunctionType, type, ModuleType, Op, dtype, property, classmethod, staticmethod)
@@ -67,7 +67,7 @@ def is_fixed(value: Any) -> bool:
     return isinstance(value, FIXED_TYPES)
 
 
-def class_attribute_source(tracer: SymbolicInterpreter, found: Found, value: Any, *path: str) -> Source:
+def class_attribute_source(tracer: Tracer, found: Found, value: Any, *path: str) -> Source:
     """Where to read `value`, which lies at `path` below what `found.cls.name` gives."""
     if is_library(found.owner) and is_fixed(found.value):
         return tracer.output.constant_source(value, f"{found.owner.__name__}_{found.name}")
@@ -77,7 +77,7 @@ def class_attribute_source(tracer: SymbolicInterpreter, found: Found, value: Any
     return source
 
 
-def bind_class_attribute(tracer: SymbolicInterpreter, instance: VariableTracker, found: Found) -> Value:
+def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found) -> Value:
     """What `instance.name` gives when the class's attribute answers."""
     from minitorch_compile.dynamo.variables.functions import MethodVariable
     from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
@@ -110,7 +110,7 @@ def bind_class_attribute(tracer: SymbolicInterpreter, instance: VariableTracker,
     return _bind_other(tracer, instance, found)
 
 
-def _bind_other(tracer: SymbolicInterpreter, instance: VariableTracker, found: Found) -> Value:
+def _bind_other(tracer: Tracer, instance: VariableTracker, found: Found) -> Value:
     """Plain values as they are; descriptors written in Python by calling their `__get__`."""
     from minitorch_compile.dynamo.variables.functions import MethodVariable
 
@@ -129,7 +129,7 @@ def _bind_other(tracer: SymbolicInterpreter, instance: VariableTracker, found: F
     return tracer.call(get, [instance, tracer.output.wrap_constant(found.cls, found.cls.__name__)], {})
 
 
-def wrap_found(tracer: SymbolicInterpreter, found: Found, value: Any, *path: str) -> Value:
+def wrap_found(tracer: Tracer, found: Found, value: Any, *path: str) -> Value:
     """A value below a class attribute, guarded to be the same at the next call."""
     source = class_attribute_source(tracer, found, value, *path)
     return tracer.output.wrap(value, source)

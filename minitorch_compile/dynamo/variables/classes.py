@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.variables.user_containers import UserContainerVari
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.source import Source
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 PLAIN_METACLASSES = (type, abc.ABCMeta)
@@ -48,15 +48,15 @@ class ClassVariable(VariableTracker):
     def as_constant(self) -> Any:
         return self.cls
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("value", self.cls)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
@@ -72,7 +72,7 @@ class ClassVariable(VariableTracker):
             return self._bind(tracer, found)
         return self._from_metaclass(tracer, name)
 
-    def _bind(self, tracer: SymbolicInterpreter, found: Found) -> Value:
+    def _bind(self, tracer: Tracer, found: Found) -> Value:
         raw = found.value
         if isinstance(raw, FunctionType):
             return wrap_found(tracer, found, raw)
@@ -88,7 +88,7 @@ class ClassVariable(VariableTracker):
             return BuiltinMethodVariable(self, found.name)  # dict.fromkeys, int.from_bytes: bound to the class
         self.unsupported(f"the attribute '{found.name}', a {type(raw).__name__},", "metaclass-or-descriptor")
 
-    def _from_metaclass(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def _from_metaclass(self, tracer: Tracer, name: str) -> Value:
         """Attributes that type() answers for a class: __mro__, __bases__, __members__ of an enum."""
         if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__") or isinstance(
             self.cls, enum.EnumMeta
@@ -103,7 +103,7 @@ class ClassVariable(VariableTracker):
             return BuiltinMethodVariable(self, name)
         self.unsupported(f"the attribute '{name}'", "metaclass-or-descriptor")
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         if type(self.cls) not in PLAIN_METACLASSES or not is_user_class(self.cls) or is_library(self.cls):
             self.unsupported(f"setting '{name}'", "unsupported-store")
         if name.startswith("__") or hasattr(type(self.cls.__dict__.get(name)), "__set__"):
@@ -115,7 +115,7 @@ class ClassVariable(VariableTracker):
 
     # --- making instances ---------------------------------------------------------------------------------------------
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         from minitorch_compile.dynamo.variables.builtin_table import handler_of
 
         handler = handler_of(self.cls)
@@ -136,7 +136,7 @@ class ClassVariable(VariableTracker):
             )
         return self._instance(tracer, args, kwargs)
 
-    def _instance(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def _instance(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if getattr(self.cls, "__abstractmethods__", None):
             raise Unsupported("raised-exception", f"the class {self.cls.__qualname__} is abstract.")
         maker = look_up(self.cls, "__new__")
@@ -159,7 +159,7 @@ class ClassVariable(VariableTracker):
             tracer.raise_error(TypeError, f"__init__() should return None, not '{returned.python_type().__name__}'")
         return instance
 
-    def _container(self, tracer: SymbolicInterpreter, base: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def _container(self, tracer: Tracer, base: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """An instance of a class derived from dict or list."""
         instance = UserContainerVariable(self.cls, base)
         init = look_up(self.cls, "__init__")
@@ -169,7 +169,7 @@ class ClassVariable(VariableTracker):
             instance.contents.call_method(tracer, "__init__", args, kwargs)
         return instance
 
-    def _exception(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def _exception(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 
         made = ExceptionVariable(self.cls, args)
@@ -180,7 +180,7 @@ class ClassVariable(VariableTracker):
             self.unsupported("keyword arguments")
         return made
 
-    def _named_tuple(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def _named_tuple(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         maker = look_up(self.cls, "__new__")
         assert maker is not None
         function = maker.value.__func__ if isinstance(maker.value, staticmethod) else maker.value
@@ -190,17 +190,17 @@ class ClassVariable(VariableTracker):
 
     # --- the rest -----------------------------------------------------------------------------------------------------
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import ConstantIterator
 
         if not isinstance(self.cls, enum.EnumMeta):
             tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
         return ConstantIterator(iter(self.cls))
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__getitem__" and isinstance(self.cls, enum.EnumMeta):
             return tracer.output.from_python(tracer.compute(self.cls.__getitem__, tracer.constant(args[0])))
         if name == "fromkeys" and issubclass(self.cls, dict):
@@ -213,12 +213,12 @@ class ClassVariable(VariableTracker):
             )
         return super().call_method(tracer, name, args, kwargs)
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         if type(self.cls) in PLAIN_METACLASSES:
             return repr(self.cls)
         return super().to_text(tracer, conversion)
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         return self.to_text(tracer, "str") if not spec else super().format(tracer, spec)
 
     def reconstruct(self, codegen: Codegen) -> str:

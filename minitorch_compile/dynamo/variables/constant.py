@@ -13,14 +13,14 @@ from collections.abc import Hashable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.concrete import UNARY
+from minitorch_compile.dynamo.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 # Types whose values are immutable, and compare and hash by value.
@@ -58,16 +58,16 @@ class ConstantVariable(VariableTracker):
     def real_value(self) -> Any:
         return self.value
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         tracer.compute(hash, self.value)
         return ("value", self.value)
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         if name == "__class__" or callable(getattr(self.value, name, None)):
             return super().getattr(tracer, name)
         return tracer.output.from_python(tracer.compute(getattr, self.value, name))
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
         if name == "join" and len(args) == 1:
             return ConstantVariable(
@@ -83,7 +83,7 @@ class ConstantVariable(VariableTracker):
         )
 
     def _format(
-        self, tracer: SymbolicInterpreter, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+        self, tracer: Tracer, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> Value:
         """str.format of constants; anything else is not followed."""
         if name != "format" or not all(v.is_constant() for v in [*args, *kwargs.values()]):
@@ -93,32 +93,31 @@ class ConstantVariable(VariableTracker):
             tracer.compute(self.value.format, *values, **{k: v.as_constant() for k, v in kwargs.items()})
         )
 
-    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+    def unary(self, tracer: Tracer, op: str) -> Value:
         return tracer.output.from_python(tracer.compute(UNARY[op], self.value))
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return bool(tracer.compute(bool, self.value))
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return int(tracer.compute(len, self.value))
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         tracked = item.realize()
         if not tracked.is_constant():
             return super().contains(tracer, item)
         return ConstantVariable(tracer.compute(operator.contains, self.value, tracked.as_constant()))
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import ConstantIterator
 
         return ConstantIterator(tracer.compute(iter, self.value))
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         return str(tracer.compute(format, self.value, spec))
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
-        function = {"str": str, "repr": repr, "ascii": ascii}[conversion]
-        return str(tracer.compute(function, self.value))
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
+        return str(tracer.compute(CONVERT[conversion], self.value))
 
     def reconstruct(self, codegen: Codegen) -> str:
         value = self.value

@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantV
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 DICT_TYPES = (dict, collections.OrderedDict, collections.defaultdict)
@@ -57,12 +57,12 @@ class DictVariable(VariableTracker):
     def real_value(self) -> Any:
         return MISSING if self.source is None else self.real
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
-    def lookup(self, tracer: SymbolicInterpreter, key: Value) -> Value | None:
+    def lookup(self, tracer: Tracer, key: Value) -> Value | None:
         """The value at a key, None if there is no such key."""
         tracked = key.realize()
         hashed = tracked.hash_key(tracer)
@@ -146,27 +146,27 @@ class DictVariable(VariableTracker):
     def keys(self) -> list[Value]:
         return [key for key, _ in self.entries.values()]
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         if self._entries is None and not self._changes:
             assert self.output is not None and self.source is not None
             self.output.guards.add(guards.length(self.source, len(self.real)))
             return len(self.real)
         return len(self.entries)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return self.length(tracer) > 0
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         return ConstantVariable(self.lookup(tracer, item) is not None)
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import DictIterator
 
         return DictIterator(self.keys(), lambda: len(self.entries), type(iter({})))
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
-    def store(self, tracer: SymbolicInterpreter, key: Value, value: Value) -> None:
+    def store(self, tracer: Tracer, key: Value, value: Value) -> None:
         hashed = key.realize().hash_key(tracer)
         target = self._changes if self._entries is None else self._entries
         old = target.get(hashed)
@@ -177,7 +177,7 @@ class DictVariable(VariableTracker):
         target[hashed] = (old[0] if old else key, value)
         tracer.side_effects.store_item(self, key, value)
 
-    def delete(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+    def delete(self, tracer: Tracer, key: Value) -> Value:
         """Removes a key; its value. KeyError if it is not there."""
         value = self.lookup(tracer, key)
         if value is None:
@@ -192,20 +192,20 @@ class DictVariable(VariableTracker):
 
     # --- operators and methods ----------------------------------------------------------------------------------------
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op != "|" or not isinstance(other, DictVariable):
             return None
         merged = self.method_copy(tracer)
         merged.method_update(tracer, other)
         return merged
 
-    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op != "|":
             return None
         self.method_update(tracer, other)
         return self
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op not in ("==", "!=") or not isinstance(other, DictVariable):
             return None
         if collections.OrderedDict in (self.cls, other.cls) and self.cls is other.cls:
@@ -213,7 +213,7 @@ class DictVariable(VariableTracker):
             self.unsupported(tracer_unsupported)
         return ConstantVariable(self._equal(tracer, other) == (op == "=="))
 
-    def _equal(self, tracer: SymbolicInterpreter, other: DictVariable) -> bool:
+    def _equal(self, tracer: Tracer, other: DictVariable) -> bool:
         if len(self.entries) != len(other.entries):
             return False
         for key, value in list(self.entries.values()):
@@ -222,20 +222,20 @@ class DictVariable(VariableTracker):
                 return False
         return True
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = getattr(self, f"method_{name.strip('_')}", None)
         if method is None or (kwargs and name not in ("__init__", "update", "move_to_end", "popitem")):
             return super().call_method(tracer, name, args, kwargs)
         return tracer.checked_call(method, tracer, *args, **kwargs)
 
-    def method_init(self, tracer: SymbolicInterpreter, *args: Value, **kwargs: Value) -> Value:
+    def method_init(self, tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
         """dict.__init__; a defaultdict's factory comes first."""
         rest = list(args)
         if self.cls is collections.defaultdict and rest:
             self.default_factory = rest.pop(0)
         return self.method_update(tracer, *rest, **kwargs)
 
-    def method_getitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+    def method_getitem(self, tracer: Tracer, key: Value) -> Value:
         value = self.lookup(tracer, key)
         if value is not None:
             return value
@@ -246,24 +246,24 @@ class DictVariable(VariableTracker):
         self.store(tracer, key, made)
         return made
 
-    def method_setitem(self, tracer: SymbolicInterpreter, key: Value, value: Value) -> Value:
+    def method_setitem(self, tracer: Tracer, key: Value, value: Value) -> Value:
         self.store(tracer, key, value)
         return ConstantVariable(None)
 
-    def method_delitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+    def method_delitem(self, tracer: Tracer, key: Value) -> Value:
         self.delete(tracer, key)
         return ConstantVariable(None)
 
-    def method_get(self, tracer: SymbolicInterpreter, key: Value, default: Value | None = None) -> Value:
+    def method_get(self, tracer: Tracer, key: Value, default: Value | None = None) -> Value:
         value = self.lookup(tracer, key)
         return value if value is not None else default or ConstantVariable(None)
 
-    def method_pop(self, tracer: SymbolicInterpreter, key: Value, default: Value | None = None) -> Value:
+    def method_pop(self, tracer: Tracer, key: Value, default: Value | None = None) -> Value:
         if default is not None and self.lookup(tracer, key) is None:
             return default
         return self.delete(tracer, key)
 
-    def method_popitem(self, tracer: SymbolicInterpreter, last: Value | None = None) -> Value:
+    def method_popitem(self, tracer: Tracer, last: Value | None = None) -> Value:
         if not self.entries:
             tracer.raise_error(KeyError, ConstantVariable("popitem(): dictionary is empty"))
         from_end = last is None or tracer.truth(last)
@@ -271,57 +271,57 @@ class DictVariable(VariableTracker):
         self.delete(tracer, key)
         return tracer.build("tuple", [key, value])
 
-    def method_setdefault(self, tracer: SymbolicInterpreter, key: Value, default: Value | None = None) -> Value:
+    def method_setdefault(self, tracer: Tracer, key: Value, default: Value | None = None) -> Value:
         value = self.lookup(tracer, key)
         if value is None:
             value = default or ConstantVariable(None)
             self.store(tracer, key, value)
         return value
 
-    def method_update(self, tracer: SymbolicInterpreter, other: Value | None = None, **kwargs: Value) -> Value:
+    def method_update(self, tracer: Tracer, other: Value | None = None, **kwargs: Value) -> Value:
         for key, value in tracer.mapping_items(other) if other is not None else []:
             self.store(tracer, key, value)
         for name, value in kwargs.items():
             self.store(tracer, ConstantVariable(name), value)
         return ConstantVariable(None)
 
-    def method_clear(self, tracer: SymbolicInterpreter) -> Value:
+    def method_clear(self, tracer: Tracer) -> Value:
         self._entries, self._changes = {}, {}
         tracer.side_effects.method(self, "clear")
         return ConstantVariable(None)
 
-    def method_copy(self, tracer: SymbolicInterpreter) -> DictVariable:
+    def method_copy(self, tracer: Tracer) -> DictVariable:
         fresh = DictVariable(self.cls)
         fresh.default_factory = self.default_factory
         fresh._entries = dict(self.entries)
         return fresh
 
-    def method_move_to_end(self, tracer: SymbolicInterpreter, key: Value, last: Value | None = None) -> Value:
+    def method_move_to_end(self, tracer: Tracer, key: Value, last: Value | None = None) -> Value:
         if last is not None and not tracer.truth(last):
             raise Unsupported("unsupported-store", "OrderedDict.move_to_end(last=False) is not followed.")
         value = self.delete(tracer, key)
         self.store(tracer, key, value)
         return ConstantVariable(None)
 
-    def method_keys(self, tracer: SymbolicInterpreter) -> Value:
+    def method_keys(self, tracer: Tracer) -> Value:
         return DictViewVariable(self, "keys")
 
-    def method_values(self, tracer: SymbolicInterpreter) -> Value:
+    def method_values(self, tracer: Tracer) -> Value:
         return DictViewVariable(self, "values")
 
-    def method_items(self, tracer: SymbolicInterpreter) -> Value:
+    def method_items(self, tracer: Tracer) -> Value:
         return DictViewVariable(self, "items")
 
-    def method_len(self, tracer: SymbolicInterpreter) -> Value:
+    def method_len(self, tracer: Tracer) -> Value:
         return ConstantVariable(self.length(tracer))
 
-    def method_contains(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+    def method_contains(self, tracer: Tracer, key: Value) -> Value:
         return self.contains(tracer, key)
 
-    def method_iter(self, tracer: SymbolicInterpreter) -> Value:
+    def method_iter(self, tracer: Tracer) -> Value:
         return self.iterate(tracer)
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         pairs = [(key.realize(), value.realize()) for key, value in self.entries.values()]
         if self.cls is dict and all(k.is_constant() and v.is_constant() for k, v in pairs):
             real = {k.as_constant(): v.as_constant() for k, v in pairs}
@@ -341,8 +341,12 @@ class DictVariable(VariableTracker):
 class DictViewVariable(VariableTracker):
     """d.keys(), d.values() or d.items(): looks at the dictionary anew each time."""
 
-    TYPES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
-    ITERATORS = {"keys": type(iter({})), "values": type(iter({}.values())), "items": type(iter({}.items()))}
+    TYPES: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+    ITERATORS: dict[str, type] = {
+        "keys": type(iter({})),
+        "values": type(iter({}.values())),
+        "items": type(iter({}.items())),
+    }
 
     def __init__(self, owner: DictVariable, kind: str) -> None:
         super().__init__()
@@ -352,38 +356,38 @@ class DictViewVariable(VariableTracker):
     def python_type(self) -> type:
         return self.TYPES[self.kind]
 
-    def members(self, tracer: SymbolicInterpreter) -> list[Value]:
+    def members(self, tracer: Tracer) -> list[Value]:
         if self.kind == "keys":
             return self.owner.keys()
         if self.kind == "values":
             return self.owner.values()
         return [tracer.build("tuple", [key, value]) for key, value in self.owner.entries.values()]
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import DictIterator
 
         return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind])
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return self.owner.length(tracer)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return self.length(tracer) > 0
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         return self.owner.contains(tracer, item) if self.kind == "keys" else super().contains(tracer, item)
 
-    def as_set(self, tracer: SymbolicInterpreter) -> VariableTracker | None:
+    def as_set(self, tracer: Tracer) -> VariableTracker | None:
         """For the set operators, which keys and items have."""
         return None if self.kind == "values" else tracer.build("set", self.members(tracer))
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         as_set = self.as_set(tracer)
         if as_set is None:
             return None
         return as_set.binary(tracer, op, tracer.build("set", tracer.unpack_all(other)))
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         as_set = self.as_set(tracer)
         theirs = other.as_set(tracer) if isinstance(other, DictViewVariable) else other
         return as_set.compare(tracer, op, theirs) if as_set is not None and theirs is not None else None

@@ -12,7 +12,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class ExceptionVariable(VariableTracker):
@@ -32,13 +32,13 @@ class ExceptionVariable(VariableTracker):
         shown = ", ".join(arg.realize().describe() for arg in self.args)
         return f"{self.cls.__name__}({shown})"
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("identity", id(self))
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
@@ -55,7 +55,7 @@ class ExceptionVariable(VariableTracker):
             return bind_class_attribute(tracer, self, found)
         return super().getattr(tracer, name)
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         if name == "args":
             self.args = tracer.unpack_all(value)
         elif name == "__cause__":
@@ -65,7 +65,7 @@ class ExceptionVariable(VariableTracker):
         elif name not in ("__traceback__", "__suppress_context__"):
             tracer.side_effects.store_attribute(self, name, value)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__init__":
             self.args = list(args)
             return ConstantVariable(None)
@@ -73,7 +73,7 @@ class ExceptionVariable(VariableTracker):
             return self
         return super().call_method(tracer, name, args, kwargs)
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         name = "__str__" if conversion == "str" else "__repr__"
         found = look_up(self.cls, name)
         if found is not None and isinstance(found.value, FunctionType):
@@ -88,7 +88,7 @@ class ExceptionVariable(VariableTracker):
         real = tracer.compute(self.cls, *(arg.as_constant() for arg in args))
         return str(tracer.compute(str if conversion == "str" else repr, real))
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.to_text(tracer, "str"), spec)
 
     def reconstruct(self, codegen: Codegen) -> str:
@@ -104,5 +104,5 @@ class ExceptionVariable(VariableTracker):
 class TracebackVariable(VariableTracker):
     """The traceback of an exception raised while tracing: it can be passed on, not looked into."""
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True

@@ -16,7 +16,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 
 
@@ -32,17 +32,17 @@ class FunctionVariable(VariableTracker):
     def python_type(self) -> type:
         return FunctionType
 
-    def defaults(self, tracer: SymbolicInterpreter) -> tuple[list[Value], dict[str, Value]]:
+    def defaults(self, tracer: Tracer) -> tuple[list[Value], dict[str, Value]]:
         """Values of the defaults, positional and keyword-only."""
         raise NotImplementedError
 
-    def closure(self, tracer: SymbolicInterpreter) -> list[CellVariable]:
+    def closure(self, tracer: Tracer) -> list[CellVariable]:
         raise NotImplementedError
 
-    def scope(self, tracer: SymbolicInterpreter) -> GlobalsVariable:
+    def scope(self, tracer: Tracer) -> GlobalsVariable:
         raise NotImplementedError
 
-    def bind(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+    def bind(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
         """The slots that the call fills. TypeError of the program if the arguments don't fit."""
         positional, keyword = self.defaults(tracer)
         name = self.qualname
@@ -57,7 +57,7 @@ class FunctionVariable(VariableTracker):
         return {slot: self._packed(tracer, value) for slot, value in bound.items()}
 
     @staticmethod
-    def _packed(tracer: SymbolicInterpreter, value: Any) -> Value:
+    def _packed(tracer: Tracer, value: Any) -> Value:
         """*args arrives as a Python tuple of values, **kwargs as a dict."""
         if isinstance(value, tuple):
             return tracer.build("tuple", list(value))
@@ -65,20 +65,20 @@ class FunctionVariable(VariableTracker):
             return tracer.build_map([ConstantVariable(name) for name in value], list(value.values()))
         return value
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         slots = self.bind(tracer, args, kwargs)
         slots.update(zip(self.code.co_freevars, self.closure(tracer)))
         return tracer.inline(self, slots)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         if name in ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__"):
             self.unsupported(f"setting {name}", "unsupported-store")
         tracer.side_effects.store_attribute(self, name, value)
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         from minitorch_compile.dynamo.variables.objects import InstanceDictVariable
 
         stored = tracer.side_effects.attribute(self, name)
@@ -95,14 +95,14 @@ class FunctionVariable(VariableTracker):
     def metadata(self, name: str) -> Any:
         raise NotImplementedError
 
-    def other_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def other_attribute(self, tracer: Tracer, name: str) -> Value:
         tracer.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
 
-    def instance_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+    def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
         """What the function's `__dict__` has under a name."""
         return tracer.side_effects.attribute(self, name)
 
-    def base_attributes(self, tracer: SymbolicInterpreter) -> dict[str, Value]:
+    def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
         """The function's own attributes from before the call."""
         return {}
 
@@ -119,10 +119,10 @@ class UserFunctionVariable(FunctionVariable):
     def real_value(self) -> Any:
         return self.function
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("value", self.function)
 
-    def defaults(self, tracer: SymbolicInterpreter) -> tuple[list[Value], dict[str, Value]]:
+    def defaults(self, tracer: Tracer) -> tuple[list[Value], dict[str, Value]]:
         assert self.source is not None
         wrap = tracer.output.wrap
         positional = AttrSource(self.source, "__defaults__")
@@ -135,7 +135,7 @@ class UserFunctionVariable(FunctionVariable):
             },
         )
 
-    def closure(self, tracer: SymbolicInterpreter) -> list[CellVariable]:
+    def closure(self, tracer: Tracer) -> list[CellVariable]:
         assert self.source is not None
         source = AttrSource(self.source, "__closure__")
         return [
@@ -143,13 +143,13 @@ class UserFunctionVariable(FunctionVariable):
             for i, cell in enumerate(self.function.__closure__ or ())
         ]
 
-    def scope(self, tracer: SymbolicInterpreter) -> GlobalsVariable:
+    def scope(self, tracer: Tracer) -> GlobalsVariable:
         return tracer.output.scope_of(self.function.__globals__)
 
     def metadata(self, name: str) -> Any:
         return getattr(self.function, name)
 
-    def other_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def other_attribute(self, tracer: Tracer, name: str) -> Value:
         assert self.source is not None
         value = tracer.compute(getattr, self.function, name)
         if name in ("__globals__", "__closure__", "__code__", "__builtins__"):
@@ -158,13 +158,13 @@ class UserFunctionVariable(FunctionVariable):
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
 
-    def instance_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+    def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
         stored = super().instance_attribute(tracer, name)
         if stored is None and self.function.__dict__:
             self.unsupported("the __dict__ of a function that has attributes")
         return stored
 
-    def base_attributes(self, tracer: SymbolicInterpreter) -> dict[str, Value]:
+    def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
         if self.function.__dict__:
             self.unsupported("the __dict__ of a function that has attributes")
         return {}
@@ -180,10 +180,10 @@ class NestedFunctionVariable(FunctionVariable):
         self._scope = scope
         self.qualname = code.co_qualname
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("identity", id(self))
 
-    def defaults(self, tracer: SymbolicInterpreter) -> tuple[list[Value], dict[str, Value]]:
+    def defaults(self, tracer: Tracer) -> tuple[list[Value], dict[str, Value]]:
         positional = self.attributes.get("defaults")
         keyword = self.attributes.get("kwdefaults")
         named = tracer.mapping_items(keyword) if keyword is not None else []
@@ -192,11 +192,11 @@ class NestedFunctionVariable(FunctionVariable):
             {tracer.constant(name): value for name, value in named},
         )
 
-    def closure(self, tracer: SymbolicInterpreter) -> list[CellVariable]:
+    def closure(self, tracer: Tracer) -> list[CellVariable]:
         cells = self.attributes.get("closure")
         return [] if cells is None else tracer.unpack_all(cells)  # type: ignore[return-value]
 
-    def scope(self, tracer: SymbolicInterpreter) -> GlobalsVariable:
+    def scope(self, tracer: Tracer) -> GlobalsVariable:
         return self._scope
 
     def metadata(self, name: str) -> Any:
@@ -245,23 +245,23 @@ class MethodVariable(VariableTracker):
     def python_type(self) -> type:
         return MethodType
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         return tracer.call(self.function, [self.owner, *args], kwargs)
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         if name == "__self__":
             return self.owner
         if name == "__func__":
             return self.function
         return tracer.load_attr(self.function, name)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("method", self.function.realize().hash_key(tracer), self.owner.realize().hash_key(tracer))
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op not in ("==", "!=") or not isinstance(other, MethodVariable):
             return None
         same = tracer.identical(self.function, other.function) and tracer.identical(self.owner, other.owner)
@@ -286,10 +286,10 @@ class PartialVariable(VariableTracker):
     def python_type(self) -> type:
         return functools.partial
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         return tracer.call(self.function, [*self.args, *args], {**self.kwargs, **kwargs})
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         if name == "func":
             return self.function
         if name == "args":
@@ -298,10 +298,10 @@ class PartialVariable(VariableTracker):
             return tracer.build_map([ConstantVariable(key) for key in self.kwargs], list(self.kwargs.values()))
         return super().getattr(tracer, name)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("identity", id(self))
 
     def reconstruct(self, codegen: Codegen) -> str:
@@ -327,11 +327,11 @@ class DisabledFunctionVariable(VariableTracker):
     def real_value(self) -> Any:
         return self.function
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("value", self.function)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         raise Unsupported("disabled-function", f"{self.describe()} is marked with disable().")

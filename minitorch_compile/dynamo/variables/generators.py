@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class GeneratorVariable(IteratorVariable):
@@ -30,10 +32,10 @@ class GeneratorVariable(IteratorVariable):
     def describe(self) -> str:
         return f"the generator {self.frame.program.code.co_qualname}"
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         return self.send_value(tracer, ConstantVariable(None))
 
-    def send_value(self, tracer: SymbolicInterpreter, value: Value) -> Value | None:
+    def send_value(self, tracer: Tracer, value: Value) -> Value | None:
         """The next yielded value, None when the generator has returned."""
         if self.finished:
             self.returned = ConstantVariable(None)
@@ -42,7 +44,7 @@ class GeneratorVariable(IteratorVariable):
             tracer.raise_error(TypeError, "can't send non-None value to a just-started generator")
         return self._continue(tracer, lambda: self.frame.resume_with(value))
 
-    def throw(self, tracer: SymbolicInterpreter, exception: Value) -> Value | None:
+    def throw(self, tracer: Tracer, exception: Value) -> Value | None:
         """Raises an exception at the yield."""
         error = ObservedException(exception.realize())
         if self.finished or not self.started:
@@ -52,11 +54,11 @@ class GeneratorVariable(IteratorVariable):
             raise Unsupported("generator-frame", "throw() into a generator that waits in `yield from` is not followed.")
         return self._continue(tracer, lambda: self.frame.throw(error))
 
-    def _continue(self, tracer: SymbolicInterpreter, go_on) -> Value | None:  # type: ignore[no-untyped-def]
+    def _continue(self, tracer: Tracer, go_on: Callable[[], Value]) -> Value | None:
         if self.running:
             tracer.raise_error(ValueError, "generator already executing")
         self.started = self.running = True
-        self.frame.parent, self.frame.depth = tracer, tracer.depth + 1
+        self.frame.called_by(tracer)
         try:
             result = go_on()
         except ObservedException as error:
@@ -69,7 +71,7 @@ class GeneratorVariable(IteratorVariable):
             return None
         return result
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "send" and len(args) == 1:
             return self._or_stop(tracer, self.send_value(tracer, args[0]))
         if name == "throw" and args:
@@ -79,12 +81,12 @@ class GeneratorVariable(IteratorVariable):
             return self._close(tracer)
         return super().call_method(tracer, name, args, kwargs)
 
-    def _or_stop(self, tracer: SymbolicInterpreter, item: Value | None) -> Value:
+    def _or_stop(self, tracer: Tracer, item: Value | None) -> Value:
         if item is None:
             tracer.raise_stop(self)
         return item
 
-    def _close(self, tracer: SymbolicInterpreter) -> Value:
+    def _close(self, tracer: Tracer) -> Value:
         from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 
         if self.started and not self.finished:

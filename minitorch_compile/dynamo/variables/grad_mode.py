@@ -11,7 +11,7 @@ from minitorch_compile.tensor import grad_mode
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.source import Source
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class GradModeVariable(VariableTracker):
@@ -27,16 +27,16 @@ class GradModeVariable(VariableTracker):
     def python_type(self) -> type:
         return self.cls
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """Used as a decorator."""
         if len(args) != 1 or kwargs:
             self.unsupported("a call with these arguments", "unsupported-call")
         return GradModeFunctionVariable(args[0], self)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__enter__":
             self.previous.append(grad_mode.state.enabled if self.before is None else self.before)
             tracer.output.switch_grad_mode(self.mode)
@@ -63,7 +63,7 @@ class GradModeFunctionVariable(VariableTracker):
         self.function = function
         self.manager = manager
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         before = grad_mode.state.enabled
         tracer.output.switch_grad_mode(self.manager.mode)
         try:

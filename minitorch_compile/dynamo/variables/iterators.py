@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 
@@ -30,19 +30,19 @@ class IteratorVariable(VariableTracker):
     def python_type(self) -> type:
         return self.cls
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         raise NotImplementedError
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         return self
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("identity", id(self))
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__iter__":
             return self
         if name == "__next__":
@@ -61,7 +61,7 @@ class ConstantIterator(IteratorVariable):
         self.real = real
         self.cls = type(real)
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         for item in self.real:
             return tracer.output.from_python(item)
         return None
@@ -75,7 +75,7 @@ class ItemsIterator(IteratorVariable):
         self.remaining = iter(items)
         self.cls = cls
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         return next(self.remaining, None)
 
 
@@ -89,7 +89,7 @@ class SequenceIterator(IteratorVariable):
         self.position = 0 if step > 0 else len(sequence.items) - 1
         self.cls = sequence.iterator_type if step > 0 else reversed
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         if self.sequence is None or not 0 <= self.position < len(self.sequence.items):
             self.sequence = None  # an exhausted list iterator stays so even if the list grows
             return None
@@ -108,7 +108,7 @@ class DictIterator(IteratorVariable):
         self.expected = size()
         self.cls = cls
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         if self.size() != self.expected:
             kind = "Set" if "set" in self.cls.__name__ else "dictionary"
             tracer.raise_error(RuntimeError, f"{kind} changed size during iteration")
@@ -125,7 +125,7 @@ class EnumerateIterator(IteratorVariable):
         self.inner = inner
         self.count = start
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         item = tracer.next_or_none(self.inner)
         if item is None:
             return None
@@ -143,7 +143,7 @@ class ZipIterator(IteratorVariable):
         self.inner = inner
         self.strict = strict
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         items: list[Value] = []
         for iterator in self.inner:
             item = tracer.next_or_none(iterator)
@@ -153,7 +153,7 @@ class ZipIterator(IteratorVariable):
             items.append(item)
         return tracer.build("tuple", items) if items else None
 
-    def _check_all_ended(self, tracer: SymbolicInterpreter, ended: int) -> None:
+    def _check_all_ended(self, tracer: Tracer, ended: int) -> None:
         if not self.strict:
             return
         if ended:
@@ -172,7 +172,7 @@ class MapIterator(IteratorVariable):
         self.function = function
         self.inner = inner
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         items: list[Value] = []
         for iterator in self.inner:
             item = tracer.next_or_none(iterator)
@@ -192,7 +192,7 @@ class FilterIterator(IteratorVariable):
         self.function = function
         self.inner = inner
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         while True:
             item = tracer.next_or_none(self.inner)
             if item is None:
@@ -211,7 +211,7 @@ class SentinelIterator(IteratorVariable):
         self.function: Value | None = function
         self.sentinel = sentinel
 
-    def next_value(self, tracer: SymbolicInterpreter) -> Value | None:
+    def next_value(self, tracer: Tracer) -> Value | None:
         if self.function is None:
             return None
         item = tracer.call(self.function, [], {})

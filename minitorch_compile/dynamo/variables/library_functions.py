@@ -24,41 +24,41 @@ from minitorch_compile.tensor import (
 )
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 @handles(is_compiling)
-def _is_compiling(tracer: SymbolicInterpreter) -> Value:
+def _is_compiling(tracer: Tracer) -> Value:
     return ConstantVariable(True)
 
 
 @handles(graph_break)
-def _graph_break(tracer: SymbolicInterpreter, *reason: Value, **kwargs: Value) -> Value:
+def _graph_break(tracer: Tracer, *reason: Value, **kwargs: Value) -> Value:
     raise Unsupported("explicit-break", "graph_break() was called.")
 
 
 @handles(is_grad_enabled)
-def _is_grad_enabled(tracer: SymbolicInterpreter) -> Value:
+def _is_grad_enabled(tracer: Tracer) -> Value:
     return ConstantVariable(grad_mode.state.enabled)
 
 
-def _grad_mode(tracer: SymbolicInterpreter, cls: type, mode: bool, function: tuple[Value, ...]) -> Value:
+def _grad_mode(tracer: Tracer, cls: type, mode: bool, function: tuple[Value, ...]) -> Value:
     manager = GradModeVariable(cls, mode)
     return manager.call(tracer, list(function), {}) if function else manager
 
 
 @handles(no_grad)
-def _no_grad(tracer: SymbolicInterpreter, *function: Value) -> Value:
+def _no_grad(tracer: Tracer, *function: Value) -> Value:
     return _grad_mode(tracer, no_grad, False, function)
 
 
 @handles(enable_grad)
-def _enable_grad(tracer: SymbolicInterpreter, *function: Value) -> Value:
+def _enable_grad(tracer: Tracer, *function: Value) -> Value:
     return _grad_mode(tracer, enable_grad, True, function)
 
 
 @handles(set_grad_enabled)
-def _set_grad_enabled(tracer: SymbolicInterpreter, mode: Value) -> Value:
+def _set_grad_enabled(tracer: Tracer, mode: Value) -> Value:
     """It switches at once; used in `with`, what was before returns at the end."""
     manager = GradModeVariable(set_grad_enabled, tracer.truth(mode))
     manager.before = grad_mode.state.enabled
@@ -68,7 +68,7 @@ def _set_grad_enabled(tracer: SymbolicInterpreter, mode: Value) -> Value:
 
 @handles(tensor, as_tensor)
 def _tensor(
-    tracer: SymbolicInterpreter,
+    tracer: Tracer,
     data: Value,
     dtype: Value | None = None,
     *,
@@ -85,10 +85,10 @@ def _tensor(
 
 
 @handles(get_default_dtype)
-def _get_default_dtype(tracer: SymbolicInterpreter) -> Value:
+def _get_default_dtype(tracer: Tracer) -> Value:
     return ConstantVariable(get_default_dtype())
 
 
 @handles(promote_types)
-def _promote_types(tracer: SymbolicInterpreter, a: Value, b: Value) -> Value:
+def _promote_types(tracer: Tracer, a: Value, b: Value) -> Value:
     return ConstantVariable(tracer.compute(promote_types, tracer.constant(a), tracer.constant(b)))

@@ -11,14 +11,14 @@ from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class ListVariable(SequenceVariable):
     """A list. `append` needs no look at what is in it, so a list that only grows is not guarded by its length."""
 
     cls = list
-    iterator_type = type(iter([]))
+    iterator_type: type = type(iter([]))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,7 +30,7 @@ class ListVariable(SequenceVariable):
     def is_constant(self) -> bool:
         return False  # it may change after the question
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         tracer.raise_error(TypeError, "unhashable type: 'list'")
 
     def like(self, items: list[Value]) -> VariableTracker:
@@ -39,18 +39,18 @@ class ListVariable(SequenceVariable):
     def comparable_with(self, other: SequenceVariable) -> bool:
         return isinstance(other, ListVariable)
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         items = [item.realize() for item in self.items]
         if all(item.is_constant() for item in items):
             return str(tracer.compute(ascii if conversion == "ascii" else repr, [item.as_constant() for item in items]))
         return super().to_text(tracer, conversion)
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op == "+":
             return ListVariable([*self.items, *other.items]) if isinstance(other, ListVariable) else None
         return super().binary(tracer, op, other)
 
-    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op == "+":
             self.method_extend(tracer, other)
             return self
@@ -61,34 +61,34 @@ class ListVariable(SequenceVariable):
 
     # --- changes ------------------------------------------------------------------------------------------------------
 
-    def replace_all(self, tracer: SymbolicInterpreter, items: list[Value]) -> None:
+    def replace_all(self, tracer: Tracer, items: list[Value]) -> None:
         """Any change that is not one of the simple ones."""
         self.items[:] = items
         tracer.side_effects.replace_items(self, items)
 
-    def append(self, tracer: SymbolicInterpreter, item: Value) -> None:
+    def append(self, tracer: Tracer, item: Value) -> None:
         (self._appended if self._items is None else self._items).append(item)
         tracer.side_effects.method(self, "append", item)
 
-    def method_init(self, tracer: SymbolicInterpreter, *iterable: Value) -> Value:
+    def method_init(self, tracer: Tracer, *iterable: Value) -> Value:
         return self.method_extend(tracer, *iterable) if iterable else ConstantVariable(None)
 
-    def method_append(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_append(self, tracer: Tracer, item: Value) -> Value:
         self.append(tracer, item)
         return ConstantVariable(None)
 
-    def method_extend(self, tracer: SymbolicInterpreter, iterable: Value) -> Value:
+    def method_extend(self, tracer: Tracer, iterable: Value) -> Value:
         for item in tracer.unpack_all(iterable):
             self.append(tracer, item)
         return ConstantVariable(None)
 
-    def method_insert(self, tracer: SymbolicInterpreter, index: Value, item: Value) -> Value:
+    def method_insert(self, tracer: Tracer, index: Value, item: Value) -> Value:
         position = tracer.index_constant(index, "list")
         self.items.insert(position, item)
         tracer.side_effects.method(self, "insert", ConstantVariable(position), item)
         return ConstantVariable(None)
 
-    def method_pop(self, tracer: SymbolicInterpreter, *index: Value) -> Value:
+    def method_pop(self, tracer: Tracer, *index: Value) -> Value:
         position = tracer.index_constant(index[0], "list") if index else -1
         if not self.items:
             tracer.raise_error(IndexError, "pop from empty list")
@@ -97,7 +97,7 @@ class ListVariable(SequenceVariable):
         tracer.side_effects.method(self, "pop", ConstantVariable(position))
         return self.items.pop(position)
 
-    def method_remove(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_remove(self, tracer: Tracer, item: Value) -> Value:
         for position, member in enumerate(self.items):
             if tracer.same_or_equal(member, item):
                 del self.items[position]
@@ -105,19 +105,19 @@ class ListVariable(SequenceVariable):
                 return ConstantVariable(None)
         tracer.raise_error(ValueError, "list.remove(x): x not in list")
 
-    def method_clear(self, tracer: SymbolicInterpreter) -> Value:
+    def method_clear(self, tracer: Tracer) -> Value:
         self.items.clear()
         tracer.side_effects.method(self, "clear")
         return ConstantVariable(None)
 
-    def method_reverse(self, tracer: SymbolicInterpreter) -> Value:
+    def method_reverse(self, tracer: Tracer) -> Value:
         self.replace_all(tracer, self.items[::-1])
         return ConstantVariable(None)
 
-    def method_copy(self, tracer: SymbolicInterpreter) -> Value:
+    def method_copy(self, tracer: Tracer) -> Value:
         return ListVariable(self.items)
 
-    def method_setitem(self, tracer: SymbolicInterpreter, key: Value, item: Value) -> Value:
+    def method_setitem(self, tracer: Tracer, key: Value, item: Value) -> Value:
         index = tracer.index_constant(key, "list")
         if isinstance(index, slice):
             return self._set_slice(tracer, index, tracer.unpack_all(item))
@@ -127,13 +127,13 @@ class ListVariable(SequenceVariable):
         tracer.side_effects.store_item(self, ConstantVariable(index), item)
         return ConstantVariable(None)
 
-    def _set_slice(self, tracer: SymbolicInterpreter, index: slice, values: list[Value]) -> Value:
+    def _set_slice(self, tracer: Tracer, index: slice, values: list[Value]) -> Value:
         changed = list(self.items)
         tracer.compute(changed.__setitem__, index, values)
         self.replace_all(tracer, changed)
         return ConstantVariable(None)
 
-    def method_delitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+    def method_delitem(self, tracer: Tracer, key: Value) -> Value:
         index = tracer.index_constant(key, "list")
         if isinstance(index, int) and not -len(self.items) <= index < len(self.items):
             tracer.raise_error(IndexError, "list assignment index out of range")
@@ -141,7 +141,7 @@ class ListVariable(SequenceVariable):
         tracer.side_effects.delete_item(self, ConstantVariable(index) if isinstance(index, int) else key)
         return ConstantVariable(None)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "sort" and not args:
             from minitorch_compile.dynamo.variables.builtin_iteration import sorted_items
 

@@ -9,7 +9,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class BuiltinMethodVariable(VariableTracker):
@@ -26,23 +26,23 @@ class BuiltinMethodVariable(VariableTracker):
     def python_type(self) -> type:
         return type(getattr(self.owner.python_type(), self.name)) if self.owner.is_constant() else type([].append)
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         return self.owner.call_method(tracer, self.name, args, kwargs)
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         if name == "__self__":
             return self.owner
         if name == "__name__":
             return tracer.output.from_python(self.name)
         return super().getattr(tracer, name)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("method", self.name, self.owner.hash_key(tracer))
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op not in ("==", "!=") or not isinstance(other, BuiltinMethodVariable):
             return None
         same = other.owner is self.owner and other.name == self.name

@@ -11,7 +11,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class ModuleVariable(VariableTracker):
@@ -30,10 +30,10 @@ class ModuleVariable(VariableTracker):
     def real_value(self) -> Any:
         return self.module
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("value", self.module)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
     @property
@@ -42,7 +42,7 @@ class ModuleVariable(VariableTracker):
         name = self.module.__name__
         return name.partition(".")[0] == LIBRARY and name != f"{LIBRARY}.config"
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
@@ -54,7 +54,7 @@ class ModuleVariable(VariableTracker):
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         if self.is_library or type(self.module) is not ModuleType:
             self.unsupported(f"setting '{name}'", "unsupported-store")
         tracer.side_effects.store_attribute(self, name, value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.concrete import BINARY, COMPARE
+from minitorch_compile.dynamo.concrete import BINARY, COMPARE, CONVERT
 from minitorch_compile.dynamo.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -21,7 +21,7 @@ from minitorch_compile.dynamo.variables.lazy import LazyVariable
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 NEVER_RAISING = ("+", "-", "*")  # on ints and floats: so the expression can be evaluated at another time
 
@@ -46,7 +46,7 @@ class NumberVariable(ConstantVariable):
         self.pinned = False
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         if not self.pinned:
             assert self.source is not None
             self.output.guards.add(*guards.equals(self.source, self.seen, self.output.names))
@@ -77,15 +77,15 @@ class NumberVariable(ConstantVariable):
         self.output.guards.add(guards.Guard(self.source, "NUMBER_MATCH", text, expected))
         return result
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return bool(self.seen) if self.pinned else self.outcome("{0} != 0", bool(self.seen), "the same truth")
 
-    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+    def unary(self, tracer: Tracer, op: str) -> Value:
         if op != "-" or self.pinned or self.seen == 0:  # -0.0 is not 0.0, but equal to it
             return super().unary(tracer, op)
         return NumberVariable(self.output, -self.seen, ExpressionSource(f"(-{self.text_of()})"))
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.value, spec)
 
     def reconstruct(self, codegen: Codegen) -> str:
@@ -159,7 +159,7 @@ class TextVariable(ConstantVariable):
         self.parts = parts
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         return "".join(part if isinstance(part, str) else _rendered(part) for part in self.parts)
 
     def describe(self) -> str:
@@ -203,7 +203,7 @@ def _rendered(part: TextPart) -> str:
     """The piece as known now; this pins the value."""
     value = part.value.realize().as_constant()
     if part.conversion:
-        value = {"str": str, "repr": repr, "ascii": ascii}[part.conversion](value)
+        value = CONVERT[part.conversion](value)
     return format(value, part.spec)
 
 

@@ -9,33 +9,33 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
 
-def _init(tracer: SymbolicInterpreter, self: UserObjectVariable) -> Value:
+def _init(tracer: Tracer, self: UserObjectVariable) -> Value:
     return ConstantVariable(None)
 
 
-def _setattr(tracer: SymbolicInterpreter, self: UserObjectVariable, name: Value, value: Value) -> Value:
+def _setattr(tracer: Tracer, self: UserObjectVariable, name: Value, value: Value) -> Value:
     self.generic_setattr(tracer, tracer.constant(name), value)
     return ConstantVariable(None)
 
 
-def _delattr(tracer: SymbolicInterpreter, self: UserObjectVariable, name: Value) -> Value:
+def _delattr(tracer: Tracer, self: UserObjectVariable, name: Value) -> Value:
     self.generic_delattr(tracer, tracer.constant(name))
     return ConstantVariable(None)
 
 
-def _getattribute(tracer: SymbolicInterpreter, self: UserObjectVariable, name: Value) -> Value:
+def _getattribute(tracer: Tracer, self: UserObjectVariable, name: Value) -> Value:
     return self.generic_getattr(tracer, tracer.constant(name))
 
 
-def _eq(tracer: SymbolicInterpreter, self: UserObjectVariable, other: Value) -> Value:
+def _eq(tracer: Tracer, self: UserObjectVariable, other: Value) -> Value:
     return ConstantVariable(True if tracer.identical(self, other) else NotImplemented)
 
 
-def _format(tracer: SymbolicInterpreter, self: UserObjectVariable, spec: Value) -> Value:
+def _format(tracer: Tracer, self: UserObjectVariable, spec: Value) -> Value:
     return ConstantVariable(self.format(tracer, tracer.constant(spec)))
 
 

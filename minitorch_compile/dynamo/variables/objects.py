@@ -29,7 +29,7 @@ from minitorch_compile.dynamo.variables.functions import MethodVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 BINARY_METHODS = {
@@ -61,7 +61,7 @@ class UserObjectVariable(VariableTracker):
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         custom = self._overridden("__getattribute__")
         if custom is not None:
             return self._or_getattr(
@@ -80,7 +80,7 @@ class UserObjectVariable(VariableTracker):
             self.unsupported(f"attribute access through a {name} in C", "metaclass-or-descriptor")
         return found
 
-    def _or_getattr(self, tracer: SymbolicInterpreter, name: str, find: Any) -> Value:
+    def _or_getattr(self, tracer: Tracer, name: str, find: Any) -> Value:
         """An AttributeError makes Python ask the class's `__getattr__`."""
         fallback = look_up(self.cls, "__getattr__")
         if fallback is None:
@@ -92,7 +92,7 @@ class UserObjectVariable(VariableTracker):
                 raise
         return tracer.call(bind_class_attribute(tracer, self, fallback), [ConstantVariable(name)], {})
 
-    def generic_getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def generic_getattr(self, tracer: Tracer, name: str) -> Value:
         """object.__getattribute__(self, name)"""
         if self.source is not None and self._overridden("__getattribute__") is not None:
             self.unsupported("reading past its own __getattribute__", "metaclass-or-descriptor")
@@ -115,7 +115,7 @@ class UserObjectVariable(VariableTracker):
             return bind_class_attribute(tracer, self, found)
         tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
-    def _slot(self, tracer: SymbolicInterpreter, found: Found) -> Value:
+    def _slot(self, tracer: Tracer, found: Found) -> Value:
         """An attribute declared in __slots__."""
         stored = tracer.side_effects.attribute(self, found.name)
         if stored is not None:
@@ -128,7 +128,7 @@ class UserObjectVariable(VariableTracker):
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
 
-    def instance_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+    def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
         """What the instance's `__dict__` has under a name; None, guarded, if it has nothing."""
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
@@ -145,7 +145,7 @@ class UserObjectVariable(VariableTracker):
             tracer.output.guards.add(guards.attribute_absent(self.source, name))
         return None
 
-    def base_attributes(self, tracer: SymbolicInterpreter) -> dict[str, Value]:
+    def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
         """The instance's attributes from before the call, in order; guards their names."""
         if self.real is MISSING:
             return {}
@@ -163,14 +163,14 @@ class UserObjectVariable(VariableTracker):
             return AttrSource(self.source, name)
         return InstanceAttrSource(InstanceDictSource(self.source), name)
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         custom = self._overridden("__setattr__")
         if custom is not None:
             tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name), value], {})
             return
         self.generic_setattr(tracer, name, value)
 
-    def generic_setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def generic_setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         """object.__setattr__(self, name, value)"""
         found = look_up(self.cls, name)
         if name in ("__dict__", "__class__"):
@@ -187,21 +187,21 @@ class UserObjectVariable(VariableTracker):
             return
         tracer.side_effects.store_attribute(self, name, value)
 
-    def _set_through_descriptor(self, tracer: SymbolicInterpreter, found: Found, value: Value) -> None:
+    def _set_through_descriptor(self, tracer: Tracer, found: Found, value: Value) -> None:
         setter = look_up(type(found.value), "__set__")
         if setter is None or not isinstance(setter.value, FunctionType):
             self.unsupported(f"setting '{found.name}', a {type(found.value).__name__},", "unsupported-store")
         descriptor = tracer.output.wrap_constant(found.value, found.name)
         tracer.call(MethodVariable(wrap_found(tracer, setter, setter.value), descriptor), [self, value], {})
 
-    def delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
+    def delattr(self, tracer: Tracer, name: str) -> None:
         custom = self._overridden("__delattr__")
         if custom is not None:
             tracer.call(bind_class_attribute(tracer, self, custom), [ConstantVariable(name)], {})
             return
         self.generic_delattr(tracer, name)
 
-    def generic_delattr(self, tracer: SymbolicInterpreter, name: str) -> None:
+    def generic_delattr(self, tracer: Tracer, name: str) -> None:
         found = look_up(self.cls, name)
         if found is not None and found.is_data_descriptor:
             self.unsupported(f"deleting '{name}', a {type(found.value).__name__},", "unsupported-store")
@@ -211,14 +211,14 @@ class UserObjectVariable(VariableTracker):
 
     # --- special methods, looked up on the class ----------------------------------------------------------------------
 
-    def special(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+    def special(self, tracer: Tracer, name: str) -> Value | None:
         """The bound special method, or None if the class has none (or sets it to None)."""
         found = look_up(self.cls, name)
         if found is None or found.value is None:
             return None
         return bind_class_attribute(tracer, self, found)
 
-    def _own_special(self, tracer: SymbolicInterpreter, name: str) -> Value | None:
+    def _own_special(self, tracer: Tracer, name: str) -> Value | None:
         """The same, but not what every object inherits from `object`."""
         found = look_up(self.cls, name)
         return (
@@ -227,13 +227,13 @@ class UserObjectVariable(VariableTracker):
             else bind_class_attribute(tracer, self, found)
         )
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = self.special(tracer, "__call__")
         if method is None:
             tracer.raise_error(TypeError, f"'{self.cls.__name__}' object is not callable")
         return tracer.call(method, args, kwargs)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """Methods: the class's own by name, and those that `object` has in C."""
         from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
 
@@ -244,20 +244,20 @@ class UserObjectVariable(VariableTracker):
             return super().call_method(tracer, name, args, kwargs)
         return tracer.call(bind_class_attribute(tracer, self, found), args, kwargs)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         for name in ("__bool__", "__len__"):
             method = self.special(tracer, name)
             if method is not None:
                 return tracer.truth(tracer.call(method, [], {}))
         return True
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         method = self.special(tracer, "__len__")
         if method is None:
             return super().length(tracer)
         return int(tracer.constant(tracer.call(method, [], {})))
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         method = self.special(tracer, "__iter__")
         if method is not None:
             return tracer.as_iterator(tracer.call(method, [], {}))
@@ -265,16 +265,16 @@ class UserObjectVariable(VariableTracker):
             self.unsupported("iterating by __getitem__")
         tracer.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         method = self.special(tracer, "__contains__")
         if method is None:
             return super().contains(tracer, item)
         return ConstantVariable(tracer.truth(tracer.call(method, [item], {})))
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return self._operator(tracer, f"__{BINARY_METHODS[op]}__", other)
 
-    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return self._operator(tracer, f"__r{BINARY_METHODS[op]}__", other)
 
     def overrides_reflected(self, op: str, left: UserObjectVariable) -> bool:
@@ -284,10 +284,10 @@ class UserObjectVariable(VariableTracker):
         different = mine is not None and (theirs is None or mine.value is not theirs.value)
         return self.cls is not left.cls and issubclass(self.cls, left.cls) and different
 
-    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return self._operator(tracer, f"__i{BINARY_METHODS[op]}__", other)
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         result = self._operator(tracer, COMPARE_METHODS[op], other)
         if (
             result is None
@@ -299,18 +299,18 @@ class UserObjectVariable(VariableTracker):
             return None if equal is None else ConstantVariable(not tracer.truth(equal))
         return result
 
-    def _operator(self, tracer: SymbolicInterpreter, name: str, other: VariableTracker) -> Value | None:
+    def _operator(self, tracer: Tracer, name: str, other: VariableTracker) -> Value | None:
         method = self._own_special(tracer, name)
         if method is None:
             return None
         result = tracer.call(method, [other], {}).realize()
         return None if isinstance(result, ConstantVariable) and result.python_type() is type(NotImplemented) else result
 
-    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+    def unary(self, tracer: Tracer, op: str) -> Value:
         method = self.special(tracer, UNARY_METHODS[op])
         return super().unary(tracer, op) if method is None else tracer.call(method, [], {})
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         found = look_up(self.cls, "__hash__")
         if found is None or found.value is None:
             tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
@@ -318,14 +318,14 @@ class UserObjectVariable(VariableTracker):
             self.unsupported("hashing with its own __hash__ or __eq__")
         return ("identity", id(self))
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         for name in ("__str__", "__repr__") if conversion == "str" else ("__repr__",):
             method = self._own_special(tracer, name)
             if method is not None:
                 return str(tracer.constant(tracer.call(method, [], {})))
         return super().to_text(tracer, conversion)
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         method = self._own_special(tracer, "__format__")
         if method is not None:
             return str(tracer.constant(tracer.call(method, [ConstantVariable(spec)], {})))
@@ -349,28 +349,28 @@ class InstanceDictVariable(VariableTracker):
     def python_type(self) -> type:
         return dict
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         return ConstantVariable(self._get(tracer, item) is not None)
 
-    def _get(self, tracer: SymbolicInterpreter, key: Value) -> Value | None:
+    def _get(self, tracer: Tracer, key: Value) -> Value | None:
         name = tracer.constant(key)
         return self.owner.instance_attribute(tracer, name) if isinstance(name, str) else None
 
-    def as_dict(self, tracer: SymbolicInterpreter) -> VariableTracker:
+    def as_dict(self, tracer: Tracer) -> VariableTracker:
         """A copy of all attributes."""
         attributes = {**self.owner.base_attributes(tracer), **tracer.side_effects.attributes(self.owner)}
         return tracer.build_map([ConstantVariable(name) for name in attributes], list(attributes.values()))
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         return self.as_dict(tracer).iterate(tracer)
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return self.as_dict(tracer).length(tracer)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return self.as_dict(tracer).truth(tracer)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name in ("__getitem__", "get") and args:
             value = self._get(tracer, args[0])
             if value is not None:
@@ -390,7 +390,7 @@ class InstanceDictVariable(VariableTracker):
             return ConstantVariable(None)
         return self.as_dict(tracer).call_method(tracer, name, args, kwargs)
 
-    def _pop(self, tracer: SymbolicInterpreter, name: str, args: list[Value]) -> Value:
+    def _pop(self, tracer: Tracer, name: str, args: list[Value]) -> Value:
         value = self._get(tracer, args[0])
         if value is not None:
             tracer.side_effects.delete_attribute(self.owner, tracer.constant(args[0]))

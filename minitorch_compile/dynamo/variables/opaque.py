@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import look_up
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class OpaqueVariable(VariableTracker):
@@ -31,10 +32,10 @@ class OpaqueVariable(VariableTracker):
         cls = type(self.real)
         return f"a {cls.__name__}" if cls.__module__ == "builtins" else f"a {cls.__module__}.{cls.__name__}"
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
-        if type(self.real).__hash__ is not object.__hash__:
+    def hash_key(self, tracer: Tracer) -> Hashable:
+        if look_up(type(self.real), "__hash__").owner is not object:  # type: ignore[union-attr]
             return super().hash_key(tracer)
         return ("identity", id(self))
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         self.unsupported(f"the attribute '{name}'")

@@ -12,7 +12,7 @@ from minitorch_compile.tensor import Op
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class OperationVariable(VariableTracker):
@@ -31,18 +31,18 @@ class OperationVariable(VariableTracker):
     def real_value(self) -> Any:
         return self.op
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("value", self.op)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         if name in ("name", "__name__", "kind", "__doc__", "__module__"):
             return tracer.output.from_python(getattr(self.op, name))
         return super().getattr(tracer, name)
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         wants_grad = kwargs.get("requires_grad")
         if wants_grad is not None and tracer.truth(wants_grad):
             raise Unsupported(

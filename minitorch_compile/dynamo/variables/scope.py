@@ -12,7 +12,7 @@ from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTrac
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class CellVariable(VariableTracker):
@@ -34,12 +34,12 @@ class CellVariable(VariableTracker):
     def real_value(self) -> Any:
         return MISSING if self.real is None else self.real
 
-    def load(self, tracer: SymbolicInterpreter) -> Any:
+    def load(self, tracer: Tracer) -> Any:
         if self.content is None:
             self.content = self._load_real(tracer)
         return self.content
 
-    def _load_real(self, tracer: SymbolicInterpreter) -> Any:
+    def _load_real(self, tracer: Tracer) -> Any:
         assert self.real is not None and self.source is not None
         try:
             value = self.real.cell_contents
@@ -49,7 +49,7 @@ class CellVariable(VariableTracker):
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
 
-    def store(self, tracer: SymbolicInterpreter, content: Any) -> None:
+    def store(self, tracer: Tracer, content: Any) -> None:
         self.content = content
         tracer.side_effects.store_cell(self, content)
 

@@ -15,7 +15,7 @@ from minitorch_compile.tensor.size import Size
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 
@@ -61,18 +61,18 @@ class SequenceVariable(VariableTracker):
     def as_constant(self) -> Any:
         return self.cls(item.realize().as_constant() for item in self.items)
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         if self.is_constant():
             return ("value", tuple(self.as_constant()))
         return ("tuple", *(item.realize().hash_key(tracer) for item in self.items))
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return len(self.items) > 0
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return len(self.items)
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import SequenceIterator
 
         return SequenceIterator(self)
@@ -83,17 +83,17 @@ class SequenceVariable(VariableTracker):
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op == "+" and isinstance(other, TupleVariable):
             return self.like([*self.items, *other.items])
         return self.reflected(tracer, op, other) if op == "*" else None
 
-    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op == "*" and isinstance(other, ConstantVariable) and isinstance(other.value, int):
             return self.like(self.items * other.value)
         return None
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if not isinstance(other, SequenceVariable) or not self.comparable_with(other):
             return None
         for a, b in zip(list(self.items), list(other.items)):
@@ -106,13 +106,13 @@ class SequenceVariable(VariableTracker):
 
     # --- methods ------------------------------------------------------------------------------------------------------
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = getattr(self, f"method_{name.strip('_')}", None)
         if method is None or kwargs:
             return super().call_method(tracer, name, args, kwargs)
         return tracer.checked_call(method, tracer, *args)
 
-    def method_getitem(self, tracer: SymbolicInterpreter, key: Value) -> Value:
+    def method_getitem(self, tracer: Tracer, key: Value) -> Value:
         index = tracer.index_constant(key, self.cls.__name__)
         if isinstance(index, slice):
             return self.like(self.items[tracer.compute(slice, index.start, index.stop, index.step)])
@@ -120,7 +120,7 @@ class SequenceVariable(VariableTracker):
             tracer.raise_error(IndexError, f"{self.cls.__name__} index out of range")
         return self.items[index]
 
-    def method_index(self, tracer: SymbolicInterpreter, item: Value, *bounds: Value) -> Value:
+    def method_index(self, tracer: Tracer, item: Value, *bounds: Value) -> Value:
         start, stop, _ = slice(*(tracer.constant(b) for b in bounds), *[None] * (2 - len(bounds))).indices(
             len(self.items)
         )
@@ -129,24 +129,24 @@ class SequenceVariable(VariableTracker):
                 return ConstantVariable(position)
         tracer.raise_error(ValueError, f"{self.cls.__name__}.index(x): x not in {self.cls.__name__}")
 
-    def method_count(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_count(self, tracer: Tracer, item: Value) -> Value:
         return ConstantVariable(sum(tracer.same_or_equal(member, item) for member in list(self.items)))
 
-    def method_len(self, tracer: SymbolicInterpreter) -> Value:
+    def method_len(self, tracer: Tracer) -> Value:
         return ConstantVariable(len(self.items))
 
-    def method_iter(self, tracer: SymbolicInterpreter) -> Value:
+    def method_iter(self, tracer: Tracer) -> Value:
         return self.iterate(tracer)
 
-    def method_contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_contains(self, tracer: Tracer, item: Value) -> Value:
         return self.contains(tracer, item)
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         if self.is_constant():
             return str(tracer.compute(ascii if conversion == "ascii" else repr, self.as_constant()))
         return super().to_text(tracer, conversion)
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         if spec:
             tracer.raise_error(TypeError, f"unsupported format string passed to {self.cls.__name__}.__format__")
         return self.to_text(tracer, "str")
@@ -168,7 +168,7 @@ class SizeVariable(TupleVariable):
     def like(self, items: list[Value]) -> VariableTracker:
         return SizeVariable(items)
 
-    def method_numel(self, tracer: SymbolicInterpreter) -> Value:
+    def method_numel(self, tracer: Tracer) -> Value:
         return ConstantVariable(self.as_constant().numel())
 
     def reconstruct(self, codegen: Codegen) -> str:
@@ -198,7 +198,7 @@ class NamedTupleVariable(TupleVariable):
     def as_constant(self) -> Any:
         return self.cls(*(item.realize().as_constant() for item in self.items))
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 
         if name in self.fields:
@@ -208,13 +208,13 @@ class NamedTupleVariable(TupleVariable):
             return super().getattr(tracer, name)
         return bind_class_attribute(tracer, self, found)
 
-    def method_replace(self, tracer: SymbolicInterpreter, **changes: Value) -> Value:
+    def method_replace(self, tracer: Tracer, **changes: Value) -> Value:
         items = [changes.pop(name, item) for name, item in zip(self.fields, self.items)]
         if changes:
             tracer.raise_error(ValueError, f"Got unexpected field names: {list(changes)!r}")
         return NamedTupleVariable(self.cls, items)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "_replace" and not args:
             return self.method_replace(tracer, **kwargs)
         if name == "_asdict" and not args:
@@ -242,20 +242,20 @@ class SliceVariable(VariableTracker):
     def as_constant(self) -> Any:
         return slice(*(part.realize().as_constant() for part in self.parts.values()))
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         return self.parts[name] if name in self.parts else super().getattr(tracer, name)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "indices" and len(args) == 1 and self.is_constant():
             return tracer.output.from_python(tracer.compute(self.as_constant().indices, tracer.constant(args[0])))
         return super().call_method(tracer, name, args, kwargs)
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if isinstance(other, SliceVariable) and self.is_constant() and other.is_constant():
             return ConstantVariable(tracer.compute(COMPARE[op], self.as_constant(), other.as_constant()))
         return None
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
     def reconstruct(self, codegen: Codegen) -> str:

@@ -15,7 +15,7 @@ from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantV
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 
@@ -34,14 +34,14 @@ class SetVariable(VariableTracker):
         self.mirror: set[Any] | None = set() if source is None else None
 
     @classmethod
-    def of(cls, tracer: SymbolicInterpreter, items: Iterable[Value], python_type: type = set) -> SetVariable:
+    def of(cls, tracer: Tracer, items: Iterable[Value], python_type: type = set) -> SetVariable:
         made = cls(python_type)
         for item in items:
             made._insert(tracer, item)
         return made
 
     @classmethod
-    def copy_of(cls, tracer: SymbolicInterpreter, iterable: Value, python_type: type = set) -> SetVariable:
+    def copy_of(cls, tracer: Tracer, iterable: Value, python_type: type = set) -> SetVariable:
         """set(iterable). A set is copied as a whole, because that is what decides the order of the copy."""
         tracked = iterable.realize()
         made = cls.of(tracer, tracer.unpack_all(tracked), python_type)
@@ -76,18 +76,18 @@ class SetVariable(VariableTracker):
     def as_constant(self) -> Any:
         return self.cls(m.realize().as_constant() for m in self.members.values())
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         if self.cls is set:
             tracer.raise_error(TypeError, "unhashable type: 'set'")
         return ("value", self.as_constant()) if self.is_constant() else ("frozenset", frozenset(self.members))
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return len(self.members) > 0
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return len(self.members)
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         return ConstantVariable(item.realize().hash_key(tracer) in self.members)
 
     def ordered(self) -> list[Value]:
@@ -101,14 +101,14 @@ class SetVariable(VariableTracker):
             )
         return [members[("value", item)] for item in self.mirror]
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import DictIterator
 
         return DictIterator(self.ordered(), lambda: len(self.members), type(iter(set())))
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
-    def _insert(self, tracer: SymbolicInterpreter, item: Value) -> None:
+    def _insert(self, tracer: Tracer, item: Value) -> None:
         tracked = item.realize()
         hashed = tracked.hash_key(tracer)
         self.members.setdefault(hashed, item)
@@ -125,12 +125,12 @@ class SetVariable(VariableTracker):
             self.mirror = None
         return value
 
-    def method_add(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_add(self, tracer: Tracer, item: Value) -> Value:
         self._insert(tracer, item)
         tracer.side_effects.method(self, "add", item)
         return ConstantVariable(None)
 
-    def method_update(self, tracer: SymbolicInterpreter, *iterables: Value) -> Value:
+    def method_update(self, tracer: Tracer, *iterables: Value) -> Value:
         for iterable in iterables:
             tracked = iterable.realize()
             mirror = self.mirror.copy() if isinstance(tracked, SetVariable) and self.mirror is not None else None
@@ -146,19 +146,19 @@ class SetVariable(VariableTracker):
                 self.mirror = mirror
         return ConstantVariable(None)
 
-    def method_discard(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_discard(self, tracer: Tracer, item: Value) -> Value:
         hashed = item.realize().hash_key(tracer)
         if hashed in self.members:
             self._remove(hashed)
         tracer.side_effects.method(self, "discard", item)
         return ConstantVariable(None)
 
-    def method_remove(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_remove(self, tracer: Tracer, item: Value) -> Value:
         if item.realize().hash_key(tracer) not in self.members:
             tracer.raise_error(KeyError, item)
         return self.method_discard(tracer, item)
 
-    def method_pop(self, tracer: SymbolicInterpreter) -> Value:
+    def method_pop(self, tracer: Tracer) -> Value:
         if not self.members:
             tracer.raise_error(KeyError, ConstantVariable("pop from an empty set"))
         if self.source is None and self.mirror is not None:
@@ -172,25 +172,25 @@ class SetVariable(VariableTracker):
         tracer.side_effects.method(self, "pop")
         return item
 
-    def method_clear(self, tracer: SymbolicInterpreter) -> Value:
+    def method_clear(self, tracer: Tracer) -> Value:
         self.members.clear()
         self.mirror = set() if self.source is None else None
         tracer.side_effects.method(self, "clear")
         return ConstantVariable(None)
 
-    def method_copy(self, tracer: SymbolicInterpreter) -> Value:
+    def method_copy(self, tracer: Tracer) -> Value:
         fresh = SetVariable(self.cls)
         fresh._members = dict(self.members)
         fresh.mirror = None if self.mirror is None else set(self.mirror)
         return fresh
 
-    def method_len(self, tracer: SymbolicInterpreter) -> Value:
+    def method_len(self, tracer: Tracer) -> Value:
         return ConstantVariable(len(self.members))
 
-    def method_contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def method_contains(self, tracer: Tracer, item: Value) -> Value:
         return self.contains(tracer, item)
 
-    def method_iter(self, tracer: SymbolicInterpreter) -> Value:
+    def method_iter(self, tracer: Tracer) -> Value:
         return self.iterate(tracer)
 
     # --- set algebra --------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class SetVariable(VariableTracker):
     NAMED = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
     NAMED_COMPARISONS = {"issubset": "<=", "issuperset": ">="}
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         from minitorch_compile.dynamo.variables.dicts import DictViewVariable
 
         if isinstance(other, DictViewVariable):
@@ -216,7 +216,7 @@ class SetVariable(VariableTracker):
         made.mirror = None if self.mirror is None or other.mirror is None else function(self.mirror, other.mirror)
         return made
 
-    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if self.cls is frozenset or not isinstance(other, SetVariable):
             return None
         if op == "|":
@@ -232,12 +232,12 @@ class SetVariable(VariableTracker):
                 self.method_add(tracer, item)
         return self
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if not isinstance(other, SetVariable):
             return None
         return ConstantVariable(COMPARE[op](set(self.members), set(other.members)))
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name in self.NAMED:
             result: VariableTracker = self
             for other in args:

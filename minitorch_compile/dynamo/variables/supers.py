@@ -16,7 +16,7 @@ from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
 
 
 class SuperVariable(VariableTracker):
@@ -34,7 +34,7 @@ class SuperVariable(VariableTracker):
     def cls(self) -> type:
         return self.instance.cls if isinstance(self.instance, ClassVariable) else self.instance.python_type()
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         found = look_up(self.cls, name, self.after)
         if found is None:
             tracer.raise_error(AttributeError, f"'super' object has no attribute '{name}'")
@@ -57,7 +57,7 @@ class SuperVariable(VariableTracker):
             return tracer.output.wrap_constant(raw, name)
         return bind_class_attribute(tracer, self.instance, reachable)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         return True
 
 
@@ -72,7 +72,7 @@ class ObjectMethodVariable(VariableTracker):
     def python_type(self) -> type:
         return type(object().__str__)
 
-    def call(self, tracer: SymbolicInterpreter, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if self.name == "__init__":
             return ConstantVariable(None)
         return tracer.checked_call(OBJECT_METHODS[self.name], tracer, self.instance, *args, **kwargs)

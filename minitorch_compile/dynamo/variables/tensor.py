@@ -25,7 +25,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 
@@ -79,12 +79,12 @@ class TensorVariable(VariableTracker):
     def real_value(self) -> Any:
         return self.real
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return ("identity", id(self))
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
-    def getattr(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def getattr(self, tracer: Tracer, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
@@ -100,7 +100,7 @@ class TensorVariable(VariableTracker):
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         return self._other_attribute(tracer, name)
 
-    def _other_attribute(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def _other_attribute(self, tracer: Tracer, name: str) -> Value:
         """What a subclass defines in Python, what the user hung on the tensor, methods."""
         found = look_up(self.cls, name)
         if found is not None and found.owner not in Tensor.__mro__:
@@ -111,7 +111,7 @@ class TensorVariable(VariableTracker):
             return BuiltinMethodVariable(self, name)
         raise Unsupported("unsupported-tensor-access", f"the attribute .{name} of a tensor is not followed.")
 
-    def _hung_on(self, tracer: SymbolicInterpreter, name: str) -> Value:
+    def _hung_on(self, tracer: Tracer, name: str) -> Value:
         if self.source is not None and name in vars(self.real):
             source = AttrSource(self.source, name)
             tracer.output.guards.must_read(source)
@@ -122,13 +122,13 @@ class TensorVariable(VariableTracker):
             tracer.output.guards.add(guards.attribute_absent(self.source, name))
         tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
-    def _grad(self, tracer: SymbolicInterpreter) -> Value:
+    def _grad(self, tracer: Tracer) -> Value:
         """Of a tensor from outside, another value from outside; what the graph computes has none before backward()."""
         if self.source is not None:
             return tracer.output.wrap(self.real.grad, AttrSource(self.source, "grad"))
         return ConstantVariable(None)
 
-    def setattr(self, tracer: SymbolicInterpreter, name: str, value: Value) -> None:
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         known = look_up(self.cls, name) is not None or name in vars(self.fake)
         if name != "grad" and known:
             raise Unsupported(
@@ -140,7 +140,7 @@ class TensorVariable(VariableTracker):
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name in REFUSED_METHODS:
             self._refuse(name)
         if name in SHAPE_METHODS:
@@ -163,39 +163,39 @@ class TensorVariable(VariableTracker):
         what = "a shape that depends on the tensor's data" if reason == "data-dependent-shape" else "the tensor's data"
         raise Unsupported(reason, f".{name}() needs {what}, which does not exist while tracing.")
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return tracer.output.call("call_function", BINARY[op], [self, other], {})
 
-    def reflected(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return tracer.output.call("call_function", BINARY[op], [other, self], {})
 
-    def inplace(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return tracer.output.call("call_function", INPLACE[op], [self, other], {})
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if tracer.is_none(other):
             return None
         return tracer.output.call("call_function", COMPARE[op], [self, other], {})
 
-    def unary(self, tracer: SymbolicInterpreter, op: str) -> Value:
+    def unary(self, tracer: Tracer, op: str) -> Value:
         return tracer.output.call("call_function", UNARY[op], [self], {})
 
     # --- questions that need data, or only the shape ------------------------------------------------------------------
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         raise Unsupported(
             "data-dependent-jump", "bool() of a tensor needs its data, which does not exist while tracing."
         )
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         raise Unsupported(
             "data-dependent-value", "`in` looks for a value in the tensor's data, which does not exist while tracing."
         )
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return int(tracer.compute(len, self.fake))
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         """One view for each element of the first dimension."""
         if not self.fake.sizes:
             tracer.raise_error(TypeError, "iteration over a 0-d tensor")
@@ -203,12 +203,12 @@ class TensorVariable(VariableTracker):
             tracer.unpack_all(tracer.output.call("call_method", "unbind", [self, ConstantVariable(0)], {}))
         )
 
-    def to_text(self, tracer: SymbolicInterpreter, conversion: str) -> str:
+    def to_text(self, tracer: Tracer, conversion: str) -> str:
         raise Unsupported(
             "data-dependent-value", f"{conversion}() of a tensor needs its data, which does not exist while tracing."
         )
 
-    def format(self, tracer: SymbolicInterpreter, spec: str) -> str:
+    def format(self, tracer: Tracer, spec: str) -> str:
         return self.to_text(tracer, "str")
 
     def reconstruct(self, codegen: Codegen) -> str:

@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.variables.objects import BINARY_METHODS, COMPARE_M
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 CONTAINER_BASES = (*reversed(DICT_TYPES), list)
@@ -56,39 +56,39 @@ class UserContainerVariable(UserObjectVariable):
         found = look_up(self.cls, name)
         return found is not None and isinstance(found.value, FunctionType)
 
-    def call_method(self, tracer: SymbolicInterpreter, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         found = look_up(self.cls, name)
         if found is not None and found.owner in (self.base, *self.base.__mro__[:-1]):
             return self.contents.call_method(tracer, name, args, kwargs)
         return super().call_method(tracer, name, args, kwargs)
 
-    def truth(self, tracer: SymbolicInterpreter) -> bool:
+    def truth(self, tracer: Tracer) -> bool:
         if self._overrides("__bool__") or self._overrides("__len__"):
             return super().truth(tracer)
         return self.contents.truth(tracer)
 
-    def length(self, tracer: SymbolicInterpreter) -> int:
+    def length(self, tracer: Tracer) -> int:
         return super().length(tracer) if self._overrides("__len__") else self.contents.length(tracer)
 
-    def iterate(self, tracer: SymbolicInterpreter) -> IteratorVariable:
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
         return super().iterate(tracer) if self._overrides("__iter__") else self.contents.iterate(tracer)
 
-    def contains(self, tracer: SymbolicInterpreter, item: Value) -> Value:
+    def contains(self, tracer: Tracer, item: Value) -> Value:
         return (
             super().contains(tracer, item) if self._overrides("__contains__") else self.contents.contains(tracer, item)
         )
 
-    def binary(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if self._overrides(f"__{BINARY_METHODS[op]}__"):
             return super().binary(tracer, op, other)
         return self.contents.binary(tracer, op, contents_of(other))
 
-    def compare(self, tracer: SymbolicInterpreter, op: str, other: VariableTracker) -> Value | None:
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if self._overrides(COMPARE_METHODS[op]):
             return super().compare(tracer, op, other)
         return self.contents.compare(tracer, op, contents_of(other))
 
-    def hash_key(self, tracer: SymbolicInterpreter) -> Hashable:
+    def hash_key(self, tracer: Tracer) -> Hashable:
         return super().hash_key(tracer) if self._overrides("__hash__") else self.contents.hash_key(tracer)
 
     def reconstruct(self, codegen: Codegen) -> str:
