@@ -7,6 +7,7 @@ from typing import Any
 
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.targets import find_target
 
 
@@ -19,10 +20,11 @@ def compile_graph(
     """Compiles a graph over prims for a target: "cpu", "loops", "cuda_sim" or "cuda".
 
     The placeholders' `meta["val"]` tell sizes, strides and dtypes; `example_inputs`, fake tensors, are used where a
-    placeholder has none. The result takes tensors and returns a tuple. ValueError for an unknown target.
+    placeholder has none. `options` are those of `Options`. The result takes tensors and returns a tuple. ValueError for
+    an unknown target or option.
     """
     chosen = find_target(target)
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
     for node, value in zip(placeholders, example_inputs):
         node.meta.setdefault("val", value)
-    return chosen.compile(lower(module))
+    return chosen.compile(lower(module), Options.of(options))

@@ -42,3 +42,4 @@ class Options:
 
 
 OPTIONS = tuple(field.name for field in fields(Options))
+DEFAULTS = Options()

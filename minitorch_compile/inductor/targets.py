@@ -1,4 +1,5 @@
-"""Targets: each turns a loop graph into something that can be called. Nothing before this point knows which one it is for.
+"""Targets: each turns a loop graph into something that can be called. Nothing before this point knows which one it is
+for.
 
 | target     | a group of loops becomes                                                     |
 |------------|------------------------------------------------------------------------------|
@@ -19,6 +20,8 @@ import numpy as np
 from minitorch_compile import logs
 from minitorch_compile.inductor.ir import LoopGraph
 from minitorch_compile.inductor.loop_printer import print_graph
+from minitorch_compile.inductor.options import DEFAULTS, Options
+from minitorch_compile.inductor.tensor_call import flat, restride
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Compiled = Callable[..., tuple[Any, ...]]
@@ -32,7 +35,7 @@ class Target(ABC):
     name: str
 
     @abstractmethod
-    def compile(self, graph: LoopGraph) -> Compiled:
+    def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         """A function from the graph's input tensors to a tuple of its outputs."""
 
 
@@ -41,7 +44,7 @@ class LoopsTarget(Target):
 
     name = "loops"
 
-    def compile(self, graph: LoopGraph) -> Compiled:
+    def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor.loop_interpreter import interpret
 
         if log_ir.is_on:
@@ -55,7 +58,7 @@ def on_arrays(graph: LoopGraph, program: Callable[[Sequence[np.ndarray]], list[n
 
     def run(*inputs: TensorBase) -> tuple[Any, ...]:
         tensors = [*(as_compiled_for(t, b) for t, b in zip(inputs, graph.inputs)), *constants]
-        arrays = program([t.storage.buffer[t.offset :] for t in tensors])
+        arrays = program([flat(t) for t in tensors])
         results = []
         for array, view in zip(arrays, graph.outputs):
             position = graph.inputs.index(view.buffer) if view.buffer in graph.inputs else None
@@ -67,8 +70,6 @@ def on_arrays(graph: LoopGraph, program: Callable[[Sequence[np.ndarray]], list[n
 
 def as_compiled_for(tensor: TensorBase, buffer: Any) -> TensorBase:
     """The tensor with the strides that the graph was compiled for."""
-    from minitorch_compile.inductor.tensor_call import restride
-
     if tensor.strides == buffer.strides:
         return tensor
     return restride(tensor, buffer.sizes, buffer.strides, buffer.name)
@@ -79,12 +80,16 @@ class CpuTarget(Target):
 
     name = "cpu"
 
-    def compile(self, graph: LoopGraph) -> Compiled:
+    def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor import code_cache
+        from minitorch_compile.inductor.autotune import candidates, fastest
         from minitorch_compile.inductor.codegen.wrapper import write_file
-        from minitorch_compile.inductor.scheduler import schedule
+        from minitorch_compile.inductor.scheduler import Limits, schedule
 
-        module = code_cache.load(write_file(schedule(graph)).source)
+        if options.autotune:
+            return fastest(graph, [self.compile(graph, candidate) for candidate in candidates(options)])
+        scheduled = schedule(graph, Limits(operations=options.max_fusion))
+        module = code_cache.load(write_file(scheduled, options.reuse_temporaries).source)
         constants = tuple(graph.constants.values())
         if not constants:
             return module.run
@@ -98,12 +103,12 @@ class CudaTarget(Target):
         self.name = name
         self.simulated = simulated
 
-    def compile(self, graph: LoopGraph) -> Compiled:
+    def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         check_cuda(self.simulated)
         from minitorch_compile.inductor.cuda_program import CudaProgram
-        from minitorch_compile.inductor.scheduler import schedule
+        from minitorch_compile.inductor.scheduler import Limits, schedule
 
-        program = CudaProgram(schedule(graph))
+        program = CudaProgram(schedule(graph, Limits(operations=options.max_fusion)))
         if log_code.is_on:
             log_code(program.source)
         return on_arrays(graph, program)

@@ -63,8 +63,9 @@ class GeneratedFile:
 class WrapperWriter:
     """Writes the file of one scheduled graph."""
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, reuse_temporaries: bool = False) -> None:
         self.schedule = schedule
+        self.keeps_block = reuse_temporaries
         self.graph: LoopGraph = schedule.graph
         self.shared = in_place(schedule)
         self.kernels = [
@@ -115,7 +116,7 @@ class WrapperWriter:
         lines = [f"{buffer.name} = pointer({buffer.name})" for buffer in [*self.used_arguments(), *self.results]]
         lines += ["status = pointer(status)"] if self.uses_status else []
         if self.plan.total:
-            lines.append(f"block = allocate({self.plan.total})")
+            lines.append("block = pointer(block)" if self.keeps_block else f"block = allocate({self.plan.total})")
         comment = ""
         for number, step in enumerate(self.schedule.steps):
             origins = [str(origin) for origin in origins_of(step)]
@@ -124,7 +125,7 @@ class WrapperWriter:
                 lines.append(f"# {comment}")
             lines += self.place_outputs(number)
             lines += self.call_step(number)
-        return lines + (["release(block)"] if self.plan.total else [])
+        return lines + (["release(block)"] if self.plan.total and not self.keeps_block else [])
 
     def used_arguments(self) -> list[Buffer]:
         used = {
@@ -168,10 +169,16 @@ class WrapperWriter:
         name = self.name_of(view.buffer)
         return f"advance({name}, {view.offset})" if view.offset else name
 
+    @property
+    def extra_arguments(self) -> dict[str, str]:
+        """What the native call takes besides the graph's buffers, with element types."""
+        status = {"status": "int64"} if self.uses_status else {}
+        return status | ({"block": "uint8"} if self.keeps_block and self.plan.total else {})
+
     def call(self, body: Iterable[str]) -> str:
         buffers = [*self.used_arguments(), *self.results]
-        names = [buffer.name for buffer in buffers] + (["status"] if self.uses_status else [])
-        types = [f'"{buffer.dtype.name}"' for buffer in buffers] + (['"int64"'] if self.uses_status else [])
+        names = [buffer.name for buffer in buffers] + list(self.extra_arguments)
+        types = [f'"{element}"' for element in [*(b.dtype.name for b in buffers), *self.extra_arguments.values()]]
         lines = "\n".join(f"    {line}" for line in body) or "    pass"
         return f"@graph_function({', '.join(types)})\ndef call({', '.join(names)}):\n{lines}"
 
@@ -184,11 +191,13 @@ class WrapperWriter:
         if self.uses_status:
             lines.append("status = np.zeros(3, np.int64)")
         passed = [flat_text(b.name) for b in self.used_arguments()] + [b.name for b in self.results]
-        lines.append(f"call({', '.join(passed + (['status'] if self.uses_status else []))})")
+        lines.append(f"call({', '.join([*passed, *self.extra_arguments])})")
         if self.uses_status:
             lines += ["if status[0]:", "    raise index_error(status)"]
         made: dict[Any, str] = {}
         constants: list[str] = []
+        if "block" in self.extra_arguments:  # temporaries live within one native call, so all calls may share them
+            constants.append(f"block = np.empty({self.plan.total}, np.uint8)")
         for number, view in enumerate(self.graph.outputs):
             lines += self.make_output(number, view, made, constants)
         names = [made[self.key(view)] for view in self.graph.outputs]
@@ -268,6 +277,6 @@ def is_defined_in(module: ModuleType, name: str) -> bool:
     return callable(value) and home.startswith(module.__name__)
 
 
-def write_file(schedule: Schedule) -> GeneratedFile:
-    """The generated file of a scheduled graph."""
-    return WrapperWriter(schedule).write()
+def write_file(schedule: Schedule, reuse_temporaries: bool = False) -> GeneratedFile:
+    """The generated file of a scheduled graph. `reuse_temporaries`: all calls share one block of memory for them."""
+    return WrapperWriter(schedule, reuse_temporaries).write()

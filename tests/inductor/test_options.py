@@ -1,0 +1,59 @@
+"""Options change how a graph is compiled, never what it computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile import nn
+from minitorch_compile.compiler import inspect
+from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.scheduler import Limits, schedule
+
+
+def chain(x: Any, w: Any) -> Any:
+    y = torch.softmax(x @ w, -1)
+    return (y * y).sum(-1) + y[:, 0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mode": "reduce-overhead"},
+        {"mode": "max-autotune"},
+        {"options": {"max_fusion": 1}},
+        {"options": {"max_fusion": 2, "reuse_temporaries": True}},
+    ],
+)
+def test_results_and_gradients_stay(settings: dict[str, Any]) -> None:
+    torch.manual_seed(0)
+    x, w = torch.randn(6, 5), torch.randn(5, 4, requires_grad=True)
+    compiled = torch.compile(chain, **settings)
+    (expected,) = torch.autograd.grad(chain(x, w).sum(), [w])
+    for _ in range(2):
+        result = compiled(x, w)
+        np.testing.assert_allclose(result.detach().numpy(), chain(x, w).detach().numpy(), rtol=1e-5)
+        (found,) = torch.autograd.grad(result.sum(), [w])
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_results_of_two_calls_do_not_share_memory_when_temporaries_do() -> None:
+    model = torch.compile(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), mode="reduce-overhead")
+    with torch.no_grad():
+        first = model(torch.ones(3, 4))
+        kept = first.numpy().copy()
+        model(torch.zeros(3, 4))
+    np.testing.assert_array_equal(first.numpy(), kept)
+
+
+def test_max_fusion_1_makes_more_kernels_and_the_block_is_made_once() -> None:
+    graph = inspect(chain, torch.randn(6, 5), torch.randn(5, 4)).forward_graph
+    fused, unfused = schedule(lower(graph)), schedule(lower(graph), Limits(operations=1))
+    assert unfused.kernel_count > fused.kernel_count
+    assert "allocate(" in write_file(unfused).source
+    source = write_file(unfused, reuse_temporaries=True).source
+    assert "allocate(" not in source and "\nblock = np.empty(" in source
