@@ -1,4 +1,5 @@
-"""Compiles and runs a handful of fused groups on a CUDA device, checks them against NumPy, and times them against a copy.
+"""Compiles and runs a handful of fused groups on a CUDA device, checks them against NumPy, and times them against a
+copy.
 
     python tools/cuda_check.py                         on the GPU, sizes that take a few milliseconds
     NUMBA_ENABLE_CUDASIM=1 python tools/cuda_check.py  in Numba's simulator, tiny sizes, to try out this script
@@ -120,7 +121,8 @@ def main() -> int:
     place = "the simulator" if SIMULATED else cuda.get_current_device().name.decode()
     print(f"on {place}, numba.cuda from {cuda.__file__}")
     print(f"{'group':16} {'kernels':>8} {'error':>10} {'first s':>10} {'ms':>9} {'TB/s':>9} {'of copy':>8}")
-    return 0 if all([check(*case) for case in cases()]) else 1
+    results = [check(*case) for case in cases()]
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Generated files on disk: one a graph, found again by the hash of everything that determines the machine code.
 
 A second process that compiles the same graph finds the file and, beside it, Numba's compiled kernels. The folder is
-`MTC_CACHE_DIR`, else `minitorch_compile` in the user's cache folder. Numba's files are pickles, so a folder that someone
-else could write to is never read: a private temporary one is used instead, with a warning.
+`MTC_CACHE_DIR`, else `minitorch_compile` in the user's cache folder. Numba's files are pickles, so a folder that
+someone else could write to is never read: a private temporary one is used instead, with a warning.
 
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,8 @@
 """Device functions that CUDA kernels call: elementwise functions, and the reduction of a block of threads.
 
-They import under both CUDA packages for Numba, and under Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`), where a kernel is run
-by Python threads. There NumPy's functions take the place of CUDA's, since Python's `math` raises where a GPU returns inf.
+They import under both CUDA packages for Numba, and under Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`), where a kernel
+is run by Python threads. There NumPy's functions take the place of CUDA's, since Python's `math` raises where a GPU
+returns inf.
 
 >>> from numba import config
 >>> SIMULATED == bool(config.ENABLE_CUDASIM)

@@ -1,9 +1,11 @@
 """A schedule on a CUDA device: its groups as kernels, the rest on the host.
 
-Matrix products, convolutions, scans and scatters have no CUDA kernel of their own yet. Their operands are copied to the host,
-the loop interpreter computes them there, and the results are copied back; everything else stays on the device.
+Matrix products, convolutions, scans and scatters have no CUDA kernel of their own yet. Their operands are copied to
+the host, the loop interpreter computes them there, and the results are copied back; everything else stays on the
+device.
 
-Importing this module decides whether numba.cuda means the GPU or its simulator: `NUMBA_ENABLE_CUDASIM=1` has to be set before.
+Importing this module decides whether numba.cuda means the GPU or its simulator: `NUMBA_ENABLE_CUDASIM=1` has to be
+set before.
 """
 
 from __future__ import annotations
@@ -135,5 +137,5 @@ class CudaProgram:
 
 
 def to_device(array: np.ndarray) -> Any:
-    """The array in the device's memory; an empty one gets room for an element, so that there is something to point to."""
+    """The array in the device's memory; an empty one gets room for an element, so that a pointer to it exists."""
     return cuda.to_device(array if array.size else np.zeros(1, array.dtype))

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import njit, types
 
 from minitorch_compile.inductor.ir import INDEX_ERROR, RUNTIME_ERROR
-from minitorch_compile.inductor.native import copy_sign, instruction, same_type, select
+from minitorch_compile.inductor.native import Emit, copy_sign, instruction, same_type, select
 from minitorch_compile.inductor.vecmath.float64 import INLINED
 from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL, philox
 
@@ -150,7 +150,7 @@ def philox_words(seed, counter):
     return words[0][0] | words[1][0] << np.uint64(32)
 
 
-def _bits_to_unit(bits: int, word: ir.Type, result: ir.Type) -> object:
+def _bits_to_unit(bits: int, word: ir.Type, result: ir.Type) -> Emit:
     def emit(builder: ir.IRBuilder, words: ir.Value) -> ir.Value:
         if bits == 24:
             kept = builder.lshr(builder.trunc(words, word), ir.Constant(word, 8))

@@ -172,7 +172,7 @@ class Group:
     # ------------------------------------------------------------------------------------------ after fusing
 
     def merged(self) -> Group:
-        """The same group with as few axes as its accesses allow, and without divisions where axes can be cut instead."""
+        """The same group with as few axes as its accesses allow, and axes cut where that saves a division."""
         return self._replaced(*split_digits(self.axes, self.indices()))._merged()
 
     def _merged(self) -> Group:

@@ -1,8 +1,9 @@
 """What a loop body may do: ten operations on single elements, behind an interface with many meanings.
 
-A loop body is a function of its position (index expressions) that calls a *handler*. The same body is run under one handler
-to print it, under another to compute it with NumPy, to find out which memory it touches, and to emit a kernel: the loop IR
-is "define by run", and each meaning of it is one small class (PyTorch: `torch/_inductor/ops_handler.py`).
+A loop body is a function of its position (index expressions) that calls a *handler*. The same body is run under one
+handler to print it, under another to compute it with NumPy, to find out which memory it touches, and to emit a
+kernel: the loop IR is "define by run", and each meaning of it is one small class (PyTorch:
+`torch/_inductor/ops_handler.py`).
 
 >>> from minitorch_compile.inductor.loop_printer import print_body
 >>> from minitorch_compile.inductor.ir import Buffer
@@ -50,8 +51,9 @@ class Origin(NamedTuple):
 class Handler(ABC):
     """One meaning of loop bodies. `Any` below is whatever the handler uses for the value of an element.
 
-    `origin` is the operation that the code being run was written for. Values computed once at a position are remembered,
-    so a body that uses a value twice doesn't compute it twice (without this, x = x + x thirty times would take 2**30 steps).
+    `origin` is the operation that the code being run was written for. Values computed once at a position are
+    remembered, so a body that uses a value twice doesn't compute it twice (without this, x = x + x thirty times would
+    take 2**30 steps).
     """
 
     def __init__(self) -> None:
@@ -91,7 +93,7 @@ class Handler(ABC):
 
     @abstractmethod
     def masked(self, condition: Any, body: Callable[[], Any], other: Number, dtype: dtype) -> Any:
-        """`body()` where the condition holds, else the number `other`; where it doesn't hold, body's loads don't happen."""
+        """`body()` where the condition holds, else the number `other`, without the loads of `body`."""
 
     @abstractmethod
     def store(self, buffer: Buffer, address: Index, value: Any) -> None:

@@ -1,9 +1,9 @@
 """Index algebra: exact arithmetic on the integers that say where in memory a loop reads and writes.
 
-An `Index` is a sum of terms `coefficient * atom` plus a constant. An atom is a `Symbol` (a loop variable, which runs over
-`0 .. size - 1`) or a `Digit`, `(base // divisor) % modulus`: what is left of a reshape that can't be written as a sum.
-Every expression is kept in one normal form, so two expressions mean the same address if they compare equal, and a reshape
-undone by another disappears:
+An `Index` is a sum of terms `coefficient * atom` plus a constant. An atom is a `Symbol` (a loop variable, which runs
+over `0 .. size - 1`) or a `Digit`, `(base // divisor) % modulus`: what is left of a reshape that can't be written as
+a sum. Every expression is kept in one normal form, so two expressions mean the same address if they compare equal,
+and a reshape undone by another disappears:
 
 >>> i, j = symbol("i", 8), symbol("j", 4)
 >>> flat = 4 * i + j
@@ -62,7 +62,7 @@ class Digit(NamedTuple):
         return f"(({quotient}) % {self.modulus})" if self.divisor != 1 else f"({quotient} % {self.modulus})"
 
 
-Atom = Union[Symbol, Digit]
+Atom = Symbol | Digit
 Term = tuple[Atom, int]
 IndexLike = Union["Index", int]
 
@@ -159,7 +159,7 @@ class Index:
 
     def substitute(self, values: Mapping[Index, Index]) -> Index:
         """The expression with variables replaced, simplified again."""
-        replacements = {atom_of(variable): value for variable, value in values.items()}
+        replacements: dict[Atom, Index] = {atom_of(variable): value for variable, value in values.items()}
         return self._substitute(replacements)
 
     def _substitute(self, values: Mapping[Atom, Index]) -> Index:
@@ -278,7 +278,7 @@ def _drop_multiples(base: Index, period: int) -> Index:
 
 
 def _split_multiples(base: Index, divisor: int, modulus: int) -> tuple[Index, int, Index]:
-    """Simplify `base // divisor`: take out what divides evenly, then a common factor that the small terms don't reach."""
+    """Simplifies `base // divisor`: takes out what divides evenly, then a common factor above the small terms."""
     high_part = ZERO
     if not modulus:
         even = tuple((atom, count // divisor) for atom, count in base.terms if count % divisor == 0)

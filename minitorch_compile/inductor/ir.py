@@ -1,8 +1,9 @@
 """The loop IR: buffers, values not yet computed, and the loops that fill buffers.
 
-A `TensorBox` is a tensor as lowering sees it: sizes, a dtype, and `inner_fn(ops, position)`, which says what the element at
-a position is. Boxes compose without any memory being touched, so a chain of pointwise operations and views becomes one
-function. When a box is *realized* it gets a `Buffer`, and a loop that fills it; from then on its elements are loads.
+A `TensorBox` is a tensor as lowering sees it: sizes, a dtype, and `inner_fn(ops, position)`, which says what the
+element at a position is. Boxes compose without any memory being touched, so a chain of pointwise operations and views
+becomes one function. When a box is *realized* it gets a `Buffer`, and a loop that fills it; from then on its elements
+are loads.
 
 >>> from minitorch_compile.inductor.index import index
 >>> from minitorch_compile.inductor.loop_printer import print_body
@@ -31,6 +32,7 @@ Ints = tuple[int, ...]
 Position = Sequence[Index]
 # What a kernel reports in the first of three integers, before the index and the size, if an index is out of range.
 INDEX_ERROR, RUNTIME_ERROR = 1, 2
+Element = dtype  # the class, where a field of the same name hides it
 InnerFn = Callable[[Handler, Position], Any]
 
 
@@ -45,7 +47,7 @@ class Buffer:
     kind: str = "temporary"
 
     @staticmethod
-    def contiguous(name: str, sizes: Ints, dtype: dtype) -> Buffer:
+    def contiguous(name: str, sizes: Ints, dtype: Element) -> Buffer:
         return Buffer(name, sizes, contiguous_strides(sizes), dtype)
 
     def address(self, position: Position) -> Index:
@@ -88,8 +90,8 @@ class TensorBox:
         self.wanted_strides: Ints | None = None
         self.constant_value: bool | int | float | None = None  # the number, if all elements are one known number
         self.view_of: TensorBox | None = None  # the box of which this one only renames elements
-        self.reads = sum(x.reads for x in inputs)
-        self.operations = operations + sum(x.operations for x in inputs)
+        self.reads: int = sum(x.reads for x in inputs)
+        self.operations: int = operations + sum(x.operations for x in inputs)
 
     @staticmethod
     def of(buffer: Buffer) -> TensorBox:
@@ -247,7 +249,7 @@ def whole(buffer: Buffer) -> StridedView:
 
 
 def matrix_layout(view: StridedView) -> tuple[bool, int] | None:
-    """How the last two dimensions lie, if BLAS can read them: whether by columns, and the step between rows (or columns).
+    """How the last two dimensions lie, if BLAS can read them: whether by columns, and the step between rows or columns.
 
     >>> x = Buffer.contiguous("x", (4, 8), dtype)
     >>> matrix_layout(StridedView(x, (4, 8), (8, 1))), matrix_layout(StridedView(x, (8, 4), (1, 8)))

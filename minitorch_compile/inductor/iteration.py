@@ -1,8 +1,8 @@
 """Iteration spaces: how the loops of several operations are brought to a common set of axes.
 
-A fused kernel has one list of axes; each operation in it finds its own loop variables as expressions of them. Two spaces
-with the same number of points are *unified* by cutting both into the finest pieces that either needs, and after fusing
-neighbouring axes are *merged* again wherever no access can tell them apart.
+A fused kernel has one list of axes; each operation in it finds its own loop variables as expressions of them. Two
+spaces with the same number of points are *unified* by cutting both into the finest pieces that either needs, and
+after fusing neighbouring axes are *merged* again wherever no access can tell them apart.
 
 >>> rows_of_heads = own_axes((8, 4, 16), reduced=())       # batch, heads, channels of a head
 >>> rows = own_axes((8, 64), reduced=(1,))                 # a sum over all channels
@@ -38,7 +38,7 @@ Axes = tuple[Axis, ...]
 
 
 def make_axes(pieces: Iterable[tuple[int, bool]]) -> Axes:
-    """Axes i0, i1, ... of these sizes (r0, r1, ... if reduced); those of size 1 have nothing to loop over and are left out."""
+    """Axes i0, i1, ... of these sizes (r0, r1, ... if reduced); a size of 1 needs no loop, so it is left out."""
     axes: list[Axis] = []
     for size, reduced in pieces:
         if size != 1:
@@ -170,7 +170,7 @@ def _pieces(axis: Axis, cuts: Sequence[int]) -> list[int]:
 
 
 def merge(axes: Axes, indices: Sequence[Index]) -> tuple[Axes, dict[Index, Index]]:
-    """Joins neighbouring axes that every index expression steps through evenly; returns what replaces the old variables.
+    """Joins neighbouring axes that every index expression steps through evenly; returns what replaces old variables.
 
     >>> i, j = symbol("i", 8), symbol("j", 4)
     >>> axes = (Axis(i, 8, False), Axis(j, 4, False))

@@ -1,7 +1,8 @@
 """Kernels: Numba functions with a C signature, which the wrapper of a graph calls by symbol.
 
-A kernel takes a range `[lo, hi)` of its outermost loop, then one pointer a buffer. It is compiled on its own and registered
-under a symbol, so the wrapper compiles in milliseconds whatever its kernels contain, and equal kernels are compiled once.
+A kernel takes a range `[lo, hi)` of its outermost loop, then one pointer a buffer. It is compiled on its own and
+registered under a symbol, so the wrapper compiles in milliseconds whatever its kernels contain, and equal kernels are
+compiled once.
 
 >>> from minitorch_compile.inductor.raw_memory import pointer
 >>> @kernel("doctest_double", types.float32, types.float32)
@@ -18,6 +19,7 @@ array([0., 2., 4.], dtype=float32)
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -25,18 +27,19 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from numba import config, njit, types
-from numba.core.ccallback import CFunc, _CFuncCompiler
 from numba.core.sigutils import normalize_signature
 from numba.np.numpy_support import from_dtype
 
+# Numba's `cfunc`, opened up: the class that compiles one is private.
+ccallback: Any = importlib.import_module("numba.core.ccallback")
 
 # Division by zero gives inf or NaN instead of an exception; arithmetic is never reordered (see native.accumulate_sum).
 OPTIONS = {"nopython": True, "error_model": "numpy"}
 
-_compiled: dict[str, CFunc] = {}  # by symbol: keeps the machine code alive, and equal kernels are compiled once
+_compiled: dict[str, Any] = {}  # by symbol: keeps the machine code alive, and equal kernels are compiled once
 
 
-class _KernelCompiler(_CFuncCompiler):
+class _KernelCompiler(ccallback._CFuncCompiler):
     """Tells LLVM that no two pointers of a kernel overlap: the memory plan passes a buffer that is reused once."""
 
     def _customize_flags(self, flags: Any) -> Any:
@@ -76,7 +79,7 @@ def native_function(symbol: str, signature: Any) -> Callable[[Callable[..., Any]
         if config.DISABLE_JIT:
             return function
         if symbol not in _compiled:
-            compiled = CFunc(function, normalize_signature(signature), {}, OPTIONS)
+            compiled = ccallback.CFunc(function, normalize_signature(signature), {}, OPTIONS)
             compiled._compiler = _KernelCompiler(
                 function, compiled._targetdescr, OPTIONS, {}, pipeline_class=compiled._compiler.pipeline_class
             )

@@ -1,8 +1,8 @@
 """What the loop IR means: every body computed with NumPy, at all positions at once.
 
 This is the `loops` target, and the oracle that generated kernels are tested against. A loop variable is an array of its
-values along its own axis, so an index expression is an integer array, a load is a gather, and elementwise primitives are
-the kernels of `prims` themselves.
+values along its own axis, so an index expression is an integer array, a load is a gather, and elementwise primitives
+are the kernels of `prims` themselves.
 
 >>> from minitorch_compile.inductor.ir import Buffer, Loop
 >>> from minitorch_compile.tensor.dtype import float32

@@ -1,7 +1,7 @@
 """The memory plan: which buffers share memory, and where each lies in the one block that a call allocates.
 
-Two rules save memory. A kernel that reads a dying buffer exactly where it writes another one of the same size writes it in
-place. And buffers whose lifetimes don't overlap may lie at the same offset of the block.
+Two rules save memory. A kernel that reads a dying buffer exactly where it writes another one of the same size writes
+it in place. And buffers whose lifetimes don't overlap may lie at the same offset of the block.
 
 >>> lives = [Life("a", 0, 1, 100), Life("b", 1, 2, 100), Life("c", 2, 3, 100)]
 >>> assign_offsets(lives)

@@ -1,8 +1,8 @@
 """LLVM instructions by name: the few things that generated code needs below Numba's Python.
 
-Each function here is declared by what it means in plain Python; Numba compiles a call of it to the one LLVM instruction (or
-intrinsic) named in the decorator. With `NUMBA_DISABLE_JIT=1` the Python meanings are what runs, so a generated file can be
-stepped through in a debugger.
+Each function here is declared by what it means in plain Python; Numba compiles a call of it to the one LLVM
+instruction (or intrinsic) named in the decorator. With `NUMBA_DISABLE_JIT=1` the Python meanings are what runs, so a
+generated file can be stepped through in a debugger.
 
 >>> from math import nan
 >>> from numba import njit
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import config
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -32,7 +32,7 @@ Emit = Callable[..., ir.Value]
 
 
 def instruction(typing: Callable[..., Any], emit: Emit) -> Callable[[Callable[..., Any]], Any]:
-    """Lets Numba compile calls of the decorated function with `emit(builder, *llvm values)`; `typing` gives the result type."""
+    """Lets Numba compile calls of a function with `emit(builder, *llvm values)`; `typing` gives the result type."""
 
     def decorate(meaning: Callable[..., Any]) -> Any:
         if JIT_IS_OFF:

@@ -1,9 +1,9 @@
 """The scheduler: which loops become one kernel, and in which order the kernels run.
 
-Fusing saves memory traffic: a value that one loop writes and the next reads never leaves the processor, and a buffer that
-two loops read is read once. Starting from one group a loop, the pair that saves most bytes is fused, and again, until no
-pair is left. Two groups fit if they can share axes, if every value is read where it was written, and if no third operation
-has to run between them. Why a pair did not fit is kept, for every edge: `schedule.why_not`.
+Fusing saves memory traffic: a value that one loop writes and the next reads never leaves the processor, and a buffer
+that two loops read is read once. Starting from one group a loop, the pair that saves most bytes is fused, and again,
+until no pair is left. Two groups fit if they can share axes, if every value is read where it was written, and if no
+third operation has to run between them. Why a pair did not fit is kept, for every edge: `schedule.why_not`.
 
 >>> from minitorch_compile.inductor.ir import Buffer, Loop, LoopGraph, whole
 >>> from minitorch_compile.tensor.dtype import float32
@@ -184,9 +184,9 @@ class Scheduler:
 
     def try_fuse(self, a: _Node, b: _Node) -> Group | WhyNot:
         """The two groups as one, or why not. `a` comes first."""
-        assert isinstance(a.step, Group) and isinstance(b.step, Group)
         if any(buffer in a.reads for buffer in b.step.outputs):
             a, b = b, a
+        assert isinstance(a.step, Group) and isinstance(b.step, Group)
         result = a.step.fuse(b.step)
         if isinstance(result, WhyNot):
             return result

@@ -45,8 +45,8 @@ def restride(tensor: TensorBase, sizes: tuple[int, ...], strides: tuple[int, ...
     """A tensor of these strides with the same elements. RuntimeError if its sizes are not those compiled for."""
     if tuple(tensor.sizes) != sizes:
         raise RuntimeError(
-            f"compiled graph: {name} was compiled for sizes {list(sizes)}, but the tensor has sizes {list(tensor.sizes)};"
-            " compile the graph again for these sizes"
+            f"compiled graph: {name} was compiled for sizes {list(sizes)}, but the tensor has sizes"
+            f" {list(tensor.sizes)}; compile the graph again for these sizes"
         )
     steps = zip(sizes, tensor.strides, strides)
     if all(size == 1 or a == b for size, a, b in steps):

@@ -24,10 +24,15 @@ def transposed(array):
 AWKWARD = np.array([0.0, -0.0, 1.5, -2.5, np.inf, -np.inf, np.nan, 1e-40, 3e38, -1e-3, 0.5, 2.0], F)
 PAIRS = np.array(np.meshgrid(AWKWARD, AWKWARD)).reshape(2, -1)
 
-UNARY = "neg abs exp expm1 log log1p sqrt rsqrt reciprocal sin cos tanh erf floor ceil round trunc sign".split()
-BINARY = "add sub mul div pow remainder fmod maximum minimum atan2".split()
-COMPARE = "eq ne lt le gt ge".split()
-INTEGER = "add sub mul div remainder fmod maximum minimum bitwise_and bitwise_or bitwise_xor".split()
+UNARY = [
+    "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tanh", "erf", "floor",
+    "ceil", "round", "trunc", "sign",
+]  # fmt: skip
+BINARY = ["add", "sub", "mul", "div", "pow", "remainder", "fmod", "maximum", "minimum", "atan2"]
+COMPARE = ["eq", "ne", "lt", "le", "gt", "ge"]
+INTEGER = [
+    "add", "sub", "mul", "div", "remainder", "fmod", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor",
+]  # fmt: skip
 
 PROGRAMS = {}
 

@@ -10,13 +10,18 @@ from minitorch_compile.inductor import compile_graph
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS
 
-warnings.simplefilter("ignore")  # NumPy scalars warn where a GPU gives inf
 
-for name in sys.argv[1:]:
-    function, arrays = PROGRAMS[name]
-    tensors = tensors_of(arrays)
-    module = record(function, tensors)
-    results = compile_graph(module, target="cuda_sim")(*tensors)
-    for place, (result, reference) in enumerate(zip(results, expected(module, tensors))):
-        assert_close(result.array, reference, f"{name}, output {place}")
-    print("right:", name)
+def simulate(names):
+    warnings.simplefilter("ignore")  # NumPy scalars warn where a GPU gives inf
+    for name in names:
+        function, arrays = PROGRAMS[name]
+        tensors = tensors_of(arrays)
+        module = record(function, tensors)
+        results = compile_graph(module, target="cuda_sim")(*tensors)
+        for place, (result, reference) in enumerate(zip(results, expected(module, tensors))):
+            assert_close(result.array, reference, f"{name}, output {place}")
+        print("right:", name)
+
+
+if __name__ == "__main__":
+    simulate(sys.argv[1:])

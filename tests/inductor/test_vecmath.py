@@ -13,9 +13,10 @@ from minitorch_compile.inductor.raw_memory import ELEMENTS
 from minitorch_compile.inductor.vecmath import LARGEST_ANGLE, ULP_BOUNDS
 
 SAMPLES = 100_000
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -1.5, 2.0, 5e-324, -5e-324, 1e-45, -1e-45, 1e-40, 1e-310, 1e-20,
-           -1e-20, 2.0**-126, 2.0**-1022, 3e38, -3e38, 1e308, -1e308, 88.72, 88.73, -87.4, -103.9, -104.1, 709.78, 709.79,
-           -745.1, -746.0, -0.9999999, 1e10, -1e10]  # fmt: skip
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -1.5, 2.0, 5e-324, -5e-324, 1e-45, -1e-45, 1e-40,
+1e-310, 1e-20,
+           -1e-20, 2.0**-126, 2.0**-1022, 3e38, -3e38, 1e308, -1e308, 88.72, 88.73, -87.4, -103.9, -104.1, 709.78,
+           709.79, -745.1, -746.0, -0.9999999, 1e10, -1e10]  # fmt: skip
 
 
 def sigmoid(x):
@@ -30,7 +31,8 @@ REFERENCES = {
 
 # Intervals that are sampled evenly, besides all magnitudes.
 INTERVALS = {
-    "exp": [(-104, 89), (-1, 1)], "expm1": [(-30, 89), (-1, 1)], "log": [(0, 10), (0.5, 2)], "log1p": [(-1, 10), (-0.5, 0.5)],
+    "exp": [(-104, 89), (-1, 1)], "expm1": [(-30, 89), (-1, 1)], "log": [(0, 10), (0.5, 2)],
+    "log1p": [(-1, 10), (-0.5, 0.5)],
     "tanh": [(-20, 20), (-1, 1)], "sigmoid": [(-100, 40), (-3, 3)], "sin": [(-100, 100), (-1, 1)],
     "cos": [(-100, 100), (-1, 1)], "erf": [(-6, 6), (-1, 1)], "rsqrt": [(0, 10)],
 }  # fmt: skip

@@ -1,13 +1,13 @@
 """How sums are kept accurate and still vectorise.
 
-A float32 sum over a long row is taken in blocks: each block in float32, in as many partial sums as vector lanes allow, and
-the blocks' results in float64. So the error grows with the length of a block, not of the row.
+A float32 sum over a long row is taken in blocks: each block in float32, in as many partial sums as vector lanes
+allow, and the blocks' results in float64. So the error grows with the length of a block, not of the row.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def start(kind: str, element: dtype, spelling: Spelling) -> str:
         return spelling.constant(kind == "amin", element)
     if element.is_floating_point:
         return spelling.constant(-math.inf if kind == "amax" else math.inf, element)
-    limits = np.iinfo(element.numpy)
+    limits: Any = np.iinfo(element.numpy)
     return spelling.constant(int(limits.min if kind == "amax" else limits.max), element)
 
 

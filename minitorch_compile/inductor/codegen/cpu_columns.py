@@ -1,7 +1,7 @@
-"""Reductions down the columns: a stretch of neighbouring rows is reduced together, so the fast loop reads memory in order.
+"""Reductions down the columns: neighbouring rows are reduced together, so the fast loop reads memory in order.
 
-Each value that belongs to a row (an accumulator, a finished reduction) becomes a small array with a place for every row of
-the stretch. For a sum over the first dimension:
+Each value that belongs to a row (an accumulator, a finished reduction) becomes a small array with a place for every
+row of the stretch. For a sum over the first dimension:
 
     for stretch in range(lo, hi):
         first, last = ...                                       256 columns of the matrix
@@ -32,7 +32,7 @@ BLOCK = 64  # elements of a column that are summed in float32
 
 
 class ColumnWriter(CpuKernelWriter):
-    """Kept axes but `columns` outside, then stretches of `columns`, then the reduced axes, then the columns of a stretch."""
+    """From the outside in: kept axes but `columns`, stretches of `columns`, reduced axes, the columns of a stretch."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The handler that writes a kernel: running a loop body under it leaves the lines that compute the body.
 
 Every operation becomes a line `t3 = t1 * t2` in the outermost block where its operands exist, and an operation written
-before is not written again. How an operation is spelled is the target's business (`Spelling`); this class knows no target.
+before is not written again. How an operation is spelled is up to the target (`Spelling`).
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ class Spelling(ABC):
 class EmitHandler(Handler):
     """Writes lines into `block`, the innermost open one. `pointers` name the kernel's parameters.
 
-    `forwarded` holds values that the kernel itself wrote and that a later body may use instead of loading them. Buffers in
-    `unstored` live in variables only; those in `scratch`, in a small array (its name, and where the element lies in it).
+    `forwarded` holds values that the kernel itself wrote and that a later body may use instead of loading them.
+    Buffers in `unstored` live in variables only; those in `scratch`, in a small array (its name, and where the
+    element lies in it).
     """
 
     def __init__(self, spelling: Spelling, root: Block, pointers: dict[Buffer, str]) -> None:

@@ -29,9 +29,9 @@ class ScratchArray:
 class KernelSource:
     """One kernel: `body` is the text below its signature.
 
-    Parameters are the range [lo, hi) of the outermost loop, whose whole is [0, extent), the `sizes` that are passed instead
-    of written, then a pointer for each buffer, then one for each scratch array, then, if `uses_status`, one to the integers
-    that report an index out of range.
+    Parameters are the range [lo, hi) of the outermost loop, whose whole is [0, extent), the `sizes` that are passed
+    instead of written, then a pointer for each buffer, then one for each scratch array, then, if `uses_status`, one
+    to the integers that report an index out of range.
     """
 
     title: str

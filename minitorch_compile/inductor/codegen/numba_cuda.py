@@ -1,8 +1,9 @@
 """Groups as numba.cuda kernels.
 
-Points are dealt out to threads in strides of the whole grid, so neighbouring threads touch neighbouring elements. A group
-with a reduction gives each row to a block: its threads share the row, and combine what they found in shared memory. If
-neighbouring rows, not neighbouring elements of a row, lie side by side in memory, each row is one thread's work instead.
+Points are dealt out to threads in strides of the whole grid, so neighbouring threads touch neighbouring elements. A
+group with a reduction gives each row to a block: its threads share the row, and combine what they found in shared
+memory. If neighbouring rows, not neighbouring elements of a row, lie side by side in memory, each row is one thread's
+work instead.
 
 >>> from minitorch_compile.inductor.ir import Buffer, Loop
 >>> from minitorch_compile.tensor.dtype import float32
@@ -86,7 +87,7 @@ class CudaKernelWriter(EmitHandler):
     # ------------------------------------------------------------------------------------------ loops
 
     def deal_out(self, axes: Axes, first: str, step: str) -> None:
-        """A loop over all positions of these axes, starting at `first`; the variables of several are found by division."""
+        """A loop over all positions of these axes from `first` on; the variables of several are found by division."""
         symbols = frozenset().union(*(axis.variable.symbols for axis in axes))
         if len(axes) <= 1:
             variable = str(axes[0].variable) if axes else "once"
@@ -118,7 +119,7 @@ class CudaKernelWriter(EmitHandler):
             self.finish(member)
 
     def enter_reduced(self, axes: Sequence[Axis]) -> int:
-        """Loops over a row's elements: shared by a block's threads, or all for one thread. How many blocks were opened."""
+        """Loops over a row's elements, shared by a block's threads or all for one; how many blocks were opened."""
         if self.per_block:
             self.deal_out(tuple(axes), "thread", "THREADS")
             return 1

@@ -1,8 +1,8 @@
 """How a target loops over a group: which axis runs fastest, and whether rows or columns are reduced.
 
-A reduction whose elements lie next to each other in memory is done row by row, in registers. If instead neighbouring rows
-lie next to each other (a sum over the batch, say), walking down one row would touch a new cache line at every step, so a
-stretch of rows is reduced together: the fast loop then runs over rows, with one accumulator each.
+A reduction whose elements lie next to each other in memory is done row by row, in registers. If instead neighbouring
+rows lie next to each other (a sum over the batch, say), walking down one row would touch a new cache line at every
+step, so a stretch of rows is reduced together: the fast loop then runs over rows, with one accumulator each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHORTEST_COLUMNS = 8  # fewer rows than this side by side are not worth a loop o
 
 @dataclass(frozen=True)
 class LoopOrder:
-    """Kept and reduced axes, each from the outermost loop to the innermost; `columns` is a kept axis run inside them."""
+    """Kept and reduced axes, each from the outermost loop inwards; `columns` is a kept axis run inside them."""
 
     rows: Axes
     reduced: Axes
@@ -50,7 +50,7 @@ def _last(axes: Axes, fastest: Axis) -> Axes:
 
 def contiguous_axis(group: Group) -> Axis | None:
     """The axis along which the accesses at every point touch the fewest cache lines; ties go to the innermost."""
-    cost = {axis: 0 for axis in reversed(group.axes)}
+    cost = dict.fromkeys(reversed(group.axes), 0)
     for member in group.members:
         writes = [] if member.loop.is_reduction else [member.write]
         for access in [*member.reads, *writes] if member.inner else ():

@@ -1,8 +1,9 @@
 """Matrix products by BLAS, called from compiled code through SciPy's function pointers: no Python in between.
 
-`gemm(transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, keep, c, c_step)` is, for row-major matrices,
-c = keep * c + a @ b. A step is the distance between rows; `transpose_a` says that a is stored by columns instead, a_step
-apart. BLAS itself thinks in columns; it is asked for the transposed product of the transposed matrices.
+`gemm(transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, keep, c, c_step)` is, for row-major
+matrices, c = keep * c + a @ b. A step is the distance between rows; `transpose_a` says that a is stored by columns
+instead, a_step apart. BLAS itself thinks in columns; it is asked for the transposed product of the transposed
+matrices.
 
 >>> import numpy as np
 >>> from numba import njit

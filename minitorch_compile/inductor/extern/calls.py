@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from minitorch_compile.inductor.extern import convolution, pooling
-from minitorch_compile.inductor.ir import ExternCall, StridedView, matrix_layout
+from minitorch_compile.inductor.ir import ExternCall, matrix_layout
 from minitorch_compile.tensor.strides import numel
 
 
@@ -56,11 +56,12 @@ def workspace_bytes(call: ExternCall) -> int:
 # ------------------------------------------------------------------------------------------ matrix products
 
 
-def _gemm(a: StridedView, b: StridedView, pointers: Sequence[str]) -> str:
+def _gemm(call: ExternCall, pointers: Sequence[str]) -> str:
+    a, b = call.inputs
     (rows, inner), columns = a.sizes[-2:], b.sizes[-1]
-    layouts = matrix_layout(a), matrix_layout(b)
-    assert layouts[0] and layouts[1], "lowering makes matrices that BLAS can read"
-    (turned_a, step_a), (turned_b, step_b) = layouts
+    first_layout, second_layout = matrix_layout(a), matrix_layout(b)
+    assert first_layout and second_layout, "lowering makes matrices that BLAS can read"
+    (turned_a, step_a), (turned_b, step_b) = first_layout, second_layout
     first, second, out = pointers
     return (
         f"gemm({turned_a}, {turned_b}, {rows}, {columns}, {inner},"
@@ -70,7 +71,7 @@ def _gemm(a: StridedView, b: StridedView, pointers: Sequence[str]) -> str:
 
 @extern_source("mm")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    return ExternSource([_gemm(*call.inputs, pointers)])
+    return ExternSource([_gemm(call, pointers)])
 
 
 @extern_source("bmm")
@@ -78,7 +79,7 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
     a, b = call.inputs
     steps = [a.strides[0], b.strides[0], numel(call.outputs[0].sizes[1:])]
     moved = [f"advance({pointer}, n * {step})" for pointer, step in zip(pointers, steps)]
-    return ExternSource([f"for n in range({a.sizes[0]}):", f"    {_gemm(a, b, moved)}"])
+    return ExternSource([f"for n in range({a.sizes[0]}):", f"    {_gemm(call, moved)}"])
 
 
 # ------------------------------------------------------------------------------------------ images

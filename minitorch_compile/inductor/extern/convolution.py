@@ -1,17 +1,19 @@
 """Convolution of images and its two gradients, as matrix products over unfolded images.
 
 An image is unfolded ("im2col") into a matrix with one column for each place of the kernel on the image, which turns the
-convolution into one matrix product; a 1x1 kernel with stride 1 needs no unfolding. One image is handled at a time, so the
-matrix is small enough to stay in cache. All arrays are row-major; `columns` is scratch memory for one unfolded image.
+convolution into one matrix product; a 1x1 kernel with stride 1 needs no unfolding. One image is handled at a time, so
+the matrix is small enough to stay in cache. All arrays are row-major; `columns` is scratch memory for one unfolded
+image.
 
-The argument `numbers` of each kernel points to its `shape`, 17 numbers: (images, channels, height, width, filters, kernel_height,
-kernel_width, out_height, out_width, stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x, groups, unfold).
+The argument `numbers` of each kernel points to its `shape`, 17 numbers: (images, channels, height, width, filters,
+kernel_height, kernel_width, out_height, out_width, stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x,
+groups, unfold).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from numba import config, njit, types
@@ -211,7 +213,7 @@ KERNELS: dict[str, Callable[..., None]] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def convolution_kernel(name: str, element: str) -> Any:
     """The compiled kernel (two inputs, output, columns, numbers) for one dtype; compiled when first asked for."""
     if config.DISABLE_JIT:

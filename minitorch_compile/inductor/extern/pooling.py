@@ -1,12 +1,12 @@
 """Maximum pooling of images and its gradient.
 
-`numbers` points to the shape: (planes, height, width, out_height, out_width, kernel_y, kernel_x, stride_y, stride_x, padding_y, padding_x,
-dilation_y, dilation_x), where a plane is one channel of one image.
+`numbers` points to the shape: (planes, height, width, out_height, out_width, kernel_y, kernel_x, stride_y, stride_x,
+padding_y, padding_x, dilation_y, dilation_x), where a plane is one channel of one image.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from numba import config, types
@@ -62,7 +62,7 @@ def max_pool2d_backward(grad, places, out, planes, places_per_plane, area):
             out[plane * area + places[i]] += grad[i]
 
 
-@lru_cache(maxsize=None)
+@cache
 def max_pool_kernel(element: str) -> Any:
     """The compiled forward kernel for one dtype; compiled when first asked for."""
     if config.DISABLE_JIT:
@@ -73,7 +73,7 @@ def max_pool_kernel(element: str) -> Any:
     return native_function(f"minitorch_max_pool2d_{element}", signature)(max_pool2d)
 
 
-@lru_cache(maxsize=None)
+@cache
 def max_pool_backward_kernel(element: str) -> Any:
     """The compiled backward kernel for one dtype; compiled when first asked for."""
     if config.DISABLE_JIT:

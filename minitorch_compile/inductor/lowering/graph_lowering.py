@@ -1,8 +1,8 @@
 """The walk over a graph of prims that turns it into loops.
 
-Node by node, the lowering of the prim makes a `TensorBox`. A box is given a buffer and a loop of its own (it is *realized*)
-when something needs it in memory: an extern kernel, the graph's output, or several users of a value that is not cheap to
-compute again. What is never realized is computed inside the loops that use it.
+Node by node, the lowering of the prim makes a `TensorBox`. A box is given a buffer and a loop of its own (it is
+*realized*) when something needs it in memory: an extern kernel, the graph's output, or several users of a value that
+is not cheap to compute again. What is never realized is computed inside the loops that use it.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class GraphLowering:
         """The result of one prim."""
         if not isinstance(node.target, Prim):
             raise TypeError(
-                f"inductor: node '{node.name}' calls {node.target}, which is not a prim; run prims.decompose on the graph first"
+                f"inductor: node '{node.name}' calls {node.target}, which is not a prim;"
+                " run prims.decompose on the graph first"
             )
         self.origin = Origin(node.target.name, node.meta.get("stack"))
         result = table[node.target.name](self, *node.target.bind(args, kwargs))

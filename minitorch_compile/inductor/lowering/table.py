@@ -4,8 +4,8 @@
     def _(graph, x):
         return TensorBox(x.sizes, x.dtype, lambda ops, at: ops.apply("neg", x.load(ops, at)), inputs=[x], operations=1)
 
-The first parameter is the graph being built, which a rule needs only to put something in memory; the others are the prim's
-own, with a `TensorBox` for each tensor.
+The first parameter is the graph being built, which a rule needs only to put something in memory; the others are the
+prim's own, with a `TensorBox` for each tensor.
 """
 
 from __future__ import annotations

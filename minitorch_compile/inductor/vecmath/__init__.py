@@ -1,8 +1,8 @@
 """Elementary functions that vectorise: no branch, no table, no call, so LLVM turns a loop over them into vector code.
 
-Numba without Intel's SVML calls the scalar C library for `exp` and its kin, ten times slower than NumPy. Each function here
-is a few multiplications and additions, compiled into the kernel that uses it. `ULP_BOUNDS` states for each how far from the
-exact result it may be, in units in the last place; the tests check it.
+Numba without Intel's SVML calls the scalar C library for `exp` and its kin, ten times slower than NumPy. Each
+function here is a few multiplications and additions, compiled into the kernel that uses it. `ULP_BOUNDS` states for
+each how far from the exact result it may be, in units in the last place; the tests check it.
 
 >>> from numba import njit
 >>> import numpy as np

@@ -1,7 +1,8 @@
 """The elementary functions in float64.
 
-The method is the same for all: bring the argument to a small range, evaluate a polynomial there, undo the reduction. The
-coefficients minimise the largest relative error on the range (Remez's algorithm; `tools/fit_polynomials.py` makes them).
+The method is the same for all: bring the argument to a small range, evaluate a polynomial there, undo the reduction.
+The coefficients minimise the largest relative error on the range (Remez's algorithm; `tools/fit_polynomials.py` makes
+them).
 
 >>> abs(log_of_parts(1.0, 0.0) - math.log(2)) < 1e-16
 True
