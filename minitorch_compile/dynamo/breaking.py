@@ -5,6 +5,16 @@ values, and gives the text of the result, which the resume function finds on its
 
     self.loss.item()        ->    value_0 = out_0.item()
                                   return resume_at_31(x, value_0)
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def f(x):
+...     y = x * 2
+...     return y.sum().item() + 1
+>>> print(generated(f, ones(2)))
+(out_0,) = graph(x)
+value_0 = out_0.item()
+return resume_in_f_at_3(value_0)
 """
 
 from __future__ import annotations

@@ -3,10 +3,22 @@
 The function first checks the guards and reads what it needs from outside, then calls the graph, then makes the values
 that live on and does the side effects again. `Codegen` collects the last part: it turns trackers into expressions,
 each object once, so that what was one object in the program is one object again.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def f(x):
+...     shared = [x + 1]
+...     return shared, {"again": shared}
+>>> print(generated(f, ones(2)))
+(out_0,) = graph(x)
+list_0 = [out_0]
+dict_0 = {'again': list_0}
+return (list_0, dict_0)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import SourceLine, Unsupported
@@ -17,6 +29,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
@@ -41,6 +54,17 @@ class Codegen:
 
     def line(self, text: str) -> None:
         self.body.append(text)
+
+    def return_value(self, value: Value, effects: Iterable[Effect]) -> None:
+        """The end of the function: the value is made, the changes are done, the value is returned."""
+        text = self.value(value)
+        made_at = len(self.body) - 1
+        for effect in effects:
+            self.effect(effect)
+        made = self.body[made_at] if made_at >= 0 else ""
+        if made.startswith(f"{text} = ") and not any(text in line for line in self.body[made_at + 1 :]):
+            text = self.body.pop(made_at).removeprefix(f"{text} = ")  # needed nowhere else
+        self.line(f"return {text}")
 
     def comment(self, place: SourceLine | None) -> None:
         """Names the user's line that the next statements do, if it changed."""
@@ -80,6 +104,8 @@ class Codegen:
             return value.reconstruct(self)
         if value.source is not None:
             return self.read(value.source)
+        if isinstance(value, BuiltinMethodVariable):
+            return value.reconstruct(self)  # `items.append`: a new object each time in Python, too
         return self._make(value)
 
     def _make(self, tracker: VariableTracker) -> str:

@@ -209,13 +209,7 @@ class FrameCompiler:
     def _entry_for_return(self) -> Entry:
         assert self.frame.outcome is not None
         value = self.frame.outcome.value
-
-        def write(codegen: Codegen) -> None:
-            text = codegen.value(value)
-            self._write_effects(codegen)
-            codegen.line(f"return {text}")
-
-        return self._finish(write, None)
+        return self._finish(lambda codegen: codegen.return_value(value, self.output.side_effects), None)
 
     def _entry_for_break(self, reason: Unsupported) -> Entry:
         index = self.frame.index

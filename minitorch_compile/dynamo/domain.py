@@ -1,4 +1,15 @@
-"""The domain of the symbolic interpreter: building and taking apart, iteration, calls, match, on trackers."""
+"""The domain of the symbolic interpreter: building and taking apart, iteration, calls, match, on trackers.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x):
+...     first, *rest = [x, *(x * k for k in (2, 3))]
+...     match rest:
+...         case [a, b]:
+...             return first + a + b
+>>> print(captured(f, ones(2)))
+x -> ((x + (x * 2)) + (x * 3),)
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,14 @@
 
 Python asks the left operand, then the right one reflected; compares by identity when nobody answers; looks special
 methods up on the class. That is here. What a value answers, its tracker knows.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> class Shift:
+...     def __radd__(self, x):
+...         return x + 10
+>>> print(captured(lambda x: x.sum() + Shift().__radd__(1) if 2 in (1, 2) else x, ones(2)))
+x -> (x.sum() + 11,)
 """
 
 from __future__ import annotations

@@ -2,6 +2,14 @@
 
 Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result
 looks like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, w):
+...     y = x @ w
+...     return y.relu(), y.sum()
+>>> print(captured(f, ones(2, 3), ones(3)))
+x, w -> matmul = x @ w; (matmul.relu(), matmul.sum())
 """
 
 from __future__ import annotations

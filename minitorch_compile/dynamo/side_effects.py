@@ -3,6 +3,19 @@
 While tracing, nothing outside is touched: a store goes into a layer on top of the object, where later reads find it.
 The changes are kept in program order, and each knows how to write itself as a statement of the generated code. Changes
 of objects that the program made itself need no replay; they are made in their final state if they are needed at all.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, box, log):
+...     box["last"] = x * 2
+...     log.append(box["last"])
+...     log[0] = "seen"
+>>> print(generated(f, ones(2), {}, [0]))
+(out_0,) = graph(x)
+box['last'] = out_0
+log.append(out_0)
+log[0] = 'seen'
+return None
 """
 
 from __future__ import annotations

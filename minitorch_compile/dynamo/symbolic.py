@@ -3,6 +3,15 @@
 It runs the traced function, and every Python function that it calls, without data. What it computes with tensors lands
 in the graph, what it read becomes guards, what it changed is noted as side effects. What it can't follow raises
 `Unsupported`.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, layers):
+...     for layer in layers:
+...         x = layer(x) if callable(layer) else x * layer
+...     return x
+>>> print(captured(f, ones(2), [lambda t: t + 1, 3]))
+x -> ((x + 1) * 3,)
 """
 
 from __future__ import annotations

@@ -11,9 +11,11 @@ tensor([4.])
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
+from minitorch_compile.dynamo.eval_frame import optimize, region_of
 from minitorch_compile.fx import GraphModule
 
 
@@ -38,3 +40,40 @@ class CompileCounter:
         self.op_count += sum(node.op.startswith("call") for node in module.graph.nodes)
         self.graphs.append(module)
         return module
+
+
+def captured(function: Callable[..., Any], *args: Any) -> str:
+    """The graphs of one call, one a line.
+
+    >>> from minitorch_compile.tensor import tensor
+    >>> print(captured(lambda x, factors: [x * k for k in factors], tensor([1.0]), [2, 3]))
+    x -> (x * 2, x * 3)
+    """
+    counter = CompileCounter()
+    optimize(function, counter)(*args)
+    return "\n".join(module.graph.compact() for module in counter.graphs)
+
+
+def generated(function: Callable[..., Any], *args: Any) -> str:
+    """What runs instead of the function when its guards hold: the generated body, without guards and comments.
+
+    >>> from minitorch_compile.tensor import tensor
+    >>> print(generated(lambda x, log: log.append(x + 1), tensor([1.0]), []))
+    (out_0,) = graph(x)
+    log.append(out_0)
+    return None
+    """
+    compiled = optimize(function, eager)
+    compiled(*args)
+    entry = region_of(compiled).caches[0].entries[0]
+    body = entry.source.partition("    except READ_ERRORS:\n            return MISS\n")[2].rpartition("    return ")[0]
+    lines = [line for line in textwrap.dedent(body).splitlines() if not line.startswith("#")]
+    return "\n".join(_without_fallback(lines))
+
+
+def _without_fallback(lines: list[str]) -> list[str]:
+    """The call of the graph by itself, not what happens if it raises."""
+    if "try:" not in lines:
+        return lines
+    start = lines.index("try:")
+    return [*lines[:start], lines[start + 1].strip(), *lines[start + 4 :]]

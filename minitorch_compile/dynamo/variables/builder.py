@@ -2,6 +2,14 @@
 
 `build` is for objects from outside: it looks at the type, installs the guards that make the tracker true at the next
 call, and makes it. `from_python` is for values that were computed while tracing.
+
+>>> from minitorch_compile.dynamo.output_graph import OutputGraph
+>>> from minitorch_compile.dynamo.source import LocalSource
+>>> output = OutputGraph({}, ("items",))
+>>> build(output, [1, 2], LocalSource("items"))
+<ListVariable from items>
+>>> print(list(output.guards)[-1])
+TYPE_MATCH       type(items) is list
 """
 
 from __future__ import annotations

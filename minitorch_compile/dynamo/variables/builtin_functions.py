@@ -1,4 +1,10 @@
-"""Rules for Python's built-in functions: attributes, types, text, and those that always break."""
+"""Rules for Python's built-in functions: attributes, types, text, and those that always break.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x: x * getattr(x, "nothing", 3) if isinstance(x, type(x)) else x, ones(2)))
+x -> (x * 3,)
+"""
 
 from __future__ import annotations
 

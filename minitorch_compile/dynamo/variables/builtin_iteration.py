@@ -1,4 +1,10 @@
-"""Rules for what makes, walks through or folds sequences: range, zip, sorted, sum, itertools, functools.reduce."""
+"""Rules for what makes, walks through or folds sequences: range, zip, sorted, sum, itertools, functools.reduce.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x: sum(sorted([x * k for k in (3, 1)], key=lambda t: t.ndim)), ones(2)))
+x -> ((0 + (x * 3)) + (x * 1),)
+"""
 
 from __future__ import annotations
 

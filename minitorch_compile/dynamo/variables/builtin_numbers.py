@@ -1,4 +1,11 @@
-"""Rules for numbers: conversions, `math`, and the functions of `operator`, which mean the operators."""
+"""Rules for numbers: conversions, `math`, and the functions of `operator`, which mean the operators.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> import math
+>>> print(captured(lambda x: abs(x) * int("7") + round(math.sqrt(2), 2), ones(2)))
+x -> ((abs(x) * 7) + 1.41,)
+"""
 
 from __future__ import annotations
 

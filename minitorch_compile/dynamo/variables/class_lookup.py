@@ -2,6 +2,13 @@
 
 `look_up` is CPython's `_PyType_Lookup`: the first class in the order of resolution whose `__dict__` has the name.
 `bind_class_attribute` is the descriptor protocol: functions become methods, properties are called, and so on.
+
+>>> class Base:
+...     def method(self): ...
+>>> class Derived(Base):
+...     value = 1
+>>> look_up(Derived, "method").owner.__name__, look_up(Derived, "value").value, look_up(Derived, "nothing")
+('Base', 1, None)
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""Classes: reading their attributes, and making instances by tracing `__new__` and `__init__`."""
+"""Classes: reading their attributes, and making instances by tracing `__new__` and `__init__`.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> class Scale:
+...     def __init__(self, by):
+...         self.by = by
+...     def __call__(self, x):
+...         return x * self.by
+>>> print(captured(lambda x: Scale(3)(x), ones(2)))
+x -> (x * 3,)
+"""
 
 from __future__ import annotations
 

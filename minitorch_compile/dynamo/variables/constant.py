@@ -2,6 +2,11 @@
 
 Numbers, strings, None, dtypes, devices, enum members, code objects, ranges. Operators and methods on constants are
 computed at once, with the real Python operation, so they can't differ from it.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x, n: x * (len("ab" * n) + 2**n), ones(2), 3))
+x -> (x * 14,)
 """
 
 from __future__ import annotations

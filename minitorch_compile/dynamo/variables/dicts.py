@@ -2,6 +2,17 @@
 
 A dictionary from outside is looked into key by key: reading `options["lr"]` guards that one item. Only what asks about
 all keys (iteration, len) guards all of them.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, d):
+...     d["n"] = d.pop("old") + 1
+...     return x * d["n"]
+>>> print(generated(f, ones(2), {"old": 1}))
+(out_0,) = graph(x)
+del d['old']
+d['n'] = 2
+return out_0
 """
 
 from __future__ import annotations

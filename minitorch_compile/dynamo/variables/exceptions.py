@@ -1,4 +1,15 @@
-"""Exceptions of the traced program: raised and caught inside it, or leaving it."""
+"""Exceptions of the traced program: raised and caught inside it, or leaving it.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x):
+...     try:
+...         return x.view(7)
+...     except RuntimeError:
+...         return x + 1
+>>> print(captured(f, ones(2)))
+x -> (x + 1,)
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,13 @@
 """Python functions: from outside or made while tracing; methods, partials. Calling one interprets its bytecode in
-place."""
+place.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def scale(x, by=2, *rest):
+...     return x * by + len(rest)
+>>> print(captured(lambda x: scale(x) + scale(x, 3, x), ones(2)))
+x -> (((x * 2) + 0) + ((x * 3) + 1),)
+"""
 
 from __future__ import annotations
 

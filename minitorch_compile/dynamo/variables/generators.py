@@ -1,4 +1,14 @@
-"""Generators made and consumed inside the traced program: a frame that is stepped on demand."""
+"""Generators made and consumed inside the traced program: a frame that is stepped on demand.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def powers(x):
+...     while True:
+...         yield x
+...         x = x * 2
+>>> print(captured(lambda x: [p for p, _ in zip(powers(x), range(3))], ones(2)))
+x -> mul = x * 2; mul_1 = mul * 2; mul_2 = mul_1 * 2; (mul, mul_1)
+"""
 
 from __future__ import annotations
 

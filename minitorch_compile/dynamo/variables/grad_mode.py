@@ -1,4 +1,13 @@
-"""no_grad, enable_grad, set_grad_enabled: switching grad mode becomes a node of the graph, as in Dynamo."""
+"""no_grad, enable_grad, set_grad_enabled: switching grad mode becomes a node of the graph, as in Dynamo.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import no_grad, ones
+>>> def f(x):
+...     with no_grad():
+...         return x * 2
+>>> print(captured(f, ones(2)))
+x -> switch_grad_mode = switch_grad_mode(False); switch_grad_mode_1 = switch_grad_mode(True); (x * 2,)
+"""
 
 from __future__ import annotations
 

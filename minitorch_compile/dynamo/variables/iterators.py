@@ -2,6 +2,11 @@
 
 They are as lazy as Python's, so that a loop over `zip(xs, f(ys))` calls things in the order that the program does, and
 a list that grows while it is iterated over is seen to grow.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda xs: [x * i for i, x in enumerate(reversed(xs), start=1)], [ones(2), ones(3)]))
+xs_1, xs_0 -> (xs_1 * 1, xs_0 * 2)
 """
 
 from __future__ import annotations

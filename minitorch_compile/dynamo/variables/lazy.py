@@ -2,6 +2,12 @@
 
 Arguments and globals enter the trace this way, so that guards are installed only on what the program read: an argument
 that is just passed along may be anything at the next call.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> print(generated(lambda x, other: (x + 1, other), ones(2), object()))
+(out_0,) = graph(x)
+return (out_0, other)
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Rules for functions of this package that are not operations: grad modes, torch.tensor, what steers the compiler."""
+"""Rules for functions of this package that are not operations: grad modes, torch.tensor, what steers the compiler.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones, tensor
+>>> print(captured(lambda x: x + tensor([1, 2]), ones(2)))
+x -> (x + tensor([1, 2]),)
+"""
 
 from __future__ import annotations
 

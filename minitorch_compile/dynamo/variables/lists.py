@@ -1,4 +1,17 @@
-"""Lists. What the program does to a list from outside is noted, and done again after the graph has run."""
+"""Lists. What the program does to a list from outside is noted, and done again after the graph has run.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, items):
+...     items.append(x + 1)
+...     items[0] = items.pop()
+>>> print(generated(f, ones(2), [1]))
+(out_0,) = graph(x)
+items.append(out_0)
+items.pop(-1)
+items[0] = out_0
+return None
+"""
 
 from __future__ import annotations
 

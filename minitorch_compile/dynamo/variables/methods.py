@@ -1,4 +1,14 @@
-"""A method of a built-in class bound to its object: `items.append`, `text.split`, `x.sum`."""
+"""A method of a built-in class bound to its object: `items.append`, `text.split`, `x.sum`.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x):
+...     add = [].append
+...     shift = x.add
+...     return shift(1), add.__name__
+>>> print(captured(f, ones(2)))
+x -> (x.add(1),)
+"""
 
 from __future__ import annotations
 

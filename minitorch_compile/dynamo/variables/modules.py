@@ -1,4 +1,11 @@
-"""Python modules: `torch`, `math`, the user's own. Their attributes are read through the module, and guarded."""
+"""Python modules: `torch`, `math`, the user's own. Their attributes are read through the module, and guarded.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> import math
+>>> print(captured(lambda x: x * math.floor(2.5), ones(2)))
+x -> (x * 2,)
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,11 @@
 An int or float argument is at first guarded by its type only. Arithmetic on it stays an expression, a comparison
 guards its outcome (`(step + 1) > 10`), and text made of it is made again at each call. Only when the value itself is
 needed, as a size, an index or an argument of a tensor operation, is it guarded by equality and becomes a constant.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> print(generated(lambda step: (step + 1, f"step {step}"), 5))
+return (t_3, ''.join(['step ', format(step, '')]))
 """
 
 from __future__ import annotations

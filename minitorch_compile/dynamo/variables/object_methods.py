@@ -1,4 +1,16 @@
-"""The methods that every object inherits from `object`, reached through `super()` or by name."""
+"""The methods that every object inherits from `object`, reached through `super()` or by name.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> class Noted:
+...     def __setattr__(self, name, value):
+...         object.__setattr__(self, name, value + 1)
+>>> def f(thing):
+...     thing.value = 1
+>>> print(generated(f, Noted()))
+object.__setattr__(thing, 'value', 2)
+return None
+"""
 
 from __future__ import annotations
 

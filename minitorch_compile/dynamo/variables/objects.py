@@ -4,6 +4,19 @@ objects.
 Attribute access follows `object.__getattribute__` step by step: a data descriptor of the class, the instance's
 `__dict__`, the class, `__getattr__`. What the program stores is kept on the side and stored for real after the graph
 has run.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> class Counter:
+...     def __init__(self):
+...         self.n = 0
+...     def step(self, x):
+...         self.n += 1
+...         return x * 2
+>>> print(generated(lambda counter, x: counter.step(x), Counter(), ones(2)))
+(out_0,) = graph(x)
+counter.n = t_5
+return out_0
 """
 
 from __future__ import annotations

@@ -1,5 +1,14 @@
 """An object that the tracer can't look into: a NumPy array, a file, a lock. It can be passed on and compared by
-identity."""
+identity.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> import threading
+>>> lock = threading.Lock()
+>>> print(generated(lambda x, lock: (x + 1, lock is None, lock), ones(2), lock))
+(out_0,) = graph(x)
+return (out_0, False, lock)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Tensor operations: a call of an Op is one node of the graph."""
+"""Tensor operations: a call of an Op is one node of the graph.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones, ops
+>>> print(captured(lambda x: ops.softmax(x, dim=0), ones(2)))
+x -> (softmax(x, dim=0),)
+"""
 
 from __future__ import annotations
 

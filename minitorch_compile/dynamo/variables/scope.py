@@ -1,4 +1,24 @@
-"""Where names live: closure cells and module globals."""
+"""Where names live: closure cells and module globals.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def outer(x):
+...     count = 0
+...     def step():
+...         nonlocal count
+...         count += 1
+...         return x * count
+...     return step(), step
+>>> print(generated(outer, ones(2)))
+(out_0,) = graph(x)
+cell_0 = CellType()
+cell_0.cell_contents = 1
+cell_1 = CellType()
+cell_1.cell_contents = x
+tuple_0 = (cell_0, cell_1)
+function_0 = FunctionType(code_step, G, 'step', None, tuple_0)
+return (out_0, function_0)
+"""
 
 from __future__ import annotations
 

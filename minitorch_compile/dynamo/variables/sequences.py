@@ -1,4 +1,10 @@
-"""Tuples and what looks like one: sizes of tensors, named tuples, slices."""
+"""Tuples and what looks like one: sizes of tensors, named tuples, slices.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x: x.view(x.shape[::-1] + (1,)) * len(x.shape), ones(2, 3)))
+x -> (x.view((3, 2, 1)) * 2,)
+"""
 
 from __future__ import annotations
 

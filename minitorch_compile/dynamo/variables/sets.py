@@ -1,4 +1,11 @@
-"""Sets and frozensets of values that are known, or compared by identity."""
+"""Sets and frozensets of values that are known, or compared by identity.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> print(generated(lambda s: (s.add(3), 3 in s, len(s | {1})), {1, 2}))
+s.add(3)
+return (None, True, 3)
+"""
 
 from __future__ import annotations
 

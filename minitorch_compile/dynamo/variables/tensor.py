@@ -2,6 +2,11 @@
 
 What a tensor's shape and dtype say is known while tracing. Everything that computes becomes a node. Everything else,
 such as reading the data, breaks the graph.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x: (x @ x.T)[0] * x.shape[1] if x.dim() == 2 else x, ones(2, 3)))
+x -> ((x @ x.T)[0] * 3,)
 """
 
 from __future__ import annotations

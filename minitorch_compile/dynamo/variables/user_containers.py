@@ -2,6 +2,14 @@
 
 Methods and special methods that the class defines in Python are traced; what it inherits from the built-in class is
 asked of the contents.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> class Config(dict):
+...     def __getattr__(self, name):
+...         return self[name]
+>>> print(captured(lambda x, config: x * config.by, ones(2), Config(by=3)))
+x -> (x * 3,)
 """
 
 from __future__ import annotations
