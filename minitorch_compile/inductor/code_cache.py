@@ -30,6 +30,7 @@ from types import ModuleType
 import llvmlite
 import numba
 import numpy as np
+import scipy
 from llvmlite import binding as llvm
 
 from minitorch_compile import logs
@@ -70,7 +71,7 @@ def cache_key(source: str) -> str:
 def environment() -> str:
     """All that machine code depends on besides the text: versions, the processor, and the code that is inlined."""
     features = llvm.get_host_cpu_features().flatten()
-    versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__, np.__version__)
+    versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__, np.__version__, scipy.__version__)
     return f"{versions} {llvm.get_host_cpu_name()} {features} {_inlined_digest()}"
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from minitorch_compile.prims.prim import FLOATS, NUMBERS, check_ints, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.blas import matmul
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -36,7 +35,7 @@ def _mm_rule(name: str, a: Any, b: Any) -> TensorBase:
 @prim("contraction", _mm_rule)
 def mm(a: Array, b: Array) -> Array:
     """The product of two matrices."""
-    return np.matmul(a, b)
+    return matmul(a, b)
 
 
 def _bmm_rule(name: str, a: Any, b: Any) -> TensorBase:
@@ -47,7 +46,7 @@ def _bmm_rule(name: str, a: Any, b: Any) -> TensorBase:
 @prim("contraction", _bmm_rule)
 def bmm(a: Array, b: Array) -> Array:
     """The products of two batches of matrices, pair by pair."""
-    return np.matmul(a, b)
+    return matmul(a, b)
 
 
 # ------------------------------------------------------------------------------------------ convolution

@@ -30,6 +30,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from scipy.linalg import cython_blas
 
+from minitorch_compile.tensor.blas import SMALL, openblas
+
 SYMBOLS = {"float32": ("minitorch_sgemm", "sgemm"), "float64": ("minitorch_dgemm", "dgemm")}
 NO_TRANSPOSE, TRANSPOSE = ord("n"), ord("t")
 
@@ -46,6 +48,26 @@ def _address_of(name: str) -> int:
 
 for _symbol, _routine in SYMBOLS.values():
     llvm.add_symbol(_symbol, _address_of(_routine))
+
+
+def _symbol_of(library: ctypes.CDLL, name: str) -> Any:
+    """A function of OpenBLAS, whose builds decorate their names."""
+    spellings = [f"{prefix}{name}{suffix}" for prefix in ("", "scipy_") for suffix in ("", "64_", "_64")]
+    return next(getattr(library, spelling) for spelling in spellings if hasattr(library, spelling))
+
+
+def _provide_thread_count() -> bool:
+    """Gives compiled code the functions that get and set OpenBLAS's number of threads. False for another BLAS."""
+    library = openblas("scipy")
+    if library is None:
+        return False
+    for name in ("get", "set"):
+        function = _symbol_of(library.dynlib, f"openblas_{name}_num_threads")
+        llvm.add_symbol(f"minitorch_{name}_blas_threads", ctypes.cast(function, ctypes.c_void_p).value)
+    return True
+
+
+HAS_THREAD_COUNT = _provide_thread_count()
 
 
 def _python_gemm(
@@ -91,10 +113,32 @@ def _native_gemm(
         ]  # fmt: skip
         routine = ir.FunctionType(ir.VoidType(), [value.type for value in passed])
         symbol = SYMBOLS[str(element)][0]
+        work = builder.mul(builder.mul(m, n), k)
+        small = builder.icmp_signed("<", work, ir.Constant(work.type, SMALL))
+        threads = _get_threads(builder)
+        with builder.if_then(small):
+            _set_threads(builder, ir.Constant(ir.IntType(32), 1))
         builder.call(cgutils.get_or_insert_function(builder.module, routine, symbol), passed)
+        with builder.if_then(small):
+            _set_threads(builder, threads)
         return context.get_dummy_value()
 
     return types.void(*arguments), code
+
+
+def _get_threads(builder: ir.IRBuilder) -> ir.Value:
+    count = ir.IntType(32)
+    if not HAS_THREAD_COUNT:
+        return ir.Constant(count, 1)
+    function = ir.FunctionType(count, [])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, "minitorch_get_blas_threads"), [])
+
+
+def _set_threads(builder: ir.IRBuilder, threads: ir.Value) -> None:
+    """Small products are computed by one thread: see tensor/blas.py."""
+    if HAS_THREAD_COUNT:
+        function = ir.FunctionType(ir.VoidType(), [threads.type])
+        builder.call(cgutils.get_or_insert_function(builder.module, function, "minitorch_set_blas_threads"), [threads])
 
 
 def _byte(value: int) -> ir.Constant:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import blas
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import add, mul
@@ -23,7 +24,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 @kernel_op("contraction", methods=True)
 def mm(input: Array, mat2: Array) -> Array:
     """The product of two matrices."""
-    return np.matmul(input, mat2)
+    return blas.matmul(input, mat2)
 
 
 @mm.shape_rule
@@ -35,7 +36,7 @@ def _mm_rule(input: TensorBase, mat2: TensorBase) -> TensorBase:
 @kernel_op("contraction", methods=True)
 def bmm(input: Array, mat2: Array) -> Array:
     """The products of two batches of matrices, pair by pair."""
-    return np.matmul(input, mat2)
+    return blas.matmul(input, mat2)
 
 
 @bmm.shape_rule
@@ -70,7 +71,7 @@ def _check_inner(name: str, x: TensorBase, y: TensorBase, names: tuple[str, str]
 @kernel_op("contraction", methods=True)
 def addmm(input: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
-    product = np.matmul(mat1, mat2)
+    product = blas.matmul(mat1, mat2)
     if alpha != 1:
         product *= product.dtype.type(alpha)
     if beta == 1:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.blas import matmul
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -64,7 +65,7 @@ def convolution(
     """input (N, C_in, H, W), weight (C_out, C_in / groups, kernel_h, kernel_w) -> (N, C_out, out_h, out_w)."""
     columns, out = _columns(input, weight.shape, stride, padding, dilation, groups)
     matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
-    result = np.matmul(matrix, columns).reshape(input.shape[0], weight.shape[0], *out)
+    result = matmul(matrix, columns).reshape(input.shape[0], weight.shape[0], *out)
     return result if bias is None else result + bias[:, None, None]
 
 
@@ -130,7 +131,7 @@ def convolution_weight_grad(
     """d loss / d weight: each output gradient times the window it came from, summed over images and places."""
     columns, _ = _columns(input, weight_sizes, stride, padding, dilation, groups)
     rows = grad.reshape(grad.shape[0], groups, weight_sizes[0] // groups, grad.shape[2] * grad.shape[3])
-    return np.matmul(rows, columns.swapaxes(-1, -2)).sum(0).reshape(weight_sizes)
+    return matmul(rows, columns.swapaxes(-1, -2)).sum(0).reshape(weight_sizes)
 
 
 @convolution_weight_grad.shape_rule
@@ -153,7 +154,7 @@ def convolution_input_grad(
     """d loss / d input: every window's gradient added back to where the window was taken from (col2im)."""
     n, channels, height, width = input_sizes
     matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
-    columns = np.matmul(
+    columns = matmul(
         matrix.swapaxes(-1, -2), grad.reshape(n, groups, weight.shape[0] // groups, grad.shape[2] * grad.shape[3])
     )
     columns = columns.reshape(n, channels, weight.shape[2], weight.shape[3], grad.shape[2], grad.shape[3])

@@ -1,0 +1,48 @@
+"""Matrix products by NumPy's BLAS, small ones on one thread.
+
+OpenBLAS shares out a product among all cores from about 2**18 multiplications on, and its threads wait by spinning. That
+gains little for a small product, and is a disaster when another program is running: on two busy cores, a training step
+of a small MLP was seen to take 60 milliseconds instead of 1. So a product of less than SMALL multiplications is computed
+by the calling thread alone.
+
+>>> import numpy as np
+>>> matmul(np.ones((2, 3)), np.ones((3, 1)))
+array([[3.],
+       [3.]])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+SMALL = 1 << 23  # multiplications: a few tenths of a millisecond on one core
+
+
+def openblas(folder: str) -> Any:
+    """The controller of the OpenBLAS that a package brings (`folder` is "numpy" or "scipy"), or None.
+
+    A Python from conda has one library for both; another BLAS, such as MKL, looks after small products itself.
+    """
+    found = ThreadpoolController().select(internal_api="openblas").lib_controllers
+    own = [library for library in found if f"{folder}.libs" in library.filepath]
+    return (own or found or [None])[0]
+
+
+_openblas = openblas("numpy")
+
+
+def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """np.matmul(a, b)."""
+    if _openblas is None or a.shape[-2] * a.shape[-1] * b.shape[-1] >= SMALL:
+        return np.matmul(a, b)
+    threads = _openblas.get_num_threads()
+    if threads == 1:
+        return np.matmul(a, b)
+    _openblas.set_num_threads(1)
+    try:
+        return np.matmul(a, b)
+    finally:
+        _openblas.set_num_threads(threads)
