@@ -186,9 +186,7 @@ show(slice_(slice_(matrix, 1, 0, 4, 2), 0, 1, 3))
 # %%
 def expand(x: View, dim: int, size: int) -> View:
     """Repeat a dimension of size 1."""
-    assert x.sizes[dim] == 1, (
-        f"dimension {dim} has size {x.sizes[dim]}; only a size of 1 can be repeated"
-    )
+    assert x.sizes[dim] == 1, "only a size of 1 can be repeated"
     sizes, strides = list(x.sizes), list(x.strides)
     sizes[dim], strides[dim] = size, 0
     return View(x.storage, tuple(sizes), tuple(strides), x.offset)
@@ -310,9 +308,9 @@ for name, x in [
 column = slice_(matrix, 1, 2, 3)
 print("sizes", column.sizes, " strides", column.strides, " cells", cells_read(column))
 
-lying = transpose(new([2, 6, 10, 14], (1, 4)), 0, 1)
-print("sizes", lying.sizes, " strides", lying.strides, " cells", cells_read(lying))
-print("in order, without gaps:", is_contiguous(column), is_contiguous(lying))
+upright = transpose(new([2, 6, 10, 14], (1, 4)), 0, 1)
+print("sizes", upright.sizes, " strides", upright.strides, " cells", cells_read(upright))
+print("in order, without gaps:", is_contiguous(column), is_contiguous(upright))
 
 # %% [markdown]
 # The second one has strides (1, 4), which no new tensor of sizes (4, 1) would ever get. Yet it reads the cells 0, 1, 2,
@@ -346,17 +344,8 @@ print("copy, stepping by 4000", microseconds(lambda: big.t().contiguous()))
 # %%
 x = torch.arange(12).reshape(3, 4)
 y = x.t()[1:, ::2]
-print("storage", y.storage)
-print(
-    "sizes",
-    tuple(y.shape),
-    " strides",
-    y.stride(),
-    " offset",
-    y.storage_offset(),
-    " shared with x:",
-    y.storage is x.storage,
-)
+print(y.storage, "shared with x:", y.storage is x.storage)
+print("sizes", y.shape, " strides", y.stride(), " offset", y.storage_offset())
 print(y)
 
 # %%
