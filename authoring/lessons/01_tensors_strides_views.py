@@ -302,7 +302,7 @@ for name, x in [
 # %% [markdown]
 # One more thing about strides, since it has fooled everyone who ever wrote `is_contiguous`. What is the stride of a
 # dimension of size 1? It has a single index, 0, and 0 times anything is 0. The stride is never used, so it can be any
-# number at all, and all of them are equally right. Stand the column on its side and you see it:
+# number at all, and all of them are equally right. Compare a real column with a row of four, turned upright:
 
 # %%
 column = slice_(matrix, 1, 2, 3)
