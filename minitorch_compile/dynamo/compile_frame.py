@@ -11,15 +11,14 @@ import keyword
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile import logs
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, live_iterator, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
+from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly, raise_as_plain
 from minitorch_compile.dynamo.errors import (
     BackendCompilerFailed,
     GraphBreak,
@@ -29,7 +28,7 @@ from minitorch_compile.dynamo.errors import (
 )
 from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
 from minitorch_compile.dynamo.guard_code import write_checks
-from minitorch_compile.dynamo.guards import READ_ERRORS, GuardSet
+from minitorch_compile.dynamo.guards import READ_ERRORS
 from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.liveness import live_slots
 from minitorch_compile.dynamo.output_graph import OutputGraph, restoring_grad_mode, switch_grad_mode
@@ -46,29 +45,6 @@ from minitorch_compile.tensor import fake_like, grad_mode
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache import Region
-
-MISS: Any = type(
-    "Miss", (), {"__repr__": lambda self: "MISS", "__doc__": "What a generated function returns if its guards fail."}
-)()
-
-
-@dataclass
-class Entry:
-    """One compiled version of a frame. `bind(function, plain)` gives the callable for one function object."""
-
-    bind: Callable[[FunctionType, Callable[..., Any]], Callable[..., Any]]
-    guards: GuardSet
-    source: str
-    names: dict[str, Any]
-    graph_module: GraphModule | None = None
-    graph_break: GraphBreak | None = None
-    seconds: float = 0.0
-    is_plain: bool = False
-    hits: int = field(default=0, compare=False)
-
-
-class RunPlainly(Exception):
-    """The frame ended with an exception of the program: it is run as it is, which raises the real one."""
 
 
 class _StartAgain(Exception):
@@ -175,7 +151,6 @@ class FrameCompiler:
             known = self.breaks.get(step)
             if known is not None:
                 return known
-            self._log_step()
             try:
                 self.frame.step()
             except Unsupported as error:
@@ -198,11 +173,6 @@ class FrameCompiler:
             raise _RunFrameAsItIs(error, why) from error
         self.breaks[step] = error
         raise _StartAgain from error
-
-    def _log_step(self) -> None:
-        if TRACE_BYTECODE.is_on:
-            inst = self.program.instructions[self.frame.index]
-            TRACE_BYTECODE(f"{inst}  {self.frame.stack}")
 
     # --- the three ways a frame ends ----------------------------------------------------------------------------------
 
@@ -405,14 +375,7 @@ class FrameCompiler:
             self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body
         )
         bind = function_from_source(source, f"make_{self.name}", names)
-        return Entry(bind, self.output.guards, source, names, module, shown, is_plain=is_plain)
-
-
-def raise_as_plain(error: Exception, plain: Callable[..., Any], *arguments: Any) -> None:
-    """The graph raised, before anything was changed: the plain function raises at its own line, after what it did
-    before."""
-    plain(*arguments)
-    raise error
+        return Entry(bind, self.output.guards, source, names, module, shown, repr(self.output.side_effects), is_plain)
 
 
 def _identifier(name: str) -> str:
@@ -423,6 +386,3 @@ def _identifier(name: str) -> str:
 
 def _basename(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-TRACE_BYTECODE = logs.artifact("trace_bytecode")

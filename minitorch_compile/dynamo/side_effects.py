@@ -150,7 +150,9 @@ class SideEffects:
         return iter(self.effects)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{type(effect).__name__} of {effect.target!r}" for effect in self.effects)
+        """The user's lines that change something, in order, each once."""
+        places = dict.fromkeys(effect.place for effect in self.effects if effect.place is not None)
+        return "\n".join(f"    {place.place}  {place.text.strip()}" for place in places)
 
     @property
     def changed(self) -> list[VariableTracker]:

@@ -23,6 +23,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from minitorch_compile import logs
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
@@ -47,6 +48,8 @@ from minitorch_compile.dynamo.variables.sequences import TupleVariable
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.output_graph import OutputGraph
 
+TRACE_BYTECODE, TRACE_SOURCE = logs.artifact("trace_bytecode"), logs.artifact("trace_source")
+TRACE_CALL = logs.artifact("trace_call")
 INLINE_DEPTH_LIMIT = 120  # calls inside calls; each takes about eight frames of the host's stack
 ASYNC_FLAGS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -67,6 +70,7 @@ class SymbolicInterpreter(SymbolicDomain):
         self.scope = scope
         self.parent = parent
         self.depth = 0 if parent is None else parent.depth + 1
+        self._logged_line = 0
 
     def called_by(self, caller: Tracer) -> None:
         """A generator's frame goes on below whoever asks for its next item."""
@@ -77,11 +81,21 @@ class SymbolicInterpreter(SymbolicDomain):
 
     def step(self) -> None:
         """One instruction; an `Unsupported` that passes learns the line."""
+        if TRACE_BYTECODE.is_on or TRACE_SOURCE.is_on:
+            self._log_step()
         try:
             super().step()
         except Unsupported as error:
             error.stack = (self.source_line(), *error.stack)
             raise
+
+    def _log_step(self) -> None:
+        inst = self.instructions[self.index]
+        TRACE_BYTECODE(f"{'  ' * self.depth}{inst}  {self.stack}")
+        if inst.line is not None and inst.line != self._logged_line:
+            self._logged_line = inst.line
+            text = linecache.getline(self.program.code.co_filename, inst.line, self.scope.real).rstrip()
+            TRACE_SOURCE(f"{self.program.code.co_filename.rpartition('/')[2]}:{inst.line}  {text}")
 
     def run(self) -> Value:
         self.output.frames.append(self)
@@ -99,6 +113,8 @@ class SymbolicInterpreter(SymbolicDomain):
         """Traces a call of a Python function in place."""
         code = function.code
         self._check_inlinable(function)
+        if TRACE_CALL.is_on:
+            TRACE_CALL(f"{function.describe()} inlined, called at\n{self.source_line().marked()}")
         try:
             program = decode(code)
         except UnsupportedBytecode as error:

@@ -34,7 +34,7 @@ from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.generated_source import function_from_source
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.cache import Dispatcher
+    from minitorch_compile.dynamo.dispatcher import Dispatcher
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "<default>", "__doc__": "An argument that was not given."})()
 
@@ -127,12 +127,17 @@ def make_wrapper(function: FunctionType, dispatcher: Dispatcher, miss: object) -
 def plain_caller(function: FunctionType) -> Callable[..., Any]:
     """Calls the plain function with its slots by position, as compiled code gets them."""
     signature = Signature.of(function)
-    star, double_star = signature.stars
-    if not (star or double_star or signature.keyword_only):
+    if not (any(signature.stars) or signature.keyword_only):
         return function
-    names = Namespace(argument_names(signature.code))
-    callee = names.install(function, "function")
+    return _plain_caller_maker(signature)(function)
+
+
+@functools.cache
+def _plain_caller_maker(signature: Signature) -> Callable[..., Any]:
+    star, double_star = signature.stars
+    slots = argument_names(signature.code)
+    function = Namespace(slots).install(object(), "function")
     parts = [*signature.positional, *([f"*{star}"] if star else [])]
     parts += [f"{name}={name}" for name in signature.keyword_only] + ([f"**{double_star}"] if double_star else [])
-    text = f"def call_plainly({', '.join(argument_names(signature.code))}):\n    return {callee}({', '.join(parts)})\n"
-    return function_from_source(text, "call_plainly", {callee: function})
+    text = f"def make_caller({function}):\n    return lambda {', '.join(slots)}: {function}({', '.join(parts)})\n"
+    return function_from_source(text, "make_caller", {})

@@ -212,7 +212,7 @@ def test_the_last_matching_version_is_tried_first():
     dispatcher = compiled._dynamo_dispatcher
     first_entry, first_bound = dispatcher.bound[0]
     assert dispatcher.run is first_bound
-    assert not failure(first_entry.guards, dispatcher._scope(first_entry, (matrix(),)))
+    assert not failure(first_entry.guards, dispatcher.scope(first_entry, (matrix(),)))
 
 
 def test_a_recompile_names_the_guard_and_both_values():

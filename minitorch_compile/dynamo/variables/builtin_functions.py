@@ -22,7 +22,8 @@ from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, PartialVariable
-from minitorch_compile.dynamo.variables.objects import InstanceDictVariable, UserObjectVariable
+from minitorch_compile.dynamo.variables.instance_dict import InstanceDictVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.supers import SuperVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable

@@ -314,14 +314,19 @@ class DictVariable(VariableTracker):
         self.store(tracer, key, value)
         return ConstantVariable(None)
 
+    def _view(self, kind: str) -> Value:
+        from minitorch_compile.dynamo.variables.dict_views import DictViewVariable
+
+        return DictViewVariable(self, kind)
+
     def method_keys(self, tracer: Tracer) -> Value:
-        return DictViewVariable(self, "keys")
+        return self._view("keys")
 
     def method_values(self, tracer: Tracer) -> Value:
-        return DictViewVariable(self, "values")
+        return self._view("values")
 
     def method_items(self, tracer: Tracer) -> Value:
-        return DictViewVariable(self, "items")
+        return self._view("items")
 
     def method_len(self, tracer: Tracer) -> Value:
         return ConstantVariable(self.length(tracer))
@@ -347,61 +352,3 @@ class DictVariable(VariableTracker):
         if self.cls is collections.defaultdict:
             return f"{cls}({codegen.value(self.default_factory)}, {{{inside}}})"
         return f"{cls}({{{inside}}})"
-
-
-class DictViewVariable(VariableTracker):
-    """d.keys(), d.values() or d.items(): looks at the dictionary anew each time."""
-
-    TYPES: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
-    ITERATORS: dict[str, type] = {
-        "keys": type(iter({})),
-        "values": type(iter({}.values())),
-        "items": type(iter({}.items())),
-    }
-
-    def __init__(self, owner: DictVariable, kind: str) -> None:
-        super().__init__()
-        self.owner = owner
-        self.kind = kind
-
-    def python_type(self) -> type:
-        return self.TYPES[self.kind]
-
-    def members(self, tracer: Tracer) -> list[Value]:
-        if self.kind == "keys":
-            return self.owner.keys()
-        if self.kind == "values":
-            return self.owner.values()
-        return [tracer.build("tuple", [key, value]) for key, value in self.owner.entries.values()]
-
-    def iterate(self, tracer: Tracer) -> IteratorVariable:
-        from minitorch_compile.dynamo.variables.iterators import DictIterator
-
-        return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind])
-
-    def length(self, tracer: Tracer) -> int:
-        return self.owner.length(tracer)
-
-    def truth(self, tracer: Tracer) -> bool:
-        return self.length(tracer) > 0
-
-    def contains(self, tracer: Tracer, item: Value) -> Value:
-        return self.owner.contains(tracer, item) if self.kind == "keys" else super().contains(tracer, item)
-
-    def as_set(self, tracer: Tracer) -> VariableTracker | None:
-        """For the set operators, which keys and items have."""
-        return None if self.kind == "values" else tracer.build("set", self.members(tracer))
-
-    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        as_set = self.as_set(tracer)
-        if as_set is None:
-            return None
-        return as_set.binary(tracer, op, tracer.build("set", tracer.unpack_all(other)))
-
-    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        as_set = self.as_set(tracer)
-        theirs = other.as_set(tracer) if isinstance(other, DictViewVariable) else other
-        return as_set.compare(tracer, op, theirs) if as_set is not None and theirs is not None else None
-
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.value(self.owner)}.{self.kind}()"

@@ -87,7 +87,7 @@ class FunctionVariable(VariableTracker):
         tracer.side_effects.store_attribute(self, name, value)
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
-        from minitorch_compile.dynamo.variables.objects import InstanceDictVariable
+        from minitorch_compile.dynamo.variables.instance_dict import InstanceDictVariable
 
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
@@ -133,10 +133,11 @@ class UserFunctionVariable(FunctionVariable):
     def defaults(self, tracer: Tracer) -> tuple[list[Value], dict[str, Value]]:
         assert self.source is not None
         wrap = tracer.output.wrap
+        values = self.function.__defaults__ or ()  # read from the end: that is how they belong to parameters
         positional = AttrSource(self.source, "__defaults__")
         keyword = AttrSource(self.source, "__kwdefaults__")
         return (
-            [wrap(value, ItemSource(positional, i)) for i, value in enumerate(self.function.__defaults__ or ())],
+            [wrap(value, ItemSource(positional, i - len(values))) for i, value in enumerate(values)],
             {
                 name: wrap(value, ItemSource(keyword, name))
                 for name, value in (self.function.__kwdefaults__ or {}).items()

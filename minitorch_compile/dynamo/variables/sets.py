@@ -206,7 +206,7 @@ class SetVariable(VariableTracker):
     NAMED_COMPARISONS = {"issubset": "<=", "issuperset": ">="}
 
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        from minitorch_compile.dynamo.variables.dicts import DictViewVariable
+        from minitorch_compile.dynamo.variables.dict_views import DictViewVariable
 
         if isinstance(other, DictViewVariable):
             other = other.as_set(tracer) or other

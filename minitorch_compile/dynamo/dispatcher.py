@@ -1,0 +1,130 @@
+"""The call path of a compiled function: guards, then the graph; on a miss the other versions, then a new one.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import ones
+>>> double = optimize(lambda x: x * 2, eager)
+>>> double(ones(2)), double(ones(3)), double(ones(2))
+(tensor([2., 2.]), tensor([2., 2., 2.]), tensor([2., 2.]))
+>>> len(double._dynamo_dispatcher.bound)                      # two versions; the one used last is tried first
+2
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo import reporting
+from minitorch_compile.dynamo.compile_frame import compile_frame
+from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
+from minitorch_compile.dynamo.errors import InternalTracerError
+from minitorch_compile.dynamo.frame_code import parameter_names
+from minitorch_compile.dynamo.guards import failure
+from minitorch_compile.dynamo.wrapper import plain_caller
+from minitorch_compile.tensor.dispatch import stacks
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.cache import CodeCache, Region
+
+LOCK = threading.RLock()  # one compilation at a time; running compiled code takes no lock
+
+
+class Dispatcher:
+    """The versions of one function object. `run` is the one to try first; it returns MISS if its guards fail."""
+
+    __slots__ = ("run", "miss", "function", "plain", "region", "owner", "bound", "__weakref__")
+
+    def __init__(self, function: FunctionType, region: Region, owner: type | None) -> None:
+        self.function = function
+        self.owner = owner
+        self.region = region
+        self.plain = plain_caller(function)
+        self.miss = self._miss
+        self.forget()
+
+    def forget(self) -> None:
+        """As if nothing had been compiled."""
+        self.bound: list[tuple[Entry, Callable[..., Any]]] = []
+        self.run: Callable[..., Any] = _always_miss
+
+    def __call__(self, *arguments: Any) -> Any:
+        """A call with all slots by position, as resume functions are called."""
+        result = self.run(*arguments)
+        return result if result is not MISS else self.miss(*arguments)
+
+    @property
+    def cache(self) -> CodeCache:
+        """What is compiled for this code, also by other function objects of it."""
+        return self.region.cache_of(self.function, self.owner)
+
+    def _miss(self, *arguments: Any) -> Any:
+        """The first version did not match: try the others, then compile."""
+        for entry, bound in self._others():
+            result = bound(*arguments)
+            if result is not MISS:
+                self._use_first(entry, bound)
+                return result
+        if stacks.modes or stacks.transforms:
+            return self.plain(*arguments)  # inside another trace: what it sees is the plain program
+        return self._compiled(arguments)(*arguments)
+
+    def _others(self) -> list[tuple[Entry, Callable[..., Any]]]:
+        """The versions that `run` is not: bound here before, and those that another function object or thread made."""
+        known = {id(entry) for entry, _ in self.bound}
+        fresh = [(e, e.bind(self.function, self.plain)) for e in self.cache.entries if id(e) not in known]
+        return self.bound[1:] + fresh
+
+    def _use_first(self, entry: Entry, bound: Callable[..., Any]) -> None:
+        self.bound = [(entry, bound), *((e, b) for e, b in self.bound if e is not entry)]
+        self.run = bound
+
+    def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """A new version for these arguments, or the plain function if there should be none."""
+        with LOCK:
+            cache = self.cache
+            if cache.is_full:
+                reporting.warn_of_the_limit(self, arguments)
+                return self.plain
+            reporting.log_recompile(self, arguments)
+            try:
+                entry = compile_frame(self.function, arguments, self.region, self.owner)
+            except RunPlainly:
+                cache.plain_runs += 1
+                return self.plain
+            cache.entries.append(entry)
+            reporting.log_entry(self, entry)
+            bound = entry.bind(self.function, self.plain)
+            self._use_first(entry, bound)
+        return lambda *arguments: self._first_run(bound, arguments)
+
+    def _first_run(self, bound: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        result = bound(*arguments)
+        if result is MISS:
+            failed = self.failures(arguments)[-1]
+            raise InternalTracerError(f"{self.function.__qualname__}: {failed} right after compiling it.")
+        return result
+
+    # --- looking ------------------------------------------------------------------------------------------------------
+
+    def scope(self, entry: Entry, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """The names that the guards of an entry refer to."""
+        code = self.function.__code__
+        cells = {f"cell_{name}": cell for name, cell in zip(code.co_freevars, self.function.__closure__ or ())}
+        return {**entry.names, **cells, **dict(zip(parameter_names(code).values(), arguments))}
+
+    def failures(self, arguments: tuple[Any, ...]) -> list[str]:
+        """For each version, the guard that these arguments fail."""
+        return [str(failure(entry.guards, self.scope(entry, arguments))) for entry in self.cache.entries]
+
+    @property
+    def place(self) -> str:
+        """The function, as messages name it."""
+        code = self.function.__code__
+        return f"{code.co_qualname}, {code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
+
+
+def _always_miss(*arguments: Any) -> Any:
+    return MISS

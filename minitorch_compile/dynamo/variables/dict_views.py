@@ -1,0 +1,75 @@
+"""d.keys(), d.values() and d.items().
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x, d: [x * v for k, v in d.items() if k in d.keys() & {"a"}], ones(2), {"a": 2, "b": 3}))
+x -> (x * 2,)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.dicts import DictVariable
+from minitorch_compile.dynamo.variables.iterators import DictIterator, IteratorVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.tracer import Tracer
+
+
+class DictViewVariable(VariableTracker):
+    """d.keys(), d.values() or d.items(): looks at the dictionary anew each time."""
+
+    TYPES: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+    ITERATORS: dict[str, type] = {
+        "keys": type(iter({})),
+        "values": type(iter({}.values())),
+        "items": type(iter({}.items())),
+    }
+
+    def __init__(self, owner: DictVariable, kind: str) -> None:
+        super().__init__()
+        self.owner = owner
+        self.kind = kind
+
+    def python_type(self) -> type:
+        return self.TYPES[self.kind]
+
+    def members(self, tracer: Tracer) -> list[Value]:
+        if self.kind == "keys":
+            return self.owner.keys()
+        if self.kind == "values":
+            return self.owner.values()
+        return [tracer.build("tuple", [key, value]) for key, value in self.owner.entries.values()]
+
+    def iterate(self, tracer: Tracer) -> IteratorVariable:
+        return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind])
+
+    def length(self, tracer: Tracer) -> int:
+        return self.owner.length(tracer)
+
+    def truth(self, tracer: Tracer) -> bool:
+        return self.length(tracer) > 0
+
+    def contains(self, tracer: Tracer, item: Value) -> Value:
+        return self.owner.contains(tracer, item) if self.kind == "keys" else super().contains(tracer, item)
+
+    def as_set(self, tracer: Tracer) -> VariableTracker | None:
+        """For the set operators, which keys and items have."""
+        return None if self.kind == "values" else tracer.build("set", self.members(tracer))
+
+    def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        as_set = self.as_set(tracer)
+        if as_set is None:
+            return None
+        return as_set.binary(tracer, op, tracer.build("set", tracer.unpack_all(other)))
+
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        as_set = self.as_set(tracer)
+        theirs = other.as_set(tracer) if isinstance(other, DictViewVariable) else other
+        return as_set.compare(tracer, op, theirs) if as_set is not None and theirs is not None else None
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"{codegen.value(self.owner)}.{self.kind}()"
