@@ -40,11 +40,13 @@ from minitorch_compile.tensor import (
 from minitorch_compile.tensor import (
     bool_ as bool,
 )
+from minitorch_compile.tensor.blas import get_num_threads, set_num_threads
 from minitorch_compile.tensor.ops import (
     abs,
     add,
     addmm,
     all,
+    allclose,
     amax,
     amin,
     any,
@@ -71,6 +73,7 @@ from minitorch_compile.tensor.ops import (
     empty,
     empty_like,
     eq,
+    equal,
     erf,
     exp,
     expm1,
@@ -86,6 +89,7 @@ from minitorch_compile.tensor.ops import (
     gt,
     index_put,
     index_select,
+    isclose,
     isnan,
     layer_norm,
     le,
@@ -167,6 +171,11 @@ short = int16
 __version__ = "0.1.0"
 
 __all__ = [
+    "allclose",
+    "equal",
+    "get_num_threads",
+    "isclose",
+    "set_num_threads",
     "_dynamo",
     "compile",
     "compiler",

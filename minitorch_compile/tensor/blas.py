@@ -1,9 +1,9 @@
 """Matrix products by NumPy's BLAS, small ones on one thread.
 
-OpenBLAS shares out a product among all cores from about 2**18 multiplications on, and its threads wait by spinning. That
-gains little for a small product, and is a disaster when another program is running: on two busy cores, a training step
-of a small MLP was seen to take 60 milliseconds instead of 1. So a product of less than SMALL multiplications is computed
-by the calling thread alone.
+OpenBLAS shares out a product among all cores from about 2**18 multiplications on, and its threads wait by spinning.
+That gains little for a small product, and is a disaster when another program is running: on two busy cores, a training
+step of a small MLP was seen to take 60 milliseconds instead of 1. So a product of less than SMALL multiplications is
+computed by the calling thread alone.
 
 >>> import numpy as np
 >>> matmul(np.ones((2, 3)), np.ones((3, 1)))
@@ -32,6 +32,19 @@ def openblas(folder: str) -> Any:
 
 
 _openblas = openblas("numpy")
+
+
+def get_num_threads() -> int:
+    """How many threads a large matrix product may use."""
+    return 1 if _openblas is None else _openblas.get_num_threads()
+
+
+def set_num_threads(threads: int) -> None:
+    """Lets large matrix products use up to `threads` threads, eager and compiled. RuntimeError unless positive."""
+    if not isinstance(threads, int) or threads < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, got {threads!r}")
+    for library in ThreadpoolController().select(user_api="blas").lib_controllers:
+        library.set_num_threads(threads)
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -272,3 +272,25 @@ def test_a_fake_tensor_has_no_data_and_says_so() -> None:
     for read in (fake.sum().item, lambda: bool(fake.sum()), lambda: fake.numpy(), lambda: fake[fake > 0]):
         with pytest.raises(RuntimeError, match="fake tensor has no data|depends on the data"):
             read()
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+def test_closeness_is_numpys(equal_nan: bool) -> None:
+    values = np.array([0.0, 1.0, 1.0 + 1e-6, -1.0, np.inf, -np.inf, np.nan, 1e-9])
+    x, y = from_numpy(values[:, None].copy()), from_numpy(values)
+    expected = np.isclose(values[:, None], values, equal_nan=equal_nan)
+    np.testing.assert_array_equal(torch.isclose(x, y, equal_nan=equal_nan).numpy(), expected)
+    assert torch.allclose(torch.tensor([3, 4]), torch.tensor([3, 4])) and not torch.equal(x, y)
+    with pytest.raises(RuntimeError, match="did not match"):
+        torch.isclose(torch.ones(2), torch.ones(2, dtype=torch.float64))
+
+
+def test_thread_count_is_set_and_bad_ones_refused() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+    with pytest.raises(RuntimeError, match="positive integer"):
+        torch.set_num_threads(0)

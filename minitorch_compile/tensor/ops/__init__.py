@@ -5,6 +5,7 @@
 """
 
 from minitorch_compile.tensor.op import table
+from minitorch_compile.tensor.ops.closeness import allclose, equal, isclose
 from minitorch_compile.tensor.ops.contraction import addmm, bmm, linear, matmul, mm
 from minitorch_compile.tensor.ops.conv import conv2d, convolution, convolution_input_grad, convolution_weight_grad
 from minitorch_compile.tensor.ops.creation import (
@@ -174,6 +175,9 @@ from minitorch_compile.tensor.ops.view import (
 )
 
 __all__ = [
+    "allclose",
+    "equal",
+    "isclose",
     "abs",
     "adaptive_avg_pool2d",
     "add",
