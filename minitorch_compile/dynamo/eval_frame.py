@@ -45,7 +45,15 @@ def optimize_in(region: Region, function: Any) -> Any:
     method = inspect.getattr_static(type(function), "__call__", None)
     if not isinstance(method, FunctionType):
         return function  # written in C: there is no bytecode to trace
-    return OptimizedObject(function, region, region.wrap(method))
+    return OptimizedObject(function, region, region.wrap(method), _compiled_forward(function, region))
+
+
+def _compiled_forward(owner: Any, region: Region) -> Callable[..., Any] | None:
+    """The compiled forward of an object whose call may be nothing but that, such as an nn.Module."""
+    forward = inspect.getattr_static(type(owner), "forward", None)
+    if not hasattr(type(owner), "_call_is_forward") or not isinstance(forward, FunctionType):
+        return None
+    return region.wrap(_original(forward)) if _has_plain_frame(forward) else None
 
 
 def compiled_callable(function: Any, region: Region) -> Any:

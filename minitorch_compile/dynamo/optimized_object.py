@@ -10,16 +10,23 @@ class OptimizedObject:
     """A callable object, such as an nn.Module, whose call is compiled. Everything else is the object's own.
 
     Attributes are read from and stored on the original, so a module's `state_dict` and `parameters` are unchanged, and
-    `isinstance` sees the original's class.
+    `isinstance` sees the original's class. `forward` is given for objects that say, in `_call_is_forward`, when a call
+    is nothing but that: graphs and guards then have the names of forward's parameters.
     """
 
-    def __init__(self, original: Any, region: Any, call: Callable[..., Any]) -> None:
+    def __init__(
+        self, original: Any, region: Any, call: Callable[..., Any], forward: Callable[..., Any] | None = None
+    ) -> None:
         object.__setattr__(self, "_orig_mod", original)
         object.__setattr__(self, "_dynamo_region", region)
         object.__setattr__(self, "_dynamo_call", call)
+        object.__setattr__(self, "_dynamo_forward", forward)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._dynamo_call(self._orig_mod, *args, **kwargs)
+        original = self._orig_mod
+        if self._dynamo_forward is not None and original._call_is_forward:
+            return self._dynamo_forward(original, *args, **kwargs)
+        return self._dynamo_call(original, *args, **kwargs)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

@@ -48,6 +48,13 @@ class Module(ModuleState):
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
+    @property
+    def _call_is_forward(self) -> bool:
+        """Whether calling the module runs its class's forward and nothing else: then a compiler may begin there."""
+        cls = type(self)
+        own_call = cls.__call__ is not Module.__call__ or cls._call_impl is not Module._call_impl
+        return not (own_call or self._forward_pre_hooks or self._forward_hooks or "forward" in self.__dict__)
+
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = self._forward_pre_hooks.before(self, args, kwargs)
         return self._forward_hooks.after(self, args, kwargs, self.forward(*args, **kwargs))

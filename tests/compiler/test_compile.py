@@ -115,3 +115,27 @@ def test_explain_counts_graphs_breaks_and_ops() -> None:
     report = torch._dynamo.explain(broken)(torch.ones(2))
     assert (report.graph_count, report.graph_break_count, report.op_count) == (2, 1, 2)
     assert "graph_break" in str(report)
+
+
+def test_hooks_registered_after_compiling_run_and_their_removal_counts() -> None:
+    model = MLP()
+    compiled = torch.compile(model, backend="eager")
+    x = torch.ones(1, 8)
+    plain = compiled(x).detach().numpy()
+    handle = model.register_forward_hook(lambda module, args, output: output + 1)
+    np.testing.assert_allclose(compiled(x).detach().numpy(), plain + 1, rtol=1e-6)
+    handle.remove()
+    np.testing.assert_array_equal(compiled(x).detach().numpy(), plain)
+
+
+def test_a_forward_set_on_the_instance_is_the_one_that_runs() -> None:
+    model = MLP()
+    compiled = torch.compile(model, backend="eager")
+    compiled(torch.ones(1, 8))
+    model.forward = lambda x: x * 0
+    assert compiled(torch.ones(1, 8)).sum().item() == 0
+
+
+def test_graph_inputs_have_the_names_of_forwards_parameters() -> None:
+    seen = torch.compiler.inspect(MLP(), torch.ones(2, 8))
+    assert [node.name for node in seen.graph.graph.find_nodes(op="placeholder")][1] == "x"
