@@ -138,4 +138,4 @@ def test_a_forward_set_on_the_instance_is_the_one_that_runs() -> None:
 
 def test_graph_inputs_have_the_names_of_forwards_parameters() -> None:
     seen = torch.compiler.inspect(MLP(), torch.ones(2, 8))
-    assert [node.name for node in seen.graph.graph.find_nodes(op="placeholder")][1] == "x"
+    assert [node.name for node in seen.graph.graph.find_nodes(op="placeholder")][0] == "x"
