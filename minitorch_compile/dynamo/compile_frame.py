@@ -323,7 +323,8 @@ class FrameCompiler:
         try:
             compiled = self.region.backend(module, examples)
         except Exception as error:
-            name = getattr(self.region.backend, "__name__", repr(self.region.backend))
+            backend = self.region.backend
+            name = getattr(backend, "__name__", type(backend).__name__)
             raise BackendCompilerFailed(f"backend {name!r} raised {type(error).__name__}: {error}") from error
         if not callable(compiled):
             raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")
