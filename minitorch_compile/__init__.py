@@ -9,7 +9,7 @@ tensor(3.)
 
 from minitorch_compile import autograd, compiler, nn, optim
 from minitorch_compile import dynamo as _dynamo
-from minitorch_compile.compiler import compile, list_backends, list_mode_options, list_options
+from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.tensor import (
     Generator,
     Op,
@@ -222,6 +222,7 @@ __all__ = [
     "empty",
     "empty_like",
     "enable_grad",
+    "explain",
     "eq",
     "erf",
     "exp",
