@@ -1,34 +1,28 @@
-"""Kernels: Numba functions with a C signature, which the wrapper of a graph calls by symbol.
+"""Kernels: Numba functions with a C signature, known by their address.
 
-A kernel takes a range `[lo, hi)` of its outermost loop, then one pointer a buffer. It is compiled on its own and
-registered under a symbol, so the wrapper compiles in milliseconds whatever its kernels contain, and equal kernels are
-compiled once.
+A kernel takes a range `[lo, hi)` of its outermost loop, then sizes, then one pointer a buffer. It is compiled on its
+own, and equal kernels are compiled once in a process, whichever graphs they belong to.
 
->>> from minitorch_compile.inductor.raw_memory import pointer
 >>> @kernel("doctest_double", types.float32, types.float32)
 ... def double(lo, hi, x, out):
 ...     for i in range(lo, hi):
 ...         out[i] = x[i] + x[i]
->>> @njit
-... def call(x, out):
-...     double(0, 3, pointer(x), pointer(out))
->>> x = np.arange(3, dtype=np.float32); out = np.empty(3, np.float32)
->>> call(x, out); out
+>>> x, out = np.arange(3, dtype=np.float32), np.empty(3, np.float32)
+>>> double(0, 3, x, out); out
 array([0., 2., 4.], dtype=float32)
 """
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
-from numba import config, njit, types
+from numba import config, types
 from numba.core.sigutils import normalize_signature
-from numba.np.numpy_support import from_dtype
 
 # Numba's `cfunc`, opened up: the class that compiles one is private.
 ccallback: Any = importlib.import_module("numba.core.ccallback")
@@ -36,7 +30,7 @@ ccallback: Any = importlib.import_module("numba.core.ccallback")
 # Division by zero gives inf or NaN instead of an exception; arithmetic is never reordered (see native.accumulate_sum).
 OPTIONS = {"nopython": True, "error_model": "numpy"}
 
-_compiled: dict[str, Any] = {}  # by symbol: keeps the machine code alive, and equal kernels are compiled once
+_compiled: dict[str, NativeFunction] = {}  # by name: equal kernels have equal names
 
 
 class _KernelCompiler(ccallback._CFuncCompiler):
@@ -48,23 +42,32 @@ class _KernelCompiler(ccallback._CFuncCompiler):
         return flags
 
 
-def kernel(symbol: str, *elements: Any, sizes: int = 0) -> Callable[[Callable[..., None]], Any]:
-    """Compiles a function (lo, hi, size, ..., pointer, ...) and names it `symbol`.
+class NativeFunction:
+    """Machine code at an `address`, taking 64-bit integers and pointers; `python` is the function it was made from."""
 
-    `elements` are the types behind its pointers, `sizes` says how many sizes stand before them.
-    """
-    arguments = [types.int64] * (2 + sizes) + [types.CPointer(element) for element in elements]
-    return native_function(symbol, types.void(*arguments))
+    def __init__(self, name: str, signature: Any, python: Callable[..., None]) -> None:
+        self.name = name
+        self.python = python
+        self.compiled = ccallback.CFunc(python, normalize_signature(signature), {}, OPTIONS)
+        self.compiled._compiler = _KernelCompiler(
+            python, self.compiled._targetdescr, OPTIONS, {}, pipeline_class=self.compiled._compiler.pipeline_class
+        )
+        if is_in_file(python):
+            self.compiled.enable_caching()
+        self.compiled.compile()
+        self.address: int = self.compiled.address
 
+    def __call__(self, *arguments: Any) -> None:
+        """Runs it from Python, for tests and lessons: an array stands for the pointer to its first element."""
+        words = [a.ctypes.data if isinstance(a, np.ndarray) else int(a) for a in arguments]
+        ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(words))(self.address)(*words)
 
-def graph_function(*elements: str) -> Callable[[Callable[..., None]], Any]:
-    """Compiles the function that runs a whole graph: it takes flat arrays of these dtypes."""
+    def assembly(self) -> str:
+        """The machine code, as text."""
+        return self.compiled._library.get_asm_str()
 
-    def decorate(function: Callable[..., None]) -> Any:
-        arrays = [types.Array(from_dtype(np.dtype(element)), 1, "C") for element in elements]
-        return njit(types.void(*arrays), error_model="numpy", cache=is_in_file(function))(function)
-
-    return decorate
+    def __repr__(self) -> str:
+        return f"<native {self.python.__name__} at {self.address:#x}>"
 
 
 def is_in_file(function: Callable[..., Any]) -> bool:
@@ -72,27 +75,26 @@ def is_in_file(function: Callable[..., Any]) -> bool:
     return os.path.isfile(function.__code__.co_filename)
 
 
-def native_function(symbol: str, signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compiles a function of C types under a symbol; what comes back can be called from njit code by that symbol."""
+def native_function(name: str, signature: Any) -> Callable[[Callable[..., None]], Any]:
+    """Compiles a function of 64-bit integers and pointers; what was compiled under the same name is taken instead.
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    With NUMBA_DISABLE_JIT=1 the function stays plain Python.
+    """
+
+    def decorate(function: Callable[..., None]) -> Any:
         if config.DISABLE_JIT:
             return function
-        if symbol not in _compiled:
-            compiled = ccallback.CFunc(function, normalize_signature(signature), {}, OPTIONS)
-            compiled._compiler = _KernelCompiler(
-                function, compiled._targetdescr, OPTIONS, {}, pipeline_class=compiled._compiler.pipeline_class
-            )
-            if is_in_file(function):
-                compiled.enable_caching()
-            compiled.compile()
-            llvm.add_symbol(symbol, compiled.address)
-            _compiled[symbol] = compiled
-        return types.ExternalFunction(symbol, signature)
+        if name not in _compiled:
+            _compiled[name] = NativeFunction(name, signature, function)
+        return _compiled[name]
 
     return decorate
 
 
-def assembly(symbol: str) -> str:
-    """The machine code of a compiled kernel, as text."""
-    return _compiled[symbol]._library.get_asm_str()
+def kernel(name: str, *elements: Any, sizes: int = 0) -> Callable[[Callable[..., None]], Any]:
+    """Compiles a function (lo, hi, size, ..., pointer, ...).
+
+    `elements` are the types behind its pointers; `sizes` says how many sizes stand before them.
+    """
+    arguments = [types.int64] * (2 + sizes) + [types.CPointer(element) for element in elements]
+    return native_function(name, types.void(*arguments))

@@ -62,9 +62,6 @@ if config.DISABLE_JIT:
     def release(block: np.ndarray) -> None:
         return None
 
-    def integers(values: tuple[int, ...]) -> np.ndarray:
-        return np.array(values)
-
     def as_tuple(array: np.ndarray, like: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(int(value) for value in array)
 
@@ -126,20 +123,8 @@ else:
         return types.void(block), code
 
     @intrinsic
-    def integers(typing_context, values):
-        """A pointer to these numbers, valid until the calling function returns: how a C function gets a tuple."""
-
-        def code(context, builder, signature, arguments):
-            array = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), len(values)))
-            for place, number in enumerate(cgutils.unpack_tuple(builder, arguments[0])):
-                builder.store(number, cgutils.gep_inbounds(builder, array, 0, place))
-            return builder.bitcast(array, ir.IntType(64).as_pointer())
-
-        return types.CPointer(types.int64)(types.UniTuple(types.int64, len(values))), code
-
-    @intrinsic
     def as_tuple(typing_context, start, like):
-        """The numbers behind a pointer of `integers`, as a tuple of the length of `like`."""
+        """The numbers behind a pointer, as a tuple of the length of `like`."""
 
         def code(context, builder, signature, arguments):
             return builder.load(builder.bitcast(arguments[0], context.get_value_type(like).as_pointer()))

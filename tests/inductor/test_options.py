@@ -54,6 +54,6 @@ def test_max_fusion_1_makes_more_kernels_and_the_block_is_made_once() -> None:
     graph = inspect(chain, torch.randn(6, 5), torch.randn(5, 4)).forward_graph
     fused, unfused = schedule(lower(graph)), schedule(lower(graph), Limits(operations=1))
     assert unfused.kernel_count > fused.kernel_count
-    assert "allocate(" in write_file(unfused).source
+    assert "\n    block=" in write_file(unfused).source
     source = write_file(unfused, reuse_temporaries=True).source
-    assert "allocate(" not in source and "\nblock = np.empty(" in source
+    assert "\n    block=" not in source and "\nblock = np.empty(" in source

@@ -3,21 +3,29 @@
 Three layers, from the inside out:
 
 * `fused_...(lo, hi, in0, ..., out0, ...)`: the kernels.
-* `call(arg0, ..., out0, ...)`: one native function for the whole graph. It allocates one block for all temporaries, and
-  runs kernels and BLAS one after the other.
-* `run(arg0, ...)`: takes and returns tensors. It allocates the outputs and makes one native call.
+* `call((arg0, ..., out0, ...))`: one native call for the whole graph. It runs kernels and BLAS one after the other,
+  with one block of memory for all temporaries (see `native_call`).
+* `run(arg0, ...)`: takes and returns tensors. It allocates the outputs and makes the native call.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from minitorch_compile.inductor import element_functions, kernel_function, native, raw_memory, tensor_call, vecmath
+from minitorch_compile.inductor import (
+    element_functions,
+    kernel_function,
+    native,
+    native_call,
+    raw_memory,
+    tensor_call,
+    vecmath,
+)
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cpu import write_kernel
 from minitorch_compile.inductor.extern import blas, convolution, pooling
@@ -48,7 +56,18 @@ inf, nan = math.inf, math.nan
 '''
 
 # Where the names come from that a generated file may use.
-MODULES = (kernel_function, native, raw_memory, element_functions, tensor_call, vecmath, blas, convolution, pooling)
+MODULES = (
+    kernel_function,
+    native_call,
+    native,
+    raw_memory,
+    element_functions,
+    tensor_call,
+    vecmath,
+    blas,
+    convolution,
+    pooling,
+)
 
 
 @dataclass
@@ -79,7 +98,7 @@ class WrapperWriter:
 
     def write(self) -> GeneratedFile:
         kernels = self.kernel_definitions()
-        call = self.call(self.call_body())
+        call = self.call()
         text = "\n\n\n".join(part for part in ["\n".join(self.definitions), *kernels, call, self.run()] if part)
         header = HEADER.format(schedule=self.schedule, imports=imports_for(text))
         return GeneratedFile(f"{header}\n\n{text}\n", [k for k in self.kernels if k], self.plan)
@@ -112,20 +131,29 @@ class WrapperWriter:
     def uses_status(self) -> bool:
         return any(kernel is not None and kernel.uses_status for kernel in self.kernels)
 
-    def call_body(self) -> list[str]:
-        lines = [f"{buffer.name} = pointer({buffer.name})" for buffer in [*self.used_arguments(), *self.results]]
-        lines += ["status = pointer(status)"] if self.uses_status else []
-        if self.plan.total:
-            lines.append("block = pointer(block)" if self.keeps_block else f"block = allocate({self.plan.total})")
+    def call(self) -> str:
+        """The list of kernels that the native call runs, each under the user's line it was made for."""
+        tensors = [buffer.name for buffer in [*self.used_arguments(), *self.results]] + self.extra_arguments
+        lines = [f"tensors={quoted(tensors)},"]
+        if self.plan.total and not self.keeps_block:
+            lines.append(f"block={self.plan.total},")
+        temporaries = [self.place_of(buffer) for step in self.schedule.steps for buffer in step.outputs]
+        if any(temporaries):
+            lines += ["temporaries={", *(f"    {line}" for line in temporaries if line), "},"]
+        lines += ["steps=[", *(f"    {line}" for line in self.step_lines()), "],"]
+        body = "\n".join(f"    {line}" for line in lines)
+        return f"call = NativeCall(\n{body}\n)"
+
+    def step_lines(self) -> list[str]:
+        lines: list[str] = []
         comment = ""
         for number, step in enumerate(self.schedule.steps):
             origins = [str(origin) for origin in origins_of(step)]
             if origins and origins[-1] != comment:
                 comment = origins[-1]
                 lines.append(f"# {comment}")
-            lines += self.place_outputs(number)
-            lines += self.call_step(number)
-        return lines + (["release(block)"] if self.plan.total and not self.keeps_block else [])
+            lines.append(f"{self.step(number)},")
+        return lines
 
     def used_arguments(self) -> list[Buffer]:
         used = {
@@ -133,54 +161,46 @@ class WrapperWriter:
         }
         return [buffer for buffer in self.arguments if buffer in used]
 
-    def place_outputs(self, number: int) -> list[str]:
-        """A line for each temporary that comes to life in this step: its place in the block."""
-        lines = []
-        for buffer in self.schedule.steps[number].outputs:
-            root = self.plan.same[buffer]
-            if root is not buffer:
-                continue
-            if buffer in self.plan.offsets:
-                lines.append(f"{buffer.name} = {buffer.dtype.name}_at(block, {self.plan.offsets[buffer]})")
-        return lines
+    def place_of(self, buffer: Buffer) -> str:
+        """Where a temporary lies in the block; nothing for a buffer that isn't there, or that takes another's place."""
+        if self.plan.same[buffer] is not buffer or buffer not in self.plan.offsets:
+            return ""
+        return f'"{buffer.name}": ("{buffer.dtype.name}", {self.plan.offsets[buffer]}),'
 
-    def call_step(self, number: int) -> list[str]:
+    def step(self, number: int) -> str:
+        """The kernel of a step and its arguments, as the source of a tuple."""
         step, kernel = self.schedule.steps[number], self.kernels[number]
         if isinstance(step, ExternCall):
-            workspace = ""
-            if (number, "workspace") in self.plan.offsets:
-                place = self.plan.offsets[number, "workspace"]
-                workspace = f"{step.outputs[0].dtype.name}_at(block, {place})"
-            pointers = [*map(self.view_pointer, step.inputs), *(self.name_of(b) for b in step.outputs)]
+            workspace = self.in_block((number, "workspace"), step.outputs[0].dtype.name)
+            pointers = [*map(self.view_pointer, step.inputs), *(f'"{self.name_of(b)}"' for b in step.outputs)]
             source = source_of(step, pointers, workspace)
-            self.definitions |= dict.fromkeys(source.definitions)
-            return source.lines
+            self.definitions[source.definition] = None
+            return source.step
         assert kernel is not None
-        buffers = dict.fromkeys(self.name_of(buffer) for buffer in kernel.buffers)
-        scratch = [f"{a.dtype.name}_at(block, {self.plan.offsets[number, a.name]})" for a in kernel.scratch]
-        status = ["status"] if kernel.uses_status else []
+        buffers = dict.fromkeys(f'"{self.name_of(buffer)}"' for buffer in kernel.buffers)
+        scratch = [self.in_block((number, array.name), array.dtype.name) for array in kernel.scratch]
+        status = ['"status"'] if kernel.uses_status else []
         arguments = ["0", str(kernel.extent), *map(str, kernel.sizes.values()), *buffers, *scratch, *status]
-        return [f"{self.functions[kernel.structure]}({', '.join(arguments)})"]
+        return f"({self.functions[kernel.structure]}, {', '.join(arguments)})"
+
+    def in_block(self, what: Hashable, element: str) -> str:
+        """Scratch memory of one step; nothing if the plan has none."""
+        if what not in self.plan.offsets:
+            return ""
+        return f'Part("block", {self.plan.offsets[what]}, "{element}")'
 
     def name_of(self, buffer: Buffer) -> str:
         return self.plan.same.get(buffer, buffer).name
 
     def view_pointer(self, view: StridedView) -> str:
-        name = self.name_of(view.buffer)
-        return f"advance({name}, {view.offset})" if view.offset else name
+        name, element = self.name_of(view.buffer), view.buffer.dtype
+        return f'Part("{name}", {view.offset * element.itemsize}, "{element.name}")' if view.offset else f'"{name}"'
 
     @property
-    def extra_arguments(self) -> dict[str, str]:
-        """What the native call takes besides the graph's buffers, with element types."""
-        status = {"status": "int64"} if self.uses_status else {}
-        return status | ({"block": "uint8"} if self.keeps_block and self.plan.total else {})
-
-    def call(self, body: Iterable[str]) -> str:
-        buffers = [*self.used_arguments(), *self.results]
-        names = [buffer.name for buffer in buffers] + list(self.extra_arguments)
-        types = [f'"{element}"' for element in [*(b.dtype.name for b in buffers), *self.extra_arguments.values()]]
-        lines = "\n".join(f"    {line}" for line in body) or "    pass"
-        return f"@graph_function({', '.join(types)})\ndef call({', '.join(names)}):\n{lines}"
+    def extra_arguments(self) -> list[str]:
+        """What the native call takes besides the graph's buffers."""
+        status = ["status"] if self.uses_status else []
+        return status + (["block"] if self.keeps_block and self.plan.total else [])
 
     # ------------------------------------------------------------------------------------------ the Python function
 
@@ -191,7 +211,7 @@ class WrapperWriter:
         if self.uses_status:
             lines.append("status = np.zeros(3, np.int64)")
         passed = [flat_text(b.name) for b in self.used_arguments()] + [b.name for b in self.results]
-        lines.append(f"call({', '.join([*passed, *self.extra_arguments])})")
+        lines.append(f"call(({', '.join([*passed, *self.extra_arguments])},))")
         if self.uses_status:
             lines += ["if status[0]:", "    raise index_error(status)"]
         made: dict[Any, str] = {}
@@ -237,6 +257,11 @@ def flat_text(name: str) -> str:
     return f"{name}.storage.buffer if not {name}.offset else flat({name})"
 
 
+def quoted(names: Iterable[str]) -> str:
+    """A tuple of strings, as source."""
+    return "(" + " ".join(f'"{name}",' for name in names) + ")"
+
+
 def numpy_name(buffer: Buffer) -> str:
     return "bool_" if buffer.dtype.name == "bool" else buffer.dtype.name
 
@@ -256,7 +281,7 @@ def kernel_definition(name: str, kernel: KernelSource) -> str:
     types = ", ".join(str(element_type(name)) for name in kernel.element_dtypes)
     body = textwrap.indent(kernel.body, "    ")
     sizes = f", sizes={len(kernel.sizes)}" if kernel.sizes else ""
-    return f'@kernel("minitorch_{kernel.digest}", {types}{sizes})\ndef {name}({", ".join(kernel.parameters)}):\n{body}'
+    return f'@kernel("{kernel.digest}", {types}{sizes})\ndef {name}({", ".join(kernel.parameters)}):\n{body}'
 
 
 def imports_for(text: str) -> str:

@@ -20,6 +20,7 @@ array([[ 3.,  3.],
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -30,6 +31,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from scipy.linalg import cython_blas
 
+from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.raw_memory import ELEMENTS, advance
 from minitorch_compile.tensor.blas import SMALL, openblas
 
 SYMBOLS = {"float32": ("minitorch_sgemm", "sgemm"), "float64": ("minitorch_dgemm", "dgemm")}
@@ -146,3 +149,38 @@ def _byte(value: int) -> ir.Constant:
 
 
 gemm = _python_gemm if config.DISABLE_JIT else _native_gemm
+
+
+# ------------------------------------------------------------------------------------------------ as kernels
+
+
+def matrix_product(transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, c, c_step):
+    """c = a @ b."""
+    gemm(transpose_a != 0, transpose_b != 0, rows, columns, inner, a, a_step, b, b_step, 0.0, c, c_step)
+
+
+def batched_product(
+    count, transpose_a, transpose_b, rows, columns, inner, a, a_part, a_step, b, b_part, b_step, c, c_step
+):
+    """`count` products, whose matrices lie `a_part` and `b_part` elements apart; the results lie one after another."""
+    for n in range(count):
+        first, second, result = advance(a, n * a_part), advance(b, n * b_part), advance(c, n * rows * columns)
+        gemm(
+            transpose_a != 0, transpose_b != 0, rows, columns, inner, first, a_step, second, b_step, 0.0, result, c_step
+        )
+
+
+@cache
+def product_kernel(element: str) -> Any:
+    """`matrix_product` for one dtype; compiled when first asked for."""
+    number, pointer = types.int64, types.CPointer(ELEMENTS[element])
+    signature = types.void(*[number] * 5, pointer, number, pointer, number, pointer, number)
+    return native_function(f"matrix_product_{element}", signature)(matrix_product)
+
+
+@cache
+def batched_product_kernel(element: str) -> Any:
+    """`batched_product` for one dtype; compiled when first asked for."""
+    number, pointer = types.int64, types.CPointer(ELEMENTS[element])
+    signature = types.void(*[number] * 6, pointer, number, number, pointer, number, number, pointer, number)
+    return native_function(f"batched_product_{element}", signature)(batched_product)

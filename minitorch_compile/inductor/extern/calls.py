@@ -1,6 +1,6 @@
-"""How the wrapper calls each extern kernel: the line of source, the names it imports, the scratch memory it needs.
+"""How a graph calls each extern kernel: a step for its `NativeCall`, and where the kernel comes from.
 
-The arguments of a line are the pointers of inputs and outputs, already moved to a view's offset, and numbers.
+A step is the source of a tuple: the kernel, then numbers and the texts that stand for inputs and outputs.
 
 >>> from minitorch_compile.inductor.ir import Buffer, ExternCall, StridedView
 >>> from minitorch_compile.tensor.dtype import float32
@@ -8,14 +8,15 @@ The arguments of a line are the pointers of inputs and outputs, already moved to
 >>> out = Buffer.contiguous("out", (4, 5), float32)
 >>> transposed = StridedView(b, (8, 5), (1, 8))
 >>> call = ExternCall("mm", [StridedView(a, (4, 8), (8, 1)), transposed], [out])
->>> source_of(call, ["a", "b", "out"], "").lines
-['gemm(False, True, 4, 5, 8, a, 8, b, 8, 0.0, out, 5)']
+>>> source_of(call, ['"a"', '"b"', '"out"'], "")
+ExternSource(step='(product_float32, 0, 1, 4, 5, 8, "a", 8, "b", 8, "out", 5)',
+             definition='product_float32 = product_kernel("float32")')
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.extern import convolution, pooling
 from minitorch_compile.inductor.ir import ExternCall, matrix_layout
@@ -23,10 +24,10 @@ from minitorch_compile.tensor.strides import numel
 
 
 class ExternSource(NamedTuple):
-    """Lines for the wrapper's body, and definitions for the top of the file."""
+    """The step of a call, and the line that defines the kernel it names."""
 
-    lines: list[str]
-    definitions: Sequence[str] = ()
+    step: str
+    definition: str
 
 
 Rule = Callable[[ExternCall, Sequence[str], str], ExternSource]
@@ -56,30 +57,37 @@ def workspace_bytes(call: ExternCall) -> int:
 # ------------------------------------------------------------------------------------------ matrix products
 
 
-def _gemm(call: ExternCall, pointers: Sequence[str]) -> str:
+def _layouts(call: ExternCall) -> tuple[tuple[int, int, int, int, int], int, int]:
+    """What both kinds of product need to know: transpositions and sizes, and the steps between rows of a and b."""
     a, b = call.inputs
-    (rows, inner), columns = a.sizes[-2:], b.sizes[-1]
-    first_layout, second_layout = matrix_layout(a), matrix_layout(b)
-    assert first_layout and second_layout, "lowering makes matrices that BLAS can read"
-    (turned_a, step_a), (turned_b, step_b) = first_layout, second_layout
-    first, second, out = pointers
-    return (
-        f"gemm({turned_a}, {turned_b}, {rows}, {columns}, {inner},"
-        f" {first}, {step_a}, {second}, {step_b}, 0.0, {out}, {columns})"
-    )
+    first, second = matrix_layout(a), matrix_layout(b)
+    assert first and second, "lowering makes matrices that BLAS can read"
+    return (int(first[0]), int(second[0]), a.sizes[-2], b.sizes[-1], a.sizes[-1]), first[1], second[1]
 
 
 @extern_source("mm")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    return ExternSource([_gemm(call, pointers)])
+    shape, a_step, b_step = _layouts(call)
+    a, b, out = pointers
+    arguments = [*shape, a, a_step, b, b_step, out, call.outputs[0].sizes[-1]]
+    return _source("product", "product_kernel", call, arguments)
 
 
 @extern_source("bmm")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    a, b = call.inputs
-    steps = [a.strides[0], b.strides[0], numel(call.outputs[0].sizes[1:])]
-    moved = [f"advance({pointer}, n * {step})" for pointer, step in zip(pointers, steps)]
-    return ExternSource([f"for n in range({a.sizes[0]}):", f"    {_gemm(call, moved)}"])
+    shape, a_step, b_step = _layouts(call)
+    first, second = call.inputs
+    a, b, out = pointers
+    matrices = [a, first.strides[0], a_step, b, second.strides[0], b_step, out, call.outputs[0].sizes[-1]]
+    return _source("batched_product", "batched_product_kernel", call, [first.sizes[0], *shape, *matrices])
+
+
+def _source(name: str, maker: str, call: ExternCall, arguments: Sequence[Any], *parameters: str) -> ExternSource:
+    """A step that calls a kernel which `maker(*parameters, dtype)` compiles."""
+    element = call.outputs[0].dtype.name
+    kernel = f"{name}_{element}"
+    made_with = ", ".join(f'"{parameter}"' for parameter in (*parameters, element))
+    return ExternSource(f"({kernel}, {', '.join(map(str, arguments))})", f"{kernel} = {maker}({made_with})")
 
 
 # ------------------------------------------------------------------------------------------ images
@@ -99,30 +107,20 @@ def _convolution_shape(call: ExternCall) -> tuple[int, ...]:
 
 @extern_source(*convolution.KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    name = f"{call.kernel}_{call.outputs[0].dtype.name}"
-    columns = workspace or pointers[-1]  # a kernel that unfolds nothing is never handed real scratch memory
-    return ExternSource(
-        [f"{name}({', '.join(pointers)}, {columns}, integers({_convolution_shape(call)}))"],
-        [f'{name} = convolution_kernel("{call.kernel}", "{call.outputs[0].dtype.name}")'],
-    )
+    columns = workspace or pointers[-1]  # a kernel that unfolds nothing never looks at it
+    arguments = [*pointers, columns, _convolution_shape(call)]
+    return _source(call.kernel, "convolution_kernel", call, arguments, call.kernel)
 
 
 @extern_source("max_pool2d")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     kernel, stride, padding, dilation, _ = call.parameters
     shape = pooling.shape_of(call.inputs[0].sizes, call.outputs[0].sizes, kernel, stride, padding, dilation)
-    name = f"max_pool2d_{call.outputs[0].dtype.name}"
-    return ExternSource(
-        [f"{name}({', '.join(pointers)}, integers({shape}))"],
-        [f'{name} = max_pool_kernel("{call.outputs[0].dtype.name}")'],
-    )
+    return _source("max_pool2d", "max_pool_kernel", call, [*pointers, shape])
 
 
 @extern_source("max_pool2d_backward")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     sizes, places = call.outputs[0].sizes, numel(call.inputs[0].sizes[2:])
-    name = f"max_pool2d_backward_{call.outputs[0].dtype.name}"
-    return ExternSource(
-        [f"{name}({', '.join(pointers)}, {numel(sizes[:2])}, {places}, {numel(sizes[2:])})"],
-        [f'{name} = max_pool_backward_kernel("{call.outputs[0].dtype.name}")'],
-    )
+    arguments = [*pointers, numel(sizes[:2]), places, numel(sizes[2:])]
+    return _source("max_pool2d_backward", "max_pool_backward_kernel", call, arguments)

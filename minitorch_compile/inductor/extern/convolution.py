@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numba import config, njit, types
+from numba import njit, types
 
 from minitorch_compile.inductor.extern.blas import gemm
 from minitorch_compile.inductor.kernel_function import native_function
@@ -216,8 +216,6 @@ KERNELS: dict[str, Callable[..., None]] = {
 @cache
 def convolution_kernel(name: str, element: str) -> Any:
     """The compiled kernel (two inputs, output, columns, numbers) for one dtype; compiled when first asked for."""
-    if config.DISABLE_JIT:
-        return KERNELS[name]
     pointer = types.CPointer(ELEMENTS[element])
     signature = types.void(pointer, pointer, pointer, pointer, types.CPointer(types.int64))
-    return native_function(f"minitorch_{name}_{element}", signature)(KERNELS[name])
+    return native_function(f"{name}_{element}", signature)(KERNELS[name])

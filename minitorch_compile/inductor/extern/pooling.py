@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from numba import config, types
+from numba import types
 
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.raw_memory import ELEMENTS, as_tuple
@@ -65,19 +65,15 @@ def max_pool2d_backward(grad, places, out, planes, places_per_plane, area):
 @cache
 def max_pool_kernel(element: str) -> Any:
     """The compiled forward kernel for one dtype; compiled when first asked for."""
-    if config.DISABLE_JIT:
-        return max_pool2d
     pointer = types.CPointer(ELEMENTS[element])
     integer_pointer = types.CPointer(types.int64)
     signature = types.void(pointer, pointer, integer_pointer, integer_pointer)
-    return native_function(f"minitorch_max_pool2d_{element}", signature)(max_pool2d)
+    return native_function(f"max_pool2d_{element}", signature)(max_pool2d)
 
 
 @cache
 def max_pool_backward_kernel(element: str) -> Any:
     """The compiled backward kernel for one dtype; compiled when first asked for."""
-    if config.DISABLE_JIT:
-        return max_pool2d_backward
     pointer, number = types.CPointer(ELEMENTS[element]), types.int64
     signature = types.void(pointer, types.CPointer(types.int64), pointer, number, number, number)
-    return native_function(f"minitorch_max_pool2d_backward_{element}", signature)(max_pool2d_backward)
+    return native_function(f"max_pool2d_backward_{element}", signature)(max_pool2d_backward)
