@@ -8,6 +8,7 @@ closing line ends the run.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -48,7 +49,9 @@ NOTEBOOKS = (
         "`make course` builds them from authoring/.",
     ),
 )
-TESTS = module("pytest", "--cov", "--cov-report=term", "--durations=5", "--durations-min=3")
+# Two workers halve the time; more than four would mostly compile the same kernels side by side.
+WORKERS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+TESTS = module("pytest", "-q", "-n", str(WORKERS), "--dist=worksteal", "--cov", "--cov-report=term", "--durations=5")
 
 
 def passes(check: Check) -> bool:
