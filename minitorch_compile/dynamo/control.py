@@ -34,6 +34,10 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
     >>> log(0.5)
     '0.500'
     """
+    if not recursive:
+        raise NotImplementedError(
+            "disable: recursive=False is not available; disable the function and compile() the functions that it calls"
+        )
     if function is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
     if not callable(function):

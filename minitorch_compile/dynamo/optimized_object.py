@@ -1,8 +1,24 @@
-"""A compiled callable object, such as an nn.Module: calls go to compiled code, everything else to the object itself."""
+"""A compiled callable object, such as an nn.Module: calls go to compiled code, everything else to the object itself.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import ones
+>>> class Scale:
+...     by = 2
+...     def __call__(self, x):
+...         return x * self.by
+>>> scale = Scale()
+>>> compiled = optimize(scale, eager)
+>>> compiled.by = 3
+>>> compiled(ones(1)), scale.by, isinstance(compiled, Scale)
+(tensor([3.]), 3, True)
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 
@@ -33,7 +49,21 @@ class OptimizedObject:
         return type(self._orig_mod)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_orig_mod"), name)
+        original = object.__getattribute__(self, "_orig_mod")
+        value = getattr(original, name)
+        if isinstance(value, MethodType) and value.__self__ is original:
+            return self._chained(value)
+        return value
+
+    def _chained(self, method: MethodType) -> Callable[..., Any]:
+        """`model = model.eval()` keeps the compiled model: a method that gives its object gives this one."""
+
+        @functools.wraps(method)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = method(*args, **kwargs)
+            return self if result is self._orig_mod else result
+
+        return call
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._orig_mod, name, value)

@@ -67,10 +67,11 @@ def test_a_jump_on_data_continues_in_one_of_two_functions():
 def test_an_explicit_break():
     def f(x):
         y = x + 1
-        graph_break()
+        graph_break("look here")
         return y + 1
 
-    assert assert_same(f, graphs=2, breaks=1).breaks[0].code == "MTC-B02"
+    (broken,) = assert_same(f, graphs=2, breaks=1).breaks
+    assert (broken.code, broken.reason) == ("MTC-B02", "graph_break() was called: look here")
 
 
 def test_a_disabled_function_runs_plainly_every_time():

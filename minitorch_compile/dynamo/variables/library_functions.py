@@ -39,8 +39,9 @@ def _is_compiling(tracer: Tracer) -> Value:
 
 
 @handles(graph_break)
-def _graph_break(tracer: Tracer, *reason: Value, **kwargs: Value) -> Value:
-    raise Unsupported("explicit-break", "graph_break() was called.")
+def _graph_break(tracer: Tracer, reason: Value = ConstantVariable("")) -> Value:
+    said = tracer.constant(reason)
+    raise Unsupported("explicit-break", f"graph_break() was called{': ' + said if said else '.'}")
 
 
 @handles(is_grad_enabled)

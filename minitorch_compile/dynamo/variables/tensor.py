@@ -201,12 +201,10 @@ class TensorVariable(VariableTracker):
         return int(tracer.compute(len, self.fake))
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
-        """One view for each element of the first dimension."""
+        """x[0], x[1], ...: one view for each element of the first dimension."""
         if not self.fake.sizes:
             tracer.raise_error(TypeError, "iteration over a 0-d tensor")
-        return ItemsIterator(
-            tracer.unpack_all(tracer.output.call("call_method", "unbind", [self, ConstantVariable(0)], {}))
-        )
+        return ItemsIterator([tracer.getitem(self, ConstantVariable(i)) for i in range(self.fake.sizes[0])])
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         raise Unsupported(
