@@ -21,8 +21,9 @@ def has_display() -> bool:
 
 def lab_command(options: list[str]) -> list[str]:
     """JupyterLab under this very Python. Without a display it prints the address instead of opening a browser."""
-    command = [sys.executable, "-m", "jupyterlab", FIRST_LESSON, f"--ServerApp.root_dir={ROOT}"]
-    command.append("--ServerApp.log_level=WARN")  # the address is printed at every level; the rest is noise
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}", "--log-level=WARN"]
+    command.append(f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}")  # so that the printed address holds it, too
+    command.append("--LabApp.extension_manager=readonly")  # the other one asks a package index
     command.append("--KernelManager.transport_encryption=auto")  # else every kernel prints a warning
     if not has_display():
         command.append("--no-browser")
