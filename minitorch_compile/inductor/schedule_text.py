@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
 LONGEST_EXPRESSION = 100
 
 
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+}  # fmt: skip
+
+
 class FormulaHandler(Handler):
-    """The value of an element is the formula that computes it, without positions."""
+    """The value of an element is the formula that computes it, without positions. What needs brackets has them."""
 
     def load(self, buffer: Buffer, address: Index) -> str:
         return buffer.name
@@ -31,32 +38,48 @@ class FormulaHandler(Handler):
         return str(index)
 
     def apply(self, prim: str, *operands: str) -> str:
-        return f"{prim}({', '.join(operands)})"
+        if prim in INFIX:
+            return f"({f' {INFIX[prim]} '.join(operands)})"
+        return f"{prim}({', '.join(map(bare, operands))})"
 
     def convert(self, value: str, dtype: dtype) -> str:
-        return f"{dtype.name}({value})"
+        return f"{dtype.name}({bare(value)})"
 
     def random(self, seed: str, counter: str, dtype: dtype) -> str:
         return f"random({seed})"
 
     def indirect(self, value: str, size: int, wrap: bool) -> Index:
-        return symbol(f"<{value}>", size, indirect=True)
+        return symbol(f"<{bare(value)}>", size, indirect=True)
 
     def masked(self, condition: str, body: Callable[[], str], other: Number, dtype: dtype) -> str:
-        return f"masked({self.inside(body)}, {other})"
+        return f"masked({bare(self.inside(body))}, {other})"
 
     def store(self, buffer: Buffer, address: Index, value: str) -> None:
-        self.formula = value
+        self.formula = bare(value)
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
-        self.formula = f"{kind}({value})"
+        self.formula = f"{kind}({bare(value)})"
+
+
+def bare(formula: str) -> str:
+    """A formula without the brackets around the whole of it.
+
+    >>> bare("(a + b)"), bare("(a + b) * (c + d)")
+    ('a + b', '(a + b) * (c + d)')
+    """
+    depth = 0
+    for place, letter in enumerate(formula):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return formula[1:-1] if place == len(formula) - 1 and formula.startswith("(") else formula
+    return formula
 
 
 def formula(loop: Loop) -> str:
     """What a loop computes, as one expression, cut if long."""
     handler = FormulaHandler()
     if isinstance(loop, Scatter):
-        text = f"scatter({loop.inner_fn(handler, loop_variables(loop))})"
+        text = f"scatter({bare(loop.inner_fn(handler, loop_variables(loop)))})"
     else:
         loop.run(handler, loop_variables(loop))
         text = f"running_total({handler.formula})" if isinstance(loop, Scan) else handler.formula
@@ -85,11 +108,15 @@ def describe_line(step: Step, schedule: Schedule) -> str:
 
 def formula_of(group: Group, buffer: Buffer, schedule: Schedule) -> str:
     """The formula of one output, with the values that never reach memory put in where they are used once."""
-    text = f"{buffer.name} = {formula(next(m.loop for m in group.members if m.loop.buffer is buffer))}"
+    text = formula(next(m.loop for m in group.members if m.loop.buffer is buffer))
     for member in reversed(group.members):
         name = member.loop.buffer.name
-        if member.loop.buffer in schedule.internal and text.count(f"({name})") == 1:
-            text = text.replace(f"({name})", f"({formula(member.loop)})")
+        uses = re.findall(rf"\b{name}\b", text)
+        if member.loop.buffer in schedule.internal and len(uses) == 1:
+            inner = formula(member.loop)
+            inner = f"({inner})" if " " in inner and not inner.endswith(")") else inner
+            text = bare(re.sub(rf"\b{name}\b", lambda match, inner=inner: inner, text))
+    text = f"{buffer.name} = {text}"
     return text if len(text) <= LONGEST_EXPRESSION else text[: LONGEST_EXPRESSION - 3] + "..."
 
 

@@ -22,10 +22,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from minitorch_compile import logs
+from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.inductor.dependencies import buffers_read
 from minitorch_compile.inductor.group import Group, WhyNot
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, Operation
 from minitorch_compile.inductor.loop_printer import print_graph
+from minitorch_compile.inductor.schedule_drawing import draw_schedule
 from minitorch_compile.inductor.schedule_text import describe_schedule, describe_step
 
 Step = Group | ExternCall
@@ -90,6 +92,10 @@ class Schedule:
             inputs = step.inputs if isinstance(step, Group) else reads_of(step)
             total += sum(buffer.nbytes for buffer in {*inputs, *step.outputs} - self.internal)
         return total
+
+    def draw(self) -> GraphView:
+        """A picture: a frame for each kernel, with the loops in it."""
+        return draw_schedule(self).view()
 
     def __repr__(self) -> str:
         return describe_schedule(self)

@@ -36,7 +36,7 @@ def test_constants_are_typed_and_stand_before_the_loop():
 
 def test_the_file_begins_with_its_schedule():
     text = source(scaled, floats(4, 4))
-    assert "kernel 0: buf0 = exp(mul(arg0, 2.0))  [i0:16]  reads arg0; writes buf0\n1 kernel, 128 bytes moved" in text
+    assert "kernel 0: buf0 = exp(arg0 * 2.0)  [i0:16]  reads arg0; writes buf0\n1 kernel, 128 bytes moved" in text
 
 
 def test_the_whole_graph_is_one_native_call():

@@ -124,7 +124,7 @@ def test_the_schedule_prints_kernels_formulas_and_totals():
         return p.maximum(p.mul(x, p.full((3, 5), 2.0, float32)), p.full((3, 5), 0.0, float32))
 
     assert repr(scheduled(scaled_relu, floats(3, 5))) == (
-        "kernel 0: buf0 = maximum(mul(arg0, 2.0), 0.0)  [i0:15]  reads arg0; writes buf0\n1 kernel, 120 bytes moved"
+        "kernel 0: buf0 = maximum(arg0 * 2.0, 0.0)  [i0:15]  reads arg0; writes buf0\n1 kernel, 120 bytes moved"
     )
 
 
