@@ -48,12 +48,12 @@ def optimize_in(region: Region, function: Any) -> Any:
     return OptimizedObject(function, region, region.wrap(method), _compiled_forward(function, region))
 
 
-def _compiled_forward(owner: Any, region: Region) -> Callable[..., Any] | None:
-    """The compiled forward of an object whose call may be nothing but that, such as an nn.Module."""
+def _compiled_forward(owner: Any, region: Region) -> tuple[FunctionType, Callable[..., Any]] | None:
+    """The forward, plain and compiled, of an object whose call may be nothing but that, such as an nn.Module."""
     forward = inspect.getattr_static(type(owner), "forward", None)
     if not hasattr(type(owner), "_call_is_forward") or not isinstance(forward, FunctionType):
         return None
-    return region.wrap(_original(forward)) if _has_plain_frame(forward) else None
+    return (forward, region.wrap(_original(forward))) if _has_plain_frame(forward) else None
 
 
 def compiled_callable(function: Any, region: Region) -> Any:

@@ -26,21 +26,28 @@ class OptimizedObject:
     """A callable object, such as an nn.Module, whose call is compiled. Everything else is the object's own.
 
     Attributes are read from and stored on the original, so a module's `state_dict` and `parameters` are unchanged, and
-    `isinstance` sees the original's class. `forward` is given for objects that say, in `_call_is_forward`, when a call
-    is nothing but that: graphs and guards then have the names of forward's parameters.
+    `isinstance` sees the original's class. `forward`, as it is and compiled, is given for objects that say, in
+    `_call_is_forward`, when a call is nothing but that: graphs and guards then have the names of forward's parameters.
     """
 
     def __init__(
-        self, original: Any, region: Any, call: Callable[..., Any], forward: Callable[..., Any] | None = None
+        self,
+        original: Any,
+        region: Any,
+        call: Callable[..., Any],
+        forward: tuple[Any, Callable[..., Any]] | None = None,
     ) -> None:
         object.__setattr__(self, "_orig_mod", original)
         object.__setattr__(self, "_dynamo_region", region)
         object.__setattr__(self, "_dynamo_call", call)
-        object.__setattr__(self, "_dynamo_forward", forward)
+        plain, compiled = forward or (None, None)
+        object.__setattr__(self, "_dynamo_plain_forward", plain)
+        object.__setattr__(self, "_dynamo_forward", compiled)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         original = self._orig_mod
-        if self._dynamo_forward is not None and original._call_is_forward:
+        forward = self._dynamo_plain_forward
+        if forward is not None and type(original).forward is forward and original._call_is_forward:
             return self._dynamo_forward(original, *args, **kwargs)
         return self._dynamo_call(original, *args, **kwargs)
 

@@ -136,6 +136,13 @@ def test_a_forward_set_on_the_instance_is_the_one_that_runs() -> None:
     assert compiled(torch.ones(1, 8)).sum().item() == 0
 
 
+def test_a_forward_replaced_on_the_class_is_the_one_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = torch.compile(MLP(), backend="eager")
+    compiled(torch.ones(1, 8))
+    monkeypatch.setattr(MLP, "forward", lambda self, x: x * 0)
+    assert compiled(torch.ones(1, 8)).sum().item() == 0
+
+
 def test_graph_inputs_have_the_names_of_forwards_parameters() -> None:
     seen = torch.compiler.inspect(MLP(), torch.ones(2, 8))
     assert [node.name for node in seen.graph.graph.find_nodes(op="placeholder")][0] == "x"
