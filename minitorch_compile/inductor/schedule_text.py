@@ -115,7 +115,7 @@ def formula_of(group: Group, buffer: Buffer, schedule: Schedule) -> str:
         if member.loop.buffer in schedule.internal and len(uses) == 1:
             inner = formula(member.loop)
             inner = f"({inner})" if " " in inner and not inner.endswith(")") else inner
-            text = bare(re.sub(rf"\b{name}\b", lambda match, inner=inner: inner, text))
+            text = bare(re.sub(rf"\b{name}\b", inner, text))
     text = f"{buffer.name} = {text}"
     return text if len(text) <= LONGEST_EXPRESSION else text[: LONGEST_EXPRESSION - 3] + "..."
 

@@ -180,12 +180,13 @@ class EmitHandler(Handler):
 
     def masked(self, condition: Value, body: Callable[[], Value], other: Number, dtype: dtype) -> Value:
         outside = self.block
+        alternative = self.constant(other, dtype)
         name = self.fresh()
         self.enter(f"if {condition.name}:")
         inner = body()
         self.block.add(f"{name} = {inner.name}")
         self.leave()
         otherwise = outside.open("else:")
-        otherwise.add(f"{name} = {self.constant(other, dtype).name}")
+        otherwise.add(f"{name} = {alternative.name}")
         otherwise.close()
         return Value(name, dtype, outside)
