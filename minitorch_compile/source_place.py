@@ -3,14 +3,14 @@
 >>> source_place("/somewhere/project/train.py", 31)
 'train.py:31'
 
-A cell of a notebook is a file with a number for a name, in a folder of the kernel that ran it. The number says nothing to
-a reader, and the folder is another one in each session:
+A cell of a notebook is a file with a number for a name, in a folder of the kernel that ran it. The number says nothing
+to a reader, and the folder is another one in each session:
 
 >>> source_place("/tmp/ipykernel_4711/2793485275.py", 9)
 'cell:9'
 
-The folder is left out for a second reason: generated files are found again by their text, so the text must not depend on
-where the program lies.
+The folder is left out for a second reason: generated files are found again by their text, so the text must not depend
+on where the program lies.
 """
 
 from __future__ import annotations
