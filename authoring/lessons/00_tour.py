@@ -83,10 +83,7 @@ class MLP(nn.Module):
 import time
 from dataclasses import dataclass, field
 
-from threadpoolctl import threadpool_limits
-
 BATCH = 32
-threadpool_limits(1)  # a product this small is done before a second thread wakes up
 
 
 @dataclass
@@ -228,7 +225,7 @@ print(seen.graph.code)
 # replace a layer, and it would be wrong. So Dynamo also wrote down everything it had relied on. These are the *guards*.
 # They are checked on every call, in a few microseconds. If one fails, the function is traced again, and both versions
 # are kept. There are many, since a model is many objects. These are the ones about everything else: the images, but
-# also whether gradients are wanted, and whether `MLP.forward` is still the function it was.
+# also whether gradients are wanted, and whether `F` still means the module that it meant.
 
 # %%
 about_the_model = [guard for guard in seen.guards if "self" in str(guard)]

@@ -41,6 +41,7 @@ from minitorch_compile.dynamo.variables.scope import CellVariable
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.effects import is_random
 from minitorch_compile.generated_source import function_from_source
+from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor import fake_like, grad_mode
 
 if TYPE_CHECKING:
@@ -370,7 +371,7 @@ class FrameCompiler:
         names["__name__"] = self.function.__globals__.get(
             "__name__"
         )  # what a class or warning made here is attributed to
-        place = f"{_basename(self.code.co_filename)}:{self.code.co_firstlineno}"
+        place = source_place(self.code.co_filename, self.code.co_firstlineno)
         title = f"What runs instead of `{self.code.co_qualname}` ({place}) when the guards hold."
         source = function_text(
             self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body
@@ -383,7 +384,3 @@ def _identifier(name: str) -> str:
     """<lambda> -> lambda_"""
     clean = re.sub(r"\W", "_", name).strip("_") or "frame"
     return f"{clean}_" if keyword.iskeyword(clean) or clean in USED_NAMES else clean
-
-
-def _basename(path: str) -> str:
-    return path.rpartition("/")[2]

@@ -24,6 +24,7 @@ from minitorch_compile.dynamo.errors import InternalTracerError
 from minitorch_compile.dynamo.frame_code import parameter_names
 from minitorch_compile.dynamo.guards import failure
 from minitorch_compile.dynamo.wrapper import plain_caller
+from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Dispatcher:
     def place(self) -> str:
         """The function, as messages name it."""
         code = self.function.__code__
-        return f"{code.co_qualname}, {code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
+        return f"{code.co_qualname}, {source_place(code.co_filename, code.co_firstlineno)}"
 
 
 def _always_miss(*arguments: Any) -> Any:
