@@ -87,7 +87,6 @@ class TensorBox:
         self.inner_fn = inner_fn
         self.origin: Origin | None = None
         self.buffer: Buffer | None = None
-        self.wanted_strides: Ints | None = None
         self.constant_value: bool | int | float | None = None  # the number, if all elements are one known number
         self.view_of: TensorBox | None = None  # the box of which this one only renames elements
         self.reads: int = sum(x.reads for x in inputs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minitorch_compile.tensor.dtype import bool_, float32, int64
+from minitorch_compile.tensor.dtype import float32, int64
 
 UNARY = ["neg", "abs", "exp", "tanh", "sin", "sqrt", "floor", "sign", "reciprocal", "erf"]
 BINARY = ["add", "sub", "mul", "maximum", "minimum", "div"]
@@ -140,6 +140,3 @@ class RandomProgram:
         if self.rng.random() < 0.5:
             return self.p.mm(matrix, self.p.transpose(matrix, (1, 0)))
         return self.p.mm(self.p.transpose(matrix, (1, 0)), matrix)
-
-
-__all__ = ["RandomProgram", "bool_"]

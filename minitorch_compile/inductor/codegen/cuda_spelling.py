@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from minitorch_compile.inductor.codegen.cpu_spelling import INFIX, CpuSpelling
-from minitorch_compile.tensor.dtype import bool_, dtype, int64
+from minitorch_compile.tensor.dtype import bool_, dtype
 
 FUNCTIONS = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
@@ -65,6 +65,3 @@ class CudaSpelling(CpuSpelling):
 
     def digit(self, base: str, divisor: int, modulus: int, may_be_negative: bool) -> str:
         return super().digit(base, divisor, modulus, may_be_negative=True)
-
-
-__all__ = ["CudaSpelling", "int64"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.arguments import map_arg
-from minitorch_compile.inductor.dependencies import AccessHandler, in_dependency_order, plain_view
+from minitorch_compile.inductor.dependencies import in_dependency_order, plain_view
 from minitorch_compile.inductor.handler import Origin
 from minitorch_compile.inductor.index import ZERO, Index, variables
 from minitorch_compile.inductor.ir import (
@@ -66,7 +66,7 @@ class GraphLowering:
         """The buffer that holds the box, made and filled if there is none yet."""
         if box.buffer is None:
             outer, self.origin = self.origin, box.origin or self.origin
-            buffer = self.new_buffer(box.sizes, box.dtype, box.wanted_strides)
+            buffer = self.new_buffer(box.sizes, box.dtype)
             self.add(Loop(buffer, box.sizes, box.inner_fn))
             box.become(buffer)
             self.origin = outer
@@ -223,6 +223,3 @@ def lower_outputs(graph: GraphLowering, node: Node, boxes: Any) -> list[StridedV
             known[id(box)] = graph.output(box, value)
         views.append(known[id(box)])
     return views
-
-
-__all__ = ["AccessHandler", "EXPENSIVE_OPERATION", "GraphLowering", "insert_zeros", "lower", "same_layout"]

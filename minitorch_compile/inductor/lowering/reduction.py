@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minitorch_compile import prims
 from minitorch_compile.inductor.handler import Handler
-from minitorch_compile.inductor.ir import Ints, Position, Scan, TensorBox
+from minitorch_compile.inductor.ir import Position, Scan, TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.tensor.dtype import int64
@@ -50,6 +50,3 @@ def _(graph: GraphLowering, x: TensorBox, dim: int) -> TensorBox:
     buffer = graph.new_buffer(x.sizes, x.dtype)
     graph.add(Scan(buffer, x.sizes, x.load, kind="", dim=dim))
     return TensorBox.of(buffer)
-
-
-__all__ = ["Ints"]

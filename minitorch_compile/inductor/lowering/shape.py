@@ -10,7 +10,7 @@ from minitorch_compile.inductor.index import ZERO, Index, flatten, unflatten
 from minitorch_compile.inductor.ir import Ints, Position, TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering, insert_zeros
 from minitorch_compile.inductor.lowering.table import lowering
-from minitorch_compile.tensor.dtype import bool_, int64
+from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.strides import numel
 
 
@@ -125,6 +125,3 @@ def _(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int) -> TensorBox
         )
 
     return TensorBox(sizes, tensors[0].dtype, inner, inputs=tensors, operations=3 * len(tensors))
-
-
-__all__ = ["all_of", "bool_", "reindexed", "within"]
