@@ -104,6 +104,11 @@ def equals(source: Source, value: Any, names: Namespace) -> list[Guard]:
         return [*guards, Guard(source, "CONSTANT_MATCH", "{0} != {0}", "nan")]
     if isinstance(value, complex) or (isinstance(value, float) and (value == 0 or math.isinf(value))):
         return [*guards, Guard(source, "CONSTANT_MATCH", f"repr({{0}}) == {repr(value)!r}", repr(value))]
+    if isinstance(value, int) and value.bit_length() > 4096:
+        return [
+            *guards,
+            Guard(source, "CONSTANT_MATCH", f"{{0}} == {names.install(value, 'big_int')}", "the same number"),
+        ]
     return [*guards, Guard(source, "CONSTANT_MATCH", f"{{0}} == {_escaped(repr(value))}", _escaped(repr(value)))]
 
 
@@ -116,9 +121,18 @@ def length(source: Source, size: int) -> Guard:
     return Guard(source, "LENGTH", check, str(size), actual="len({0})")
 
 
-def dict_keys(source: Source, keys: str) -> Guard:
-    """The keys and their order; `keys` is the text of the list of them."""
-    return Guard(source, "DICT_KEYS", f"list({{0}}) == {_escaped(keys)}", _escaped(keys), actual="list({0})")
+def same_members(kind: str, source: Source, members: list[Any], names: Namespace) -> Guard:
+    """What iterating gives, in order: text and numbers. 1, 1.0 and True are equal but not the same."""
+    if all(type(member) is str for member in members):
+        return attribute_names(kind, source, members)
+    typed = ", ".join(f"({names.install(type(m), type(m).__name__)}, {m!r})" for m in members)
+    check = f"[(type(m), m) for m in {{0}}] == [{_escaped(typed)}]"
+    return Guard(source, kind, check, _escaped(repr(members)), actual="list({0})")
+
+
+def attribute_names(kind: str, source: Source, members: list[str]) -> Guard:
+    """The same where all are text."""
+    return Guard(source, kind, f"list({{0}}) == {_escaped(repr(members))}", _escaped(repr(members)), actual="list({0})")
 
 
 def dict_contains(source: Source, key: str, present: bool) -> Guard:

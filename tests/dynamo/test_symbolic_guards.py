@@ -184,6 +184,8 @@ def test_containers_are_guarded_by_what_was_read():
     assert versions(read_one, [matrix(), {"a": 1}], [matrix(), {"b": 5, "a": 1}], [matrix(), {"a": 2}]) == [1, 1, 2]
     read_all = lambda d: list(d)
     assert versions(read_all, [{"a": 1}], [{"a": 2}], [{"a": 1, "b": 2}], [{"b": 2, "a": 1}]) == [1, 1, 2, 3]
+    assert versions(read_all, [{1: 0}], [{True: 0}], [{1.0: 0}], [{1: 5}]) == [1, 2, 3, 3]
+    assert versions(lambda s: list(s), [{Color.RED}], [{Color.BLUE}], [{1}], [{True}]) == [1, 2, 3, 4]
     assert versions(lambda d: "k" in d, [{}], [{"a": 1}], [{"k": 1}]) == [1, 2, 3]
     assert versions(lambda items: len(items), [[1]], [["a"]], [[1, 2]], [(1,)]) == [1, 1, 2, 3]
 

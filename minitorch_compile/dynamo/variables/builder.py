@@ -224,7 +224,9 @@ def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker
 def _partial(output: OutputGraph, value: functools.partial[Any], source: Source) -> VariableTracker:
     _guard_type(output, value, source)
     args, keywords = AttrSource(source, "args"), AttrSource(source, "keywords")
-    output.guards.add(guards.length(args, len(value.args)), guards.dict_keys(keywords, repr(list(value.keywords))))
+    output.guards.add(
+        guards.length(args, len(value.args)), guards.attribute_names("DICT_KEYS", keywords, list(value.keywords))
+    )
     return PartialVariable(
         output.wrap(value.func, AttrSource(source, "func")),
         [output.wrap(arg, ItemSource(args, i)) for i, arg in enumerate(value.args)],

@@ -197,6 +197,7 @@ def _hash(tracer: Tracer, value: Value) -> Value:
     tracked = value.realize()
     if isinstance(tracked, TensorVariable) or not tracked.is_constant():
         tracked.unsupported("hash()")
+    tracked.hash_key(tracer)
     return ConstantVariable(tracer.compute(hash, tracked.as_constant()))
 
 

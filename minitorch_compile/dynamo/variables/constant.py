@@ -33,6 +33,19 @@ LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsi
 CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, CodeType, range)
 
 
+def has_literal(value: object) -> bool:
+    """Whether repr() gives Python text that makes the value again.
+
+    >>> [has_literal(v) for v in (1, -0.5, "a", None, float("inf"), 1j, range(2))]
+    [True, True, True, True, False, False, False]
+    """
+    if type(value) is int:
+        return value.bit_length() < 4096  # Python limits the length of decimal text
+    if type(value) is float:
+        return math.isfinite(value)
+    return type(value) in (bool, str, bytes, type(None), type(Ellipsis))
+
+
 def is_constant_value(value: object) -> bool:
     """Whether a ConstantVariable can hold it. Exact types only: a subclass may behave in another way."""
     return type(value) in CONSTANT_TYPES or issubclass(type(value), enum.Enum)
@@ -65,6 +78,8 @@ class ConstantVariable(VariableTracker):
 
     def hash_key(self, tracer: Tracer) -> Hashable:
         tracer.compute(hash, self.value)
+        if self.value != self.value:
+            self.unsupported("hash() of NaN, which depends on where the object lies in memory,")
         return ("value", self.value)
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
@@ -126,13 +141,6 @@ class ConstantVariable(VariableTracker):
 
     def reconstruct(self, codegen: Codegen) -> str:
         value = self.value
-        if type(value) is int and value.bit_length() > 4096:
-            return codegen.constant(value, "big_int")  # Python limits the length of decimal text
-        if type(value) in LITERAL_TYPES and type(value) is not complex and not _needs_name(value):
+        if has_literal(value):
             return repr(value)
         return codegen.constant(value, getattr(value, "name", type(value).__name__))
-
-
-def _needs_name(value: object) -> bool:
-    """inf and nan have no literal."""
-    return isinstance(value, float) and not math.isfinite(value)

@@ -32,7 +32,7 @@ from minitorch_compile.dynamo.source import (
     SourceItemSource,
 )
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable
+from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -104,7 +104,7 @@ class DictVariable(VariableTracker):
 
     def _item_source(self, key: VariableTracker, real: Any) -> Source:
         assert self.source is not None
-        if type(real) in LITERAL_TYPES:
+        if has_literal(real):
             return ItemSource(self.source, real)
         if key.source is not None:
             return SourceItemSource(self.source, key.source)
@@ -112,7 +112,7 @@ class DictVariable(VariableTracker):
 
     def _key_text(self, key: VariableTracker, real: Any) -> str:
         assert self.output is not None
-        if type(real) in LITERAL_TYPES:
+        if has_literal(real):
             return repr(real)
         return key.source.name() if key.source is not None else self.output.names.install(real, "key")
 
@@ -131,8 +131,8 @@ class DictVariable(VariableTracker):
     def _wrap_entries(self) -> dict[Hashable, tuple[Value, Value]]:
         assert self.output is not None and self.source is not None
         keys = list(dict.keys(self.real)) if self.cls is not collections.OrderedDict else list(self.real)
-        if all(type(key) in LITERAL_TYPES for key in keys):
-            self.output.guards.add(guards.dict_keys(self.source, repr(keys)))
+        if all(has_literal(key) for key in keys):
+            self.output.guards.add(guards.same_members("DICT_KEYS", self.source, keys, self.output.names))
         else:
             self.output.guards.add(guards.length(self.source, len(keys)))
         entries: dict[Hashable, tuple[Value, Value]] = {}
@@ -147,7 +147,7 @@ class DictVariable(VariableTracker):
 
     def _wrap_key(self, position: int, real: Any) -> VariableTracker:
         assert self.output is not None and self.source is not None
-        if type(real) in LITERAL_TYPES:
+        if has_literal(real):
             return ConstantVariable(real)
         return self.output.wrap(real, DictKeySource(self.source, position)).realize()
 

@@ -167,7 +167,7 @@ class UserObjectVariable(VariableTracker):
         assert self.source is not None
         attributes = instance_dict(self.real) or {}
         names = list(attributes)
-        tracer.output.guards.add(guards.dict_keys(InstanceDictSource(self.source), repr(names)))
+        tracer.output.guards.add(guards.attribute_names("DICT_KEYS", InstanceDictSource(self.source), names))
         present = [name for name in names if not tracer.side_effects.is_deleted(self, name)]
         return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in present}
 

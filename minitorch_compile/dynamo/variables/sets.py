@@ -10,6 +10,7 @@ return (None, True, 3)
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
@@ -17,7 +18,7 @@ from minitorch_compile.dynamo.concrete import BINARY, COMPARE
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable
+from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal, is_constant_value
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -60,16 +61,21 @@ class SetVariable(VariableTracker):
     def members(self) -> dict[Hashable, Value]:
         if self._members is None:
             assert self.output is not None and self.source is not None
-            if not all(type(item) in LITERAL_TYPES for item in self.real):
-                raise Unsupported(
-                    "unsupported-object",
-                    f"a {self.cls.__name__} from outside with members that are not numbers or strings.",
-                )
-            order = self.output.names.install(list(self.real), "members")
-            self.output.guards.add(guards.Guard(self.source, "SET_MATCH", f"list({{0}}) == {order}", repr(self.real)))
-            self._members = {("value", item): ConstantVariable(item) for item in self.real}
+            self._members = self._wrap_members(self.output, self.source)
             self.mirror = self.real
         return self._members
+
+    def _wrap_members(self, output: OutputGraph, source: Source) -> dict[Hashable, Value]:
+        """The members of a set from outside, guarded together with their order."""
+        members = list(self.real)
+        if all(has_literal(member) for member in members):
+            output.guards.add(guards.same_members("SET_MATCH", source, members, output.names))
+        elif all(is_constant_value(member) or isinstance(member, (type, FunctionType)) for member in members):
+            known = output.names.install(members, "members")
+            output.guards.add(guards.Guard(source, "SET_MATCH", f"list({{0}}) == {known}", "the same members"))
+        else:
+            raise Unsupported("unsupported-object", f"a {self.cls.__name__} from outside with objects as members.")
+        return {("value", member): output.from_python(member) for member in members}
 
     def python_type(self) -> type:
         return self.cls
