@@ -6,17 +6,31 @@ python -m benchmarks --library torch      # the same programs on PyTorch, where 
 """
 
 import argparse
-import gc
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.programs import PROGRAMS
+from benchmarks.programs import PROGRAMS, three_tensors_4x4
 from benchmarks.timing import readable, seconds_of, seconds_per_call
 
 
-def measure(torch: Any, program: Callable[..., Callable[[], object]], budget: float) -> list[str]:
-    """One row of the table: eager, compiled, how many times faster, the first compiled call."""
+@dataclass(frozen=True)
+class Measurement:
+    """Seconds a call, eagerly and compiled, and the seconds of the first compiled call."""
+
+    name: str
+    eager: float
+    compiled: float
+    first: float
+
+    def __str__(self) -> str:
+        ratio = f"{self.eager / self.compiled:.2f}x"
+        return f"{self.name:<24}{readable(self.eager):>10}{readable(self.compiled):>10}{ratio:>9}{readable(self.first):>12}"
+
+
+def measure(torch: Any, program: Callable[..., Callable[[], object]], budget: float) -> Measurement:
+    """Times one program both ways, from the same seed."""
     torch.manual_seed(0)
     eager = program(torch, lambda f: f)
     eager()
@@ -25,10 +39,7 @@ def measure(torch: Any, program: Callable[..., Callable[[], object]], budget: fl
     compiled = program(torch, torch.compile)
     first = seconds_of(compiled, 1)
     compiled()
-    compiled_seconds = seconds_per_call(compiled, budget)
-    gc.collect()
-    ratio = f"{eager_seconds / compiled_seconds:.2f}x"
-    return [program.__name__, readable(eager_seconds), readable(compiled_seconds), ratio, readable(first)]
+    return Measurement(program.__name__, eager_seconds, seconds_per_call(compiled, budget), first)
 
 
 def main() -> None:
@@ -39,10 +50,15 @@ def main() -> None:
     options = parser.parse_args()
     torch = importlib.import_module(options.library)
     print(f"{'program':<24}{'eager':>10}{'compiled':>10}{'faster':>9}{'first call':>12}")
+    overhead = None
     for program in PROGRAMS:
         if not options.names or any(name in program.__name__ for name in options.names):
-            name, eager, compiled, ratio, first = measure(torch, program, options.seconds)
-            print(f"{name:<24}{eager:>10}{compiled:>10}{ratio:>9}{first:>12}", flush=True)
+            measured = measure(torch, program, options.seconds)
+            print(measured, flush=True)
+            if program is three_tensors_4x4:
+                overhead = measured.compiled
+    if overhead is not None:
+        print(f"\nguards and call overhead: {readable(overhead)} a call (three tensors of 4x4, kernel included)")
 
 
 if __name__ == "__main__":
