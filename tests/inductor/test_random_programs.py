@@ -10,7 +10,7 @@ from tests.inductor.random_programs import RandomProgram
 FAILED_ONCE = [22, 78, 116]
 
 
-@pytest.mark.parametrize("seed", [*FAILED_ONCE, *range(1000, 1020)])
+@pytest.mark.parametrize("seed", [*FAILED_ONCE, *range(1000, 1009)])
 def test_loops_and_kernels_give_what_prims_give(seed):
     program = RandomProgram(seed, steps=6 + seed % 14)
     tensors = tensors_of(program.arrays)
