@@ -25,8 +25,8 @@ class Measurement:
     first: float
 
     def __str__(self) -> str:
-        ratio = f"{self.eager / self.compiled:.2f}x"
-        return f"{self.name:<24}{readable(self.eager):>10}{readable(self.compiled):>10}{ratio:>9}{readable(self.first):>12}"
+        times = "".join(f"{readable(seconds):>10}" for seconds in (self.eager, self.compiled))
+        return f"{self.name:<24}{times}{self.eager / self.compiled:>8.2f}x{readable(self.first):>12}"
 
 
 def measure(torch: Any, program: Callable[..., Callable[[], object]], budget: float) -> Measurement:
