@@ -32,8 +32,9 @@ test: setup  ## everything that CI checks: lint, floors, notebooks up to date, t
 lint: setup  ## only the quick checks: ruff, mypy, the floors
 	@$(PY) tools/check.py --only lint
 
-bench: setup  ## measure: call overhead, eager against compiled
+bench: setup  ## measure: call overhead, eager against compiled, kernels
 	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks.kernels
 
 fuzz: setup  ## generated programs on a backend against eager; FUZZ="--backend loops --count 200"
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
