@@ -36,6 +36,12 @@ INTEGER_FUNCTIONS = {
     "remainder": "integer_remainder", "fmod": "truncated_remainder", "sign": "integer_sign", "pow": "integer_power",
 }  # fmt: skip
 
+
+def typed(operand: str) -> str:
+    """An operand for a Numba function, which would be compiled anew for each number written as a bare literal."""
+    return f"int64({operand})" if operand.lstrip("-").isdigit() else operand
+
+
 # Functions of `vecmath`: one for each dtype.
 VECMATH = frozenset({"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "rsqrt"})
 
@@ -77,7 +83,7 @@ class CpuSpelling(Spelling):
             return f" {INFIX[prim]} ".join(operands)
         if prim in ("neg", "bitwise_not"):
             return f"{'-' if prim == 'neg' else '~'}{operands[0]}"
-        return f"{INTEGER_FUNCTIONS[prim]}({', '.join(operands)})"
+        return f"{INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
 
     def _bool(self, prim: str, operands: list[str]) -> str:
         if prim == "bitwise_not":

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from minitorch_compile.inductor.codegen.cpu_spelling import INFIX, CpuSpelling
+from minitorch_compile.inductor.codegen.cpu_spelling import INFIX, CpuSpelling, typed
 from minitorch_compile.tensor.dtype import bool_, dtype
 
 FUNCTIONS = {
@@ -39,7 +39,7 @@ class CudaSpelling(CpuSpelling):
 
     def _integer(self, prim: str, operands: list[str]) -> str:
         if prim in INTEGER_FUNCTIONS:
-            return f"{INTEGER_FUNCTIONS[prim]}({', '.join(operands)})"
+            return f"{INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
         return super()._integer(prim, operands)
 
     def _bool(self, prim: str, operands: list[str]) -> str:

@@ -170,7 +170,9 @@ class EmitHandler(Handler):
     def indirect(self, value: Value, size: int, wrap: bool) -> Index:
         self.checks.append(f"an index below {size}")
         function = "wrapped_index" if wrap else "checked_index"
-        place = self.line(f"{self.spelling.checked(function)}({value.name}, {size}, status)", value.dtype, [value])
+        place = self.line(
+            f"{self.spelling.checked(function)}({value.name}, int64({size}), status)", value.dtype, [value]
+        )
         return self.bind(symbol(place.name, size, indirect=True), place)
 
     def bind(self, index: Index, value: Value) -> Index:
