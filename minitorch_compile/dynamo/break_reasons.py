@@ -169,12 +169,6 @@ _ROWS = (
         "The function was compiled for many different inputs; new ones run as plain Python.",
         "see the log recompiles for what keeps changing; pass it as a tensor, or make it the same at each call.",
     ),
-    BreakReason(
-        "MTC-B24",
-        "grad-mode-block",
-        "The graph would have to be split while grad mode is switched inside a with-block.",
-        "move the line that breaks out of the with-block.",
-    ),
 )
 
 REASONS: dict[str, BreakReason] = {row.name: row for row in _ROWS}

@@ -25,10 +25,12 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.control_flow import enclosing_handlers
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.instructions import NULL, Instruction, Program
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
+from minitorch_compile.dynamo.variables.grad_mode import open_managers
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
@@ -239,16 +241,25 @@ def _import(point: BreakPoint, inst: Instruction) -> None:
 # --- where a frame can be split ---------------------------------------------------------------------------------------
 
 
-def why_not_here(program: Program, index: int) -> str:
+def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
     """Why the frame can't be split at this instruction; empty if it can."""
-    inst = program.instructions[index]
-    if in_loop(program, index):
+    inst = frame.program.instructions[index]
+    if in_loop(frame.program, index):
         return "the line is inside a loop"
-    if program.handler_of(index) is not None:
-        return "the line is inside a with, try or comprehension"
+    if any(value is not NULL and isinstance(value, IteratorVariable) for value in frame.stack):
+        return "a loop is under way"
+    handlers = [h for h in enclosing_handlers(frame.program, index) if _opname(frame, h) == "PUSH_EXC_INFO"]
+    if any(_opname(frame, handler + 1) != "WITH_EXCEPT_START" for handler in handlers):
+        return "the line is inside a try or a comprehension"
+    if len(open_managers(frame.stack)) < len(handlers):
+        return "the line is inside a with block"
     if inst.opname not in EMITTERS and inst.opname not in ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE"):
         return f"the instruction {inst.opname} can't be done by the generated code"
     return ""
+
+
+def _opname(frame: SymbolicInterpreter, index: int) -> str:
+    return frame.program.instructions[index].opname
 
 
 def in_loop(program: Program, index: int) -> bool:
@@ -257,8 +268,3 @@ def in_loop(program: Program, index: int) -> bool:
         if inst.target is not None and inst.target <= index <= position:
             return True
     return False
-
-
-def live_iterator(frame: SymbolicInterpreter) -> bool:
-    """Whether a loop is under way: its iterator is on the stack."""
-    return any(value is not NULL and isinstance(value, IteratorVariable) for value in frame.stack)

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, live_iterator, why_not_here
+from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly, raise_as_plain
@@ -36,6 +36,7 @@ from minitorch_compile.dynamo.resume import CannotResume, make_resume_code
 from minitorch_compile.dynamo.source import AttrSource, CellSource, LocalSource
 from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.grad_mode import open_managers
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource
 from minitorch_compile.dynamo.variables.scope import CellVariable
 from minitorch_compile.fx import GraphModule
@@ -169,7 +170,7 @@ class FrameCompiler:
         if self.region.fullgraph:
             raise error
         index = self.frame.current
-        why = why_not_here(self.program, index) or ("a loop is under way" if live_iterator(self.frame) else "")
+        why = why_not_here(self.frame, index)
         if why:
             raise _RunFrameAsItIs(error, why) from error
         self.breaks[step] = error
@@ -208,9 +209,19 @@ class FrameCompiler:
         call = self._resume_call(codegen, point.stack, index + 1)
         self._write_effects(codegen)
         codegen.comment(reason.stack[0])
-        for statement in point.statements:
-            codegen.line(statement)
+        self._write_within_blocks(codegen, point.statements)
         codegen.line(f"return {call}")
+
+    def _write_within_blocks(self, codegen: Codegen, statements: list[str]) -> None:
+        """Statements of the user's that may raise; leaving `with no_grad():` that way brings the old mode back."""
+        managers = open_managers(self.frame.stack)
+        if not managers:
+            codegen.body += statements
+            return
+        switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
+        restored = f"    {switch}({managers[0].mode_outside()})"
+        codegen.body += ["try:", *(f"    {statement}" for statement in statements)]
+        codegen.body += ["except BaseException:", restored, "    raise"]
 
     def _write_jump(self, codegen: Codegen, index: int) -> None:
         """A jump on a value that only the running program knows: one resume function for each way."""
@@ -223,8 +234,9 @@ class FrameCompiler:
         self._write_effects(codegen)
         codegen.comment(self.breaks[min(self.breaks)].stack[0])
         when_true, when_false = (jump, fall_through) if inst.opname == "POP_JUMP_IF_TRUE" else (fall_through, jump)
-        for line in (f"if {text}:", f"    return {when_true}", f"return {when_false}"):
-            codegen.line(line)
+        test = self.output.names.fresh("test")
+        self._write_within_blocks(codegen, [f"{test} = bool({text})"])
+        codegen.body += [f"if {test}:", f"    return {when_true}", f"return {when_false}"]
 
     def _resume_call(self, codegen: Codegen, stack: list[Any], index: int) -> str:
         """The call of the resume function that goes on at `index` with this stack."""
@@ -233,7 +245,15 @@ class FrameCompiler:
         slots = {name: v for name, v in self.frame.locals.items() if name in live and name not in cells}
         nulls = {position for position, value in enumerate(stack) if value is NULL}
         try:
-            resume = make_resume_code(self.program, index, stack_size=len(stack), nulls=nulls, slots=slots, cells=cells)
+            resume = make_resume_code(
+                self.program,
+                index,
+                stack_size=len(stack),
+                nulls=nulls,
+                slots=slots,
+                cells=cells,
+                inside_with=bool(open_managers(stack)),
+            )
         except CannotResume as error:
             reason = self.breaks[max(self.breaks)]
             raise _RunFrameAsItIs(reason, str(error)) from error

@@ -92,13 +92,6 @@ class BackendCompilerFailed(RuntimeError):
     """The backend raised while compiling a captured graph; the original error is its cause."""
 
 
-class TensorDataJump(Unsupported):
-    """A jump on a tensor's truth: the one break that continues in two places."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__("data-dependent-jump", detail)
-
-
 @dataclass(frozen=True)
 class GraphBreak:
     """One graph break as it is shown: where, what, why, how the function goes on."""

@@ -150,10 +150,6 @@ def different_object(source: Source, other: Source) -> Guard:
     return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other)
 
 
-def different_storage(source: Source, other: Source) -> Guard:
-    return Guard(source, "NO_ALIAS", "{0}.storage is not {1}.storage", "no shared memory", other, "{0}.storage")
-
-
 def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]:
     """Everything a graph depends on: class, sizes, strides, dtype, device, requires_grad. Most often failing first."""
     dtype = names.install(x.dtype, x.dtype.name)

@@ -281,8 +281,8 @@ class OutputGraph:
 
     @property
     def call_count(self) -> int:
-        """How many operations the graph has."""
-        return sum(node.op.startswith("call") for node in self.graph.nodes)
+        """How many operations the graph has; switching grad mode alone needs no graph."""
+        return sum(node.op.startswith("call") and node.target is not switch_grad_mode for node in self.graph.nodes)
 
     def _drop_unused_items(self) -> None:
         """Of an operation with several results, those that nobody asked for."""

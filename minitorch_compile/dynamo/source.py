@@ -174,11 +174,3 @@ class SourceItemSource(ChainedSource):
 
     def read(self, base: str) -> str:
         return f"{base}[{self.key.name()}]"
-
-
-@dataclass(frozen=True)
-class TypeSource(ChainedSource):
-    """type(origin)"""
-
-    def read(self, base: str) -> str:
-        return f"type({base})"

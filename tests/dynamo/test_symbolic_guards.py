@@ -198,6 +198,11 @@ def test_functions_as_arguments_are_guarded_by_their_code():
     assert versions(lambda x, f: f(x), [matrix(), torch.sin], [matrix(), torch.cos], [matrix(), torch.sin]) == [1, 2, 2]
 
 
+def test_methods_of_containers_as_arguments_are_guarded_by_name():
+    items = [3, 1, 2]
+    assert versions(lambda f: f(1), [items.index], [items.count], [[1, 5].index], [[3, 1, 2].index]) == [1, 2, 3, 3]
+
+
 def test_grad_mode_is_guarded():
     compiled = optimize(lambda x: x * 2, eager)
     x = matrix().requires_grad_()

@@ -53,12 +53,13 @@ from minitorch_compile.dynamo.variables.operations import OperationVariable
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
-from minitorch_compile.tensor import Op, Size, enable_grad, no_grad
+from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.output_graph import OutputGraph
 
+GRAD_MODES = (no_grad, enable_grad, set_grad_enabled)
 BUILTIN_CALLABLES = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 
 Build = Callable[["OutputGraph", Any, Source], VariableTracker]
@@ -206,6 +207,10 @@ def _function(output: OutputGraph, value: FunctionType, source: Source) -> Varia
 @builds(MethodType)
 def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableTracker:
     _guard_type(output, value, source)
+    if type(value.__self__) in GRAD_MODES:  # the __exit__ that waits on the stack of a resumed frame
+        _guard_identity(output, value.__func__, AttrSource(source, "__func__"), value.__name__)
+        manager = output.wrap(value.__self__, AttrSource(source, "__self__")).realize()
+        return BuiltinMethodVariable(manager, value.__name__)
     function = output.wrap(value.__func__, AttrSource(source, "__func__"))
     return MethodVariable(function, output.wrap(value.__self__, AttrSource(source, "__self__")), source)
 
@@ -215,6 +220,7 @@ def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker
     owner = getattr(value, "__self__", None)
     if type(value) is BuiltinFunctionType and isinstance(owner, (list, dict, set)):
         _guard_type(output, value, source)
+        output.guards.add(*guards.equals(AttrSource(source, "__name__"), value.__name__, output.names))
         return BuiltinMethodVariable(output.wrap(owner, AttrSource(source, "__self__")).realize(), value.__name__)
     _guard_identity(output, value, source, getattr(value, "__name__", "builtin"))
     return BuiltinVariable(value, output.constant_source(value, getattr(value, "__name__", "builtin")))
@@ -242,10 +248,16 @@ def _optimized(output: OutputGraph, value: OptimizedObject, source: Source) -> V
     return build(output, value._orig_mod, AttrSource(source, "_orig_mod"))
 
 
-@builds(no_grad, enable_grad)
+@builds(*GRAD_MODES)
 def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _guard_type(output, value, source)
-    return GradModeVariable(type(value), value.mode, source)
+    previous = output.wrap(value._previous, AttrSource(source, "_previous")).realize()
+    assert isinstance(previous, ListVariable)
+    before = getattr(value, "_before", None)
+    if before is not None:
+        for name in ("mode", "_before"):
+            _guard_identity(output, getattr(value, name), AttrSource(source, name), name)
+    return GradModeVariable(type(value), value.mode, previous, source, before)
 
 
 # --- values made while tracing ----------------------------------------------------------------------------------------

@@ -11,10 +11,14 @@ x -> switch_grad_mode = switch_grad_mode(False); switch_grad_mode_1 = switch_gra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MethodType
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.tensor import grad_mode
 
 if TYPE_CHECKING:
@@ -24,14 +28,24 @@ if TYPE_CHECKING:
 
 
 class GradModeVariable(VariableTracker):
-    """The context manager. `mode` is what it switches to."""
+    """The context manager. `mode` is what it switches to, `previous` the list in which it remembers what was before.
 
-    def __init__(self, cls: type, mode: bool, source: Source | None = None) -> None:
+    `before`: set_grad_enabled has switched when it was made, and in `with` puts back what was before that.
+    """
+
+    def __init__(
+        self, cls: type, mode: bool, previous: ListVariable, source: Source | None = None, before: bool | None = None
+    ) -> None:
         super().__init__(source)
         self.cls = cls
         self.mode = mode
-        self.previous: list[bool] = []
-        self.before: bool | None = None  # set_grad_enabled has switched when it was made, and puts back what was before
+        self.previous = previous
+        self.before = before
+
+    @classmethod
+    def new(cls, manager: type, mode: bool, before: bool | None = None) -> GradModeVariable:
+        """One that the traced program makes."""
+        return cls(manager, mode, ListVariable([]), before=before)
 
     def python_type(self) -> type:
         return self.cls
@@ -47,21 +61,41 @@ class GradModeVariable(VariableTracker):
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__enter__":
-            self.previous.append(grad_mode.state.enabled if self.before is None else self.before)
+            old = grad_mode.state.enabled if self.before is None else self.before
+            self.previous.append(tracer, ConstantVariable(old))
             tracer.output.switch_grad_mode(self.mode)
             return ConstantVariable(None)
         if name == "__exit__":
-            tracer.output.switch_grad_mode(self.previous.pop())
+            tracer.output.switch_grad_mode(tracer.constant(self.previous.method_pop(tracer)))
             return ConstantVariable(None)
         if name == "clone":
-            return GradModeVariable(self.cls, self.mode)
+            return GradModeVariable.new(self.cls, self.mode)
         return super().call_method(tracer, name, args, kwargs)
 
+    def mode_outside(self) -> bool:
+        """The mode that leaving its `with` block brings back."""
+        return bool(self.previous.items[-1].realize().as_constant())
+
     def reconstruct(self, codegen: Codegen) -> str:
+        """Past __init__, since set_grad_enabled switches when it is made."""
         cls = codegen.constant(self.cls, self.cls.__name__)
-        if self.previous or self.cls is grad_mode.set_grad_enabled:
-            return super().reconstruct(codegen)
-        return f"{cls}()"
+        variable = codegen.assign("manager", f"{codegen.constant(object, 'object')}.__new__({cls})", self)
+        codegen.line(f"{variable}._previous = {self.previous.reconstruct(codegen)}")
+        if self.before is not None:
+            codegen.line(f"{variable}.mode, {variable}._before = {self.mode}, {self.before}")
+        return variable
+
+
+def open_managers(stack: list[Any]) -> list[GradModeVariable]:
+    """The grad modes whose `with` blocks a frame is in, outermost first: their `__exit__` waits on its stack."""
+    methods = [value.realize() if _is_method_from_outside(value) else value for value in stack]
+    exits = [m for m in methods if isinstance(m, BuiltinMethodVariable) and m.name == "__exit__"]
+    return [method.owner for method in exits if isinstance(method.owner, GradModeVariable)]
+
+
+def _is_method_from_outside(value: Any) -> bool:
+    """In a resumed frame, what is on the stack came as an argument."""
+    return isinstance(value, LazyVariable) and type(value.value) is MethodType
 
 
 class GradModeFunctionVariable(VariableTracker):

@@ -50,7 +50,7 @@ def _is_grad_enabled(tracer: Tracer) -> Value:
 
 
 def _grad_mode(tracer: Tracer, cls: type, mode: bool, function: tuple[Value, ...]) -> Value:
-    manager = GradModeVariable(cls, mode)
+    manager = GradModeVariable.new(cls, mode)
     return manager.call(tracer, list(function), {}) if function else manager
 
 
@@ -67,8 +67,7 @@ def _enable_grad(tracer: Tracer, *function: Value) -> Value:
 @handles(set_grad_enabled)
 def _set_grad_enabled(tracer: Tracer, mode: Value) -> Value:
     """It switches at once; used in `with`, what was before returns at the end."""
-    manager = GradModeVariable(set_grad_enabled, tracer.truth(mode))
-    manager.before = grad_mode.state.enabled
+    manager = GradModeVariable.new(set_grad_enabled, tracer.truth(mode), before=grad_mode.state.enabled)
     tracer.output.switch_grad_mode(manager.mode)
     return manager
 
