@@ -31,7 +31,7 @@ def run_tests(python: str, version: str, arguments: list[str]) -> str:
     """Sets up an environment and runs pytest in it; returns pytest's closing line."""
     folder = ROOT / "build" / f"python{version}"
     subprocess.run([python, "tools/set_up.py", "--folder", folder], cwd=ROOT, check=True)
-    command = [folder / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    command = [folder / "bin" / "python", "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as tests:
         lines = [line for line in map(str.rstrip, tests.stdout or ()) if line]
     if tests.returncode != 0:
