@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype, bool_, dtype, get_default_dtype, int64
+from minitorch_compile.tensor.ops.creation import on_device
 from minitorch_compile.tensor.tensor_base import TensorBase, from_numpy, wrap
 
 
-def tensor(data: Any, *, dtype: dtype | None = None, device: object = None, requires_grad: bool = False) -> Any:
+def tensor(data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A new tensor with a copy of `data`: a number, nested lists, a NumPy array or a tensor.
 
     Python floats take the default dtype. ValueError for ragged lists, TypeError for what isn't numbers.
     """
     array = _to_array(data)
     target = as_dtype(dtype) if dtype is not None else _natural_dtype(data, array)
-    result = wrap(np.array(array, dtype=target.numpy, order="C"))
+    result = on_device(wrap(np.array(array, dtype=target.numpy, order="C")), device)
     if requires_grad:
         result.requires_grad_()
     return result

@@ -79,7 +79,7 @@ class PointwiseOp(Op):
         if first is None or (first.category < FLOATING and self.promotion != DEFAULT):
             return super().run(args, kwargs)
         try:
-            return wrap(np.asarray(quietly(self.kernel, *arrays)))
+            return wrap(np.asarray(self._run_kernel(bound, arrays)))
         except OverflowError:  # a Python number outside the range of a small integer dtype, which eager wraps around
             return super().run(args, kwargs)
 
@@ -96,8 +96,15 @@ class PointwiseOp(Op):
                 arrays[i] = array if array.dtype == target else self._convert(array, target)
             elif value is not None:
                 arrays[i] = number_as(value, target)
-        result = np.asarray(quietly(self.kernel, *arrays))
+        result = np.asarray(self._run_kernel(bound, arrays))
         return wrap(result) if not layouts else self._in_layout_of(bound, result)
+
+    def _run_kernel(self, bound: Sequence[Any], arrays: Sequence[Any]) -> Any:
+        try:
+            return quietly(self.kernel, *arrays)
+        except ValueError:
+            broadcast_sizes(*(sizes for sizes, _ in self._layouts(bound)))  # says so in PyTorch's words if that is why
+            raise
 
     def _convert(self, array: Array, target: np.dtype) -> Array:
         return array.astype(target)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
+from minitorch_compile.tensor.device import META
+from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     as_dtype,
@@ -93,22 +95,22 @@ def _sized(size: tuple[Any, ...]) -> Any:
 
 
 @composite()
-def zeros(*size: Any, dtype: dtype | None = None, device: object = None, requires_grad: bool = False) -> Any:
+def zeros(*size: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A tensor of zeros, of the default dtype unless given."""
-    return _leaf(full(_sized(size), 0, dtype or get_default_dtype()), requires_grad)
+    return _leaf(on_device(full(_sized(size), 0, dtype or get_default_dtype()), device), requires_grad)
 
 
 @composite()
-def ones(*size: Any, dtype: dtype | None = None, device: object = None, requires_grad: bool = False) -> Any:
+def ones(*size: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A tensor of ones, of the default dtype unless given."""
-    return _leaf(full(_sized(size), 1, dtype or get_default_dtype()), requires_grad)
+    return _leaf(on_device(full(_sized(size), 1, dtype or get_default_dtype()), device), requires_grad)
 
 
 @composite()
-def empty(*size: Any, dtype: dtype | None = None, device: object = None, requires_grad: bool = False) -> Any:
+def empty(*size: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
     repeatable."""
-    return zeros(*size, dtype=dtype, requires_grad=requires_grad)
+    return zeros(*size, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
@@ -216,16 +218,32 @@ def _copy_rule(input: TensorBase, src: TensorBase) -> TensorBase:
 
 
 @composite(torch=False, methods=True)
-def to(input: Tensor, *args: Any, dtype: dtype | None = None, device: object = None, copy: bool = False) -> Any:
-    """The tensor in another dtype (and, when there are several, on another device): itself if nothing changes."""
+def to(input: Tensor, *args: Any, dtype: dtype | None = None, device: Any = None, copy: bool = False) -> Any:
+    """The tensor in another dtype or on another device, given by name or position: itself if nothing changes.
+
+    TypeError for what is neither, RuntimeError for a device that isn't there.
+    """
     for arg in args:
         if isinstance(arg, TensorBase):
-            dtype = arg.dtype
-        elif not isinstance(arg, (str, bool)) and not hasattr(arg, "index"):
+            dtype, device = arg.dtype, arg.device
+        elif isinstance(arg, (str, Device)):
+            device = arg
+        elif arg is not None and not isinstance(arg, bool):
             dtype = as_dtype(arg)
+    moved = on_device(input, device)
     if dtype is None or dtype is input.dtype:
-        return input.clone() if copy else input
-    return to_copy(input, dtype)
+        return moved.clone() if copy and moved is input else moved
+    return to_copy(moved, dtype)
+
+
+def on_device(x: TensorBase, where: Any) -> Any:
+    """The tensor on a device: itself if it is there, without its data on "meta". RuntimeError for an unknown device."""
+    target = x.device if where is None else Device(where)
+    if target.type == x.device.type:
+        return x
+    if target.type != "meta":
+        raise RuntimeError(f"to: a tensor on {x.device} has no data that could be moved to {target}")
+    return empty_fake(x.sizes, x.strides, x.dtype, META)
 
 
 @composite(torch=False, methods=True)
