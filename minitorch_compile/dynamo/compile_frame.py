@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.aliasing import guard_aliasing
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
@@ -33,11 +33,10 @@ from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.liveness import live_slots
 from minitorch_compile.dynamo.output_graph import OutputGraph, restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.resume import CannotResume, make_resume_code
-from minitorch_compile.dynamo.source import AttrSource, CellSource, LocalSource
+from minitorch_compile.dynamo.source import CellSource, LocalSource
 from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.grad_mode import open_managers
-from minitorch_compile.dynamo.variables.numbers import ExpressionSource
 from minitorch_compile.dynamo.variables.scope import CellVariable
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.effects import is_random
@@ -275,7 +274,7 @@ class FrameCompiler:
 
     def _finish(self, write: Callable[[Codegen], None], shown: GraphBreak | None) -> Entry:
         try:
-            self._guard_aliasing()
+            guard_aliasing(self.output)
             codegen = self._written(write)
         except Unsupported as error:
             if not error.stack:
@@ -351,32 +350,6 @@ class FrameCompiler:
             raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")
         switches = bool(self.output.graph.find_nodes(op="call_function", target=switch_grad_mode))
         return restoring_grad_mode(compiled) if switches else compiled
-
-    def _guard_aliasing(self) -> None:
-        """What is written to must be as separate from the other inputs as it was while tracing."""
-        written = self.output.written_inputs
-        if written:
-            for variable in written:
-                if any(
-                    other.real.storage is variable.real.storage for other in self.output.inputs if other is not variable
-                ):
-                    raise Unsupported(
-                        "aliased-inputs-mutated", "an input that shares memory with another one is written in place."
-                    )
-            self._guard_separate([AttrSource(v.source, "storage") for v in self.output.inputs if v.source is not None])
-        for changed in self.output.side_effects.changed:
-            alike = self.output.tracked_like(changed)
-            self._guard_separate([v.source for v in alike if v.source is not None])
-
-    def _guard_separate(self, sources: list[Any]) -> None:
-        """One guard that all these objects are different ones."""
-        if len(sources) > 1:
-            ids = ", ".join(f"id({source.name()})" for source in sources)
-            self.output.guards.add(
-                guards.Guard(
-                    ExpressionSource(f"len({{{ids}}})"), "NO_ALIAS", f"{{0}} == {len(sources)}", "no two alike"
-                )
-            )
 
     def _entry(
         self,

@@ -220,6 +220,22 @@ def test_compiled_for_two_tensors_then_called_with_one():
     assert (compiled(x, x.view(3, 2)) == (matrix() + 1).view(3, 2) * 2).all()
 
 
+def test_a_write_beside_two_inputs_that_share_memory():
+    def f(x, view, z):
+        z.add_(1)
+        return x + view + z
+
+    def arguments():
+        x = matrix()
+        return x, x.view(2, 3), matrix()
+
+    assert_same(f, arguments)
+    x = matrix()
+    compiled = optimize(f, eager)
+    compiled(*arguments())
+    assert (compiled(x, matrix(), x) == (matrix() + 1) * 2 + matrix()).all()
+
+
 def test_gradients_and_marks_on_tensors():
     def f(x):
         x.mark = "seen"

@@ -1,0 +1,65 @@
+"""Guards on who shares what: a graph or a replayed change is right only while the objects are as separate as they were.
+
+Two arguments may be the same list, or tensors over the same memory. Where nothing is changed that does not matter;
+where one of them is changed, the entry holds only for calls in which they are just as separate.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize, region_of
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import ones
+>>> compiled = optimize(lambda x, y: x.add_(1) * y, eager)
+>>> _ = compiled(ones(2), ones(2))
+>>> print([guard for guard in region_of(compiled).caches[0].entries[0].guards if guard.kind == "NO_ALIAS"][0])
+NO_ALIAS         len({id(x.storage), id(y.storage)}) == 2
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.guards import Guard
+from minitorch_compile.dynamo.output_graph import OutputGraph
+from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.numbers import ExpressionSource
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+
+def guard_aliasing(output: OutputGraph) -> None:
+    """Adds the guards; a break if a graph can't stand for the program at all."""
+    for variable in output.written_inputs:
+        _guard_written(output, variable)
+    _guard_storages(output)
+    for changed in output.side_effects.changed:
+        _guard_separate(output, [v.source for v in output.tracked_like(changed) if v.source is not None])
+
+
+def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
+    """A tensor that the graph writes to: it shares memory with no other input, and autograd allows the write."""
+    others = (other for other in output.inputs if other is not variable)
+    if any(other.real.storage is variable.real.storage for other in others):
+        raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another is written in place.")
+    if not variable.real.requires_grad:
+        return
+    if variable.real.base is not None:
+        raise Unsupported("aliased-inputs-mutated", "an input that is a view, and requires grad, is written in place.")
+    assert variable.source is not None
+    output.guards.add(guards.identity(AttrSource(variable.source, "base"), None, output.names, "base"))
+
+
+def _guard_storages(output: OutputGraph) -> None:
+    """The storages that are written to are none of the others'."""
+    sources = {id(v): AttrSource(v.source, "storage") for v in output.inputs if v.source is not None}
+    if len({id(v.real.storage) for v in output.inputs}) == len(output.inputs):
+        _guard_separate(output, list(sources.values()) if output.written_inputs else [])
+        return
+    for variable in output.written_inputs:
+        others = ", ".join(f"id({source.name()})" for key, source in sources.items() if key != id(variable))
+        check = f"id({{0}}) not in ({others},)"
+        output.guards.add(Guard(sources[id(variable)], "NO_ALIAS", check, "no shared memory"))
+
+
+def _guard_separate(output: OutputGraph, sources: list[Source] | list[AttrSource]) -> None:
+    """One guard that all these objects are different ones."""
+    if len(sources) > 1:
+        ids = ", ".join(f"id({source.name()})" for source in sources)
+        count = ExpressionSource(f"len({{{ids}}})")
+        output.guards.add(Guard(count, "NO_ALIAS", f"{{0}} == {len(sources)}", "no two alike"))
