@@ -74,6 +74,7 @@ def settle(path: Path, text: str, check: bool) -> list[str]:
     if check:
         return [f"{path.relative_to(ROOT)} is out of date"]
     path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)  # `make lab` made it read-only
     path.write_text(text)
     print(f"wrote {path.relative_to(ROOT)}")
     return []
