@@ -25,9 +25,9 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.control_flow import enclosing_handlers
+from minitorch_compile.dynamo.control_flow import can_come_back, enclosing_handlers
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.instructions import NULL, Instruction, Program
+from minitorch_compile.dynamo.instructions import NULL, Instruction
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
 from minitorch_compile.dynamo.variables.grad_mode import open_managers
@@ -244,7 +244,7 @@ def _import(point: BreakPoint, inst: Instruction) -> None:
 def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
     """Why the frame can't be split at this instruction; empty if it can."""
     inst = frame.program.instructions[index]
-    if in_loop(frame.program, index):
+    if can_come_back(frame.program, index):
         return "the line is inside a loop"
     if any(value is not NULL and isinstance(value, IteratorVariable) for value in frame.stack):
         return "a loop is under way"
@@ -260,11 +260,3 @@ def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
 
 def _opname(frame: SymbolicInterpreter, index: int) -> str:
     return frame.program.instructions[index].opname
-
-
-def in_loop(program: Program, index: int) -> bool:
-    """Whether control can come back to the instruction after it was left."""
-    for position, inst in enumerate(program.instructions):
-        if inst.target is not None and inst.target <= index <= position:
-            return True
-    return False

@@ -32,6 +32,27 @@ def successors(program: Program, index: int) -> Iterator[int]:
         yield index + 1
 
 
+def can_come_back(program: Program, index: int) -> bool:
+    """Whether control can reach the instruction again after it was left: whether it is in a loop.
+
+    A jump backwards alone is no loop: from 3.12 on, handlers stand at the end of the code and jump back behind their
+    block.
+    """
+    seen: set[int] = set()
+    pending = [index]
+    while pending:
+        current = pending.pop()
+        following = list(successors(program, current))
+        entry = program.handler_of(current)
+        if entry is not None and program.instructions[current].opname not in NEVER_RAISES:
+            following.append(entry.target)
+        if index in following:
+            return True
+        pending += [position for position in following if position not in seen]
+        seen.update(following)
+    return False
+
+
 def handler_depths(program: Program) -> dict[int, int]:
     """For each reachable instruction: in how many `except`/`finally` handlers it is, that is, how many exceptions are
     being handled when it runs in a frame that was called with none."""
