@@ -94,7 +94,7 @@ _ROWS = (
     BreakReason(
         "MTC-B11",
         "break-inside-block",
-        "A break inside a loop, with or try can't be resumed in the middle: the whole function runs as plain Python.",
+        "A break inside a loop, with or try can't be resumed in the middle: the function itself runs as plain Python.",
         "move the line that breaks out of the block, or put the body of the block into a function of its own.",
     ),
     BreakReason(

@@ -81,13 +81,17 @@ class Region:
         `owner`: a class that has caches of its own for the function. All modules of a model share `Module.__call__`;
         what is compiled for one class should not count against the recompile limit of another.
         """
-        known = self._wrappers.get((id(function), owner))
+        known = self.known(function, owner)
         if known is not None:
             return known
         wrapper = make_wrapper(function, self._dispatcher(function, owner), MISS)
         if function.__closure__ is None:  # functions with a closure are often made anew at each call
             self._wrappers[id(function), owner] = wrapper  # it keeps the function, and so the id, alive
         return wrapper
+
+    def known(self, function: FunctionType, owner: type | None) -> Callable[..., Any] | None:
+        """What `wrap` gave for the function, None if it has not been asked."""
+        return self._wrappers.get((id(function), owner))
 
     def _dispatcher(self, function: FunctionType, owner: type | None) -> Dispatcher:
         made = Dispatcher(function, self, owner)

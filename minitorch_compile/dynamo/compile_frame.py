@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.aliasing import guard_aliasing
+from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
@@ -60,6 +61,7 @@ class _RunFrameAsItIs(Exception):
         self.why = why
 
 
+BLOCKS = REASONS["break-inside-block"]
 EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError)
 
 
@@ -192,11 +194,15 @@ class FrameCompiler:
         return self._finish(lambda codegen: self._write_jump(codegen, index), shown)
 
     def _entry_for_plain(self, skipped: _RunFrameAsItIs) -> Entry:
-        shown = GraphBreak.of(skipped.reason, f"The whole function runs as plain Python, because {skipped.why}.")
+        shown = GraphBreak.of(
+            skipped.reason,
+            f"This function runs as plain Python, because {skipped.why} [{BLOCKS.id}]; what it calls is compiled.",
+        )
         codegen = Codegen(self.output)
         write_checks(self.output.guards, codegen.reader)
         body = [f"return plain({', '.join(self.parameters.values())})"]
-        return self._entry(codegen, body, None, shown, is_plain=True)
+        is_plain = skipped.reason.reason.name != "recursion-limit"  # its callees would only end in the same way
+        return self._entry(codegen, body, None, shown, is_plain)
 
     def _write_effects(self, codegen: Codegen) -> None:
         for effect in self.output.side_effects:

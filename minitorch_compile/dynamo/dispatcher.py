@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import reporting
+from minitorch_compile.dynamo.call_through import calling_through
 from minitorch_compile.dynamo.compile_frame import compile_frame
 from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.errors import InternalTracerError
@@ -36,13 +37,14 @@ LOCK = threading.RLock()  # one compilation at a time; running compiled code tak
 class Dispatcher:
     """The versions of one function object. `run` is the one to try first; it returns MISS if its guards fail."""
 
-    __slots__ = ("run", "miss", "function", "plain", "region", "owner", "bound", "__weakref__")
+    __slots__ = ("run", "miss", "function", "plain", "region", "owner", "bound", "_through", "__weakref__")
 
     def __init__(self, function: FunctionType, region: Region, owner: type | None) -> None:
         self.function = function
         self.owner = owner
         self.region = region
         self.plain = plain_caller(function)
+        self._through: Callable[..., Any] | None = None
         self.miss = self._miss
         self.forget()
 
@@ -75,8 +77,17 @@ class Dispatcher:
     def _others(self) -> list[tuple[Entry, Callable[..., Any]]]:
         """The versions that `run` is not: bound here before, and those that another function object or thread made."""
         known = {id(entry) for entry, _ in self.bound}
-        fresh = [(e, e.bind(self.function, self.plain)) for e in self.cache.entries if id(e) not in known]
+        fresh = [(e, self._bind(e)) for e in self.cache.entries if id(e) not in known]
         return self.bound[1:] + fresh
+
+    def _bind(self, entry: Entry) -> Callable[..., Any]:
+        """The entry for this function object. Where the frame stays plain Python, the functions that it calls need
+        not."""
+        if not entry.is_plain:
+            return entry.bind(self.function, self.plain)
+        if self._through is None:
+            self._through = plain_caller(calling_through(self.function, self.region.compiled))
+        return entry.bind(self.function, self._through)
 
     def _use_first(self, entry: Entry, bound: Callable[..., Any]) -> None:
         self.bound = [(entry, bound), *((e, b) for e, b in self.bound if e is not entry)]
@@ -97,7 +108,7 @@ class Dispatcher:
                 return self.plain
             cache.entries.append(entry)
             reporting.log_entry(self, entry)
-            bound = entry.bind(self.function, self.plain)
+            bound = self._bind(entry)
             self._use_first(entry, bound)
         return lambda *arguments: self._first_run(bound, arguments)
 

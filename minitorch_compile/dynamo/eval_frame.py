@@ -12,8 +12,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 from minitorch_compile.dynamo.binding import argument_names
@@ -21,6 +29,8 @@ from minitorch_compile.dynamo.cache import Backend, Region
 from minitorch_compile.dynamo.optimized_object import OptimizedObject
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 
+STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
+WRITTEN_IN_C = frozenset((type, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType))
 NOT_COMPILED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -58,21 +68,32 @@ def _compiled_forward(owner: Any, region: Region) -> tuple[FunctionType, Callabl
 
 def compiled_callable(function: Any, region: Region) -> Any:
     """The compiled form of a callable met on the way; what has no bytecode worth tracing comes back as it is."""
-    if isinstance(function, MethodType):
+    cls = type(function)
+    if cls in WRITTEN_IN_C or issubclass(cls, type):
+        return function
+    if cls is FunctionType:
+        return _wrapped(function, region, None) or function
+    if cls is MethodType:
         return _bound(function.__func__, function.__self__, region) or function
-    if isinstance(function, FunctionType):
-        return region.wrap(_original(function)) if _is_compilable(function) else function
-    if isinstance(function, functools.partial):
+    if cls is functools.partial:
         return functools.partial(compiled_callable(function.func, region), *function.args, **function.keywords)
-    return _bound(inspect.getattr_static(type(function), "__call__", None), function, region) or function
+    return _bound(getattr(cls, "__call__", None), function, region) or function  # noqa: B004  the function is wanted
 
 
 def _bound(method: Any, owner: Any, region: Region) -> MethodType | None:
     """The compiled method of an object, None if there is nothing to compile."""
-    if not isinstance(method, FunctionType) or not _is_compilable(method):
+    if type(method) is not FunctionType:
         return None
-    shared = type(owner) if is_library_code(method.__code__) else None
-    return MethodType(region.wrap(_original(method), shared), owner)
+    wrapped = _wrapped(method, region, type(owner) if is_library_code(method.__code__) else None)
+    return None if wrapped is None else MethodType(wrapped, owner)
+
+
+def _wrapped(function: FunctionType, region: Region, owner: type | None) -> Callable[..., Any] | None:
+    """The compiled form of a function, None if it is not worth compiling on its own."""
+    known = region.known(function, owner)
+    if known is not None:
+        return known
+    return region.wrap(_original(function), owner) if _is_compilable(function) else None
 
 
 def _original(function: FunctionType) -> FunctionType:
@@ -82,9 +103,11 @@ def _original(function: FunctionType) -> FunctionType:
 
 def _is_compilable(function: FunctionType) -> bool:
     """Whether a callee is worth compiling on its own."""
-    return (
-        _has_plain_frame(function) and reason_to_skip(function.__code__, function.__globals__.get("__name__")) is None
-    )
+    code = function.__code__
+    standard = code.co_filename.startswith(STANDARD_LIBRARY) and "site-packages" not in code.co_filename
+    if standard or not _has_plain_frame(function):
+        return False
+    return reason_to_skip(code, function.__globals__.get("__name__")) is None
 
 
 def _has_plain_frame(function: FunctionType) -> bool:

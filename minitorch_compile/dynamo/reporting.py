@@ -20,6 +20,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
+from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.entry import Entry
 from minitorch_compile.dynamo.errors import GraphBreak
@@ -58,7 +59,7 @@ def warn_of_the_limit(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> Non
     why = f"The last guard that failed: {failures[-1]}." if failures else "It raised an exception each time."
     warnings.warn(
         f"`{dispatcher.place}` was compiled {len(failures)} times, which is config.recompile_limit; new kinds of input"
-        f" now run as plain Python. {why} MTC_LOGS=recompiles shows all.  [MTC-B23]",
+        f" now run as plain Python. {why} MTC_LOGS=recompiles shows all.  [{REASONS['recompile-limit'].id}]",
         stacklevel=5,
     )
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.output_graph import OutputGraph
     from minitorch_compile.dynamo.tracer import Tracer
 
+LONGEST_EXPRESSION = 200  # a sum over a long loop is pinned down instead of written out
 NEVER_RAISING = ("+", "-", "*")  # on ints and floats: so the expression can be evaluated at another time
 
 
@@ -108,7 +109,10 @@ def arithmetic(op: str, left: VariableTracker, right: VariableTracker) -> Variab
     a, b = _seen(left), _seen(right)
     if not _has_literal(a) or not _has_literal(b):
         return None
-    return NumberVariable(number.output, BINARY[op](a, b), ExpressionSource(f"({_text(left)} {op} {_text(right)})"))
+    text = f"({_text(left)} {op} {_text(right)})"
+    if len(text) > LONGEST_EXPRESSION:
+        return None
+    return NumberVariable(number.output, BINARY[op](a, b), ExpressionSource(text))
 
 
 def comparison(op: str, left: VariableTracker, right: VariableTracker) -> ConstantVariable | None:

@@ -47,6 +47,8 @@ class SuperVariable(VariableTracker):
         return self.instance.cls if isinstance(self.instance, ClassVariable) else self.instance.python_type()
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
+        if self.after not in self.cls.__mro__:
+            self.unsupported("super() in a metaclass", "metaclass-or-descriptor")
         found = look_up(self.cls, name, self.after)
         if found is None:
             tracer.raise_error(AttributeError, f"'super' object has no attribute '{name}'")
