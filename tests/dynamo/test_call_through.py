@@ -1,4 +1,4 @@
-"""Functions that stay plain Python, with their callees compiled: they do what they did, and the callees are captured."""
+"""Functions that stay plain Python, with their callees compiled: they do what they did; the callees are captured."""
 
 import pytest
 
