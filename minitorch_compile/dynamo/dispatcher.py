@@ -65,14 +65,16 @@ class Dispatcher:
 
     def _miss(self, *arguments: Any) -> Any:
         """The first version did not match: try the others, then compile."""
+        tried: list[Entry] = []
         for entry, bound in self._others():
             result = bound(*arguments)
             if result is not MISS:
                 self._use_first(entry, bound)
                 return result
+            tried.append(entry)
         if stacks.modes or stacks.transforms:
             return self.plain(*arguments)  # inside another trace: what it sees is the plain program
-        return self._compiled(arguments)(*arguments)
+        return self._compiled(arguments, tried)(*arguments)
 
     def _others(self) -> list[tuple[Entry, Callable[..., Any]]]:
         """The versions that `run` is not: bound here before, and those that another function object or thread made."""
@@ -93,10 +95,13 @@ class Dispatcher:
         self.bound = [(entry, bound), *((e, b) for e, b in self.bound if e is not entry)]
         self.run = bound
 
-    def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    def _compiled(self, arguments: tuple[Any, ...], tried: list[Entry]) -> Callable[..., Any]:
         """A new version for these arguments, or the plain function if there should be none."""
         with LOCK:
             cache = self.cache
+            for entry in cache.entries:  # another thread may have made it meanwhile
+                if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
+                    return self._bind(entry)
             if cache.is_full:
                 reporting.warn_of_the_limit(self, arguments)
                 return self.plain
