@@ -31,6 +31,7 @@ from minitorch_compile.tensor.quiet import quietly
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
+NUMBERS = (bool, int, float, np.generic)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING}
 
 # How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
@@ -49,13 +50,17 @@ class PointwiseOp(Op):
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         """The dtype in which the kernel computes."""
-        operands = [bound[i] for i in self.tensor_parameters if bound[i] is not None]
+        operands = [bound[i] for i in self.tensor_parameters if not self._is_left_out(bound[i], i)]
         common = common_dtype(operands, self.name)
         if self.promotion == INT_TO_FLOAT and common.category < FLOATING:
             return get_default_dtype()
         if self.promotion == BOOL_TO_LONG and common.category == BOOL:
             return int64
         return common
+
+    def _is_left_out(self, value: Any, position: int) -> bool:
+        """Whether this is an optional tensor that wasn't given, such as one bound of clamp."""
+        return value is None and self.defaults[position] is None
 
     def result_dtype(self, bound: Sequence[Any]) -> dtype:
         return bool_ if self.promotion == ALWAYS_BOOL else self.common_dtype(bound)
@@ -68,7 +73,9 @@ class PointwiseOp(Op):
         for position in self.tensor_parameters:
             value = bound[position]
             if not isinstance(value, TensorBase):
-                if value is not None and (first is None or SCALAR_CATEGORY.get(type(value), COMPLEX) > first.category):
+                if self._is_left_out(value, position):
+                    continue
+                if first is None or SCALAR_CATEGORY.get(type(value), COMPLEX) > first.category:
                     return super().run(args, kwargs)
                 continue
             array = value._array
@@ -127,7 +134,7 @@ class WherePointwiseOp(PointwiseOp):
     run = Op.run
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
-        return common_dtype([bound[i] for i in self.tensor_parameters[1:] if bound[i] is not None], self.name)
+        return common_dtype([bound[i] for i in self.tensor_parameters[1:]], self.name)
 
     def eager(self, *bound: Any) -> TensorBase:
         condition = self.tensor_argument(bound, self.tensor_parameters[0])
@@ -163,7 +170,7 @@ def common_dtype(operands: Sequence[Any], name: str) -> dtype:
                 first = value.dtype
             elif value.dtype is not first:
                 break
-        elif first is None or dtype_of_scalar(value).category > first.category:
+        elif not isinstance(value, NUMBERS) or first is None or dtype_of_scalar(value).category > first.category:
             break
     else:
         if first is not None:
@@ -178,7 +185,7 @@ def _promote(operands: Sequence[Any], name: str) -> dtype:
     for value in operands:
         if isinstance(value, TensorBase):
             (dims if value.sizes else zeros).append(value.dtype)
-        elif isinstance(value, (bool, int, float, np.generic)):
+        elif isinstance(value, NUMBERS):
             scalars.append(dtype_of_scalar(value))
         else:
             raise TypeError(f"{name}(): expected a Tensor or a number, got {type(value).__name__}")
