@@ -40,7 +40,8 @@ class DrawFrom:
             return op(*args, **kwargs)
         if op not in SEEDED:
             raise NotImplementedError(
-                f"aot: {op!r} draws random numbers and has no form with an explicit seed and offset"
+                f"aot: {op!r} draws random numbers and has no form with an explicit seed and offset; draw them outside"
+                " of the compiled function and pass them in"
             )
         *parameters, _ = op.bind(args, kwargs)
         like = op.meta(*args, **kwargs)
