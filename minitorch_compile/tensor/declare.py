@@ -96,3 +96,9 @@ def composite(
     return lambda body: register(
         CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims)
     )
+
+
+def functional() -> Callable[[Kernel], CompositeOp]:
+    """The form that an operation takes in nn.functional, where it differs from the op of the same name: F.relu has
+    `inplace`, torch.relu hasn't. Its name in the table is `F.relu`."""
+    return lambda body: register(CompositeOp(body, name=f"F.{body.__name__}", namespaces=["functional"]))

@@ -56,7 +56,7 @@ class Op:
     ) -> None:
         self.name = name or kernel.__name__
         self.kernel = kernel
-        self.__name__ = self.name
+        self.__name__ = self.name.rpartition(".")[2]
         self.__doc__ = kernel.__doc__
         self.__module__ = kernel.__module__
         self.namespaces = frozenset(namespaces)
@@ -72,7 +72,7 @@ class Op:
         self._position = {name: i for i, name in enumerate(self.parameters)}
 
     def __repr__(self) -> str:
-        return f"ops.{self.name}"
+        return self.name if "." in self.name else f"ops.{self.name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return find, (self.name,)
