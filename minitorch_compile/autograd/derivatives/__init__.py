@@ -1,6 +1,7 @@
 """The formulas, one file a family, as in tensor/ops. Importing this package fills the table of derivatives."""
 
 from minitorch_compile.autograd.derivatives import (
+    activation,
     contraction,
     conv,
     copies,
@@ -15,6 +16,7 @@ from minitorch_compile.autograd.derivatives import (
 )
 
 __all__ = [
+    "activation",
     "contraction",
     "conv",
     "copies",

@@ -5,6 +5,15 @@
 """
 
 from minitorch_compile.tensor.op import table
+from minitorch_compile.tensor.ops.activation import (
+    elu,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_sigmoid,
+    softplus,
+)
 from minitorch_compile.tensor.ops.closeness import allclose, equal, isclose
 from minitorch_compile.tensor.ops.contraction import addmm, bmm, linear, matmul, mm
 from minitorch_compile.tensor.ops.conv import conv2d, convolution, convolution_input_grad, convolution_weight_grad
@@ -129,6 +138,16 @@ from minitorch_compile.tensor.ops.random import (
     uniform_,
     uniform_random,
 )
+from minitorch_compile.tensor.ops.recurrent import (
+    gru,
+    gru_cell,
+    lstm,
+    lstm_cell,
+    rnn_relu,
+    rnn_relu_cell,
+    rnn_tanh,
+    rnn_tanh_cell,
+)
 from minitorch_compile.tensor.ops.reduction import (
     all,
     amax,
@@ -146,6 +165,9 @@ from minitorch_compile.tensor.ops.reduction import (
     std,
     sum,
     var,
+)
+from minitorch_compile.tensor.ops.split_copy import (
+    split_with_sizes_copy,
 )
 from minitorch_compile.tensor.ops.view import (
     as_strided,
@@ -175,14 +197,12 @@ from minitorch_compile.tensor.ops.view import (
 )
 
 __all__ = [
-    "allclose",
-    "equal",
-    "isclose",
     "abs",
     "adaptive_avg_pool2d",
     "add",
     "addmm",
     "all",
+    "allclose",
     "amax",
     "amin",
     "any",
@@ -214,10 +234,12 @@ __all__ = [
     "detach",
     "div",
     "dropout",
+    "elu",
     "embedding",
     "empty",
     "empty_like",
     "eq",
+    "equal",
     "erf",
     "exp",
     "expand",
@@ -235,22 +257,32 @@ __all__ = [
     "ge",
     "gelu",
     "getitem",
+    "gru",
+    "gru_cell",
     "gt",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
     "index",
     "index_put",
     "index_select",
+    "isclose",
     "isnan",
     "layer_norm",
     "le",
+    "leaky_relu",
     "linear",
     "linspace",
     "log",
     "log1p",
+    "log_sigmoid",
     "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
     "logsumexp",
+    "lstm",
+    "lstm_cell",
     "lt",
     "masked_fill",
     "matmul",
@@ -297,6 +329,10 @@ __all__ = [
     "remainder",
     "repeat",
     "reshape",
+    "rnn_relu",
+    "rnn_relu_cell",
+    "rnn_tanh",
+    "rnn_tanh_cell",
     "round",
     "rsqrt",
     "scaled_dot_product_attention",
@@ -309,7 +345,9 @@ __all__ = [
     "sin",
     "slice",
     "softmax",
+    "softplus",
     "split",
+    "split_with_sizes_copy",
     "sqrt",
     "square",
     "squeeze",

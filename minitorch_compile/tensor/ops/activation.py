@@ -1,0 +1,69 @@
+"""Activations whose slope is written by hand: at the kinks it is PyTorch's, and one step of the tape serves each.
+
+relu, gelu and silu are in `pointwise.py`; what is only composed of other ops is in `nn/functional/activation.py`.
+
+>>> from minitorch_compile.tensor import tensor
+>>> leaky_relu(tensor([-1.0, 2.0])), hardtanh(tensor([-3.0, 0.5]))
+(tensor([-0.0100,  2.0000]), tensor([-1.0000,  0.5000]))
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import pointwise
+from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.ops.pointwise import _floats_only
+
+
+@pointwise(torch=False, methods=False, inplace=True)
+def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array:
+    """The nearest value in [min_val, max_val]. RuntimeError for bool tensors."""
+    if input.dtype == np.bool_:
+        raise RuntimeError("hardtanh: Bool inputs not supported for hardtanh; call .float() first")
+    low, high = input.dtype.type(min_val), input.dtype.type(max_val)
+    return np.minimum(np.maximum(input, low), high)
+
+
+@pointwise(torch=False, methods=False, inplace=True)
+def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
+    """x above 0, negative_slope * x below."""
+    _floats_only("leaky_relu", input)
+    return np.where(input > 0, input, input * negative_slope)
+
+
+@pointwise(torch=False, methods=False, inplace=True)
+def elu(input: Array, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Array:
+    """scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below."""
+    _floats_only("elu", input)
+    below = np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
+    return np.where(input <= 0, below, input * scale)
+
+
+@pointwise(torch=False, methods=False, inplace=True)
+def hardsigmoid(input: Array) -> Array:
+    """(x + 3) / 6, kept within [0, 1]."""
+    _floats_only("hardsigmoid", input)
+    return np.minimum(np.maximum(input + 3, 0), 6) / 6
+
+
+@pointwise(torch=False, methods=False, inplace=True)
+def hardswish(input: Array) -> Array:
+    """x * hardsigmoid(x) (Howard et al. 2019)."""
+    _floats_only("hardswish", input)
+    return input * np.minimum(np.maximum(input + 3, 0), 6) / 6
+
+
+@pointwise(torch=False, methods=False)
+def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold."""
+    _floats_only("softplus", input)
+    scaled = input * beta
+    return np.where(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+@pointwise(torch=False, methods=False)
+def log_sigmoid(input: Array) -> Array:
+    """log(1 / (1 + exp(-x))), exact at both ends."""
+    _floats_only("log_sigmoid", input)
+    return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
