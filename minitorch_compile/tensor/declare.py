@@ -15,7 +15,16 @@ from typing import Any, TypeVar
 
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.op import Op, table
-from minitorch_compile.tensor.op_families import CompositeOp, FactoryOp, InplaceOp, KernelOp, ReductionOp, ViewOp
+from minitorch_compile.tensor.op_families import (
+    AliasOp,
+    CompositeOp,
+    FactoryOp,
+    InplaceCompositeOp,
+    InplaceOp,
+    KernelOp,
+    ReductionOp,
+    ViewOp,
+)
 from minitorch_compile.tensor.pointwise_op import DEFAULT, PointwiseOp, WherePointwiseOp
 
 Kernel = Callable[..., Any]
@@ -42,12 +51,13 @@ def pointwise(
     functional: bool = False,
     inplace: bool | None = None,
     condition: bool = False,
+    family: type[PointwiseOp] = PointwiseOp,
 ) -> Callable[[Kernel], PointwiseOp]:
-    """An elementwise op. `condition`: the first tensor chooses and doesn't take part in promotion."""
+    """An elementwise op. `condition`: the first tensor chooses and doesn't take part in promotion. `family`: a class
+    with a promotion of its own."""
 
     def declare(kernel: Kernel) -> PointwiseOp:
-        family = WherePointwiseOp if condition else PointwiseOp
-        op = register(family(kernel, promotion=promotion, namespaces=where_visible(torch, methods, functional)))
+        op = register((WherePointwiseOp if condition else family)(kernel, promotion=promotion, namespaces=where_visible(torch, methods, functional)))
         if methods if inplace is None else inplace:
             register(InplaceOp(op, namespaces=["method"]))
         return op
@@ -90,12 +100,35 @@ def factory(kind: str = "creation") -> Callable[[Kernel], FactoryOp]:
 
 
 def composite(
-    *, torch: bool = True, methods: bool = False, functional: bool = False, gather_dims: bool = False
+    *,
+    torch: bool = True,
+    methods: bool = False,
+    functional: bool = False,
+    gather_dims: bool = False,
+    inplace: bool = False,
 ) -> Callable[[Kernel], CompositeOp]:
-    """An op written in other ops."""
-    return lambda body: register(
-        CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims)
-    )
+    """An op written in other ops. `inplace`: it has a twin `name_` that stores the result in the first argument."""
+
+    def declare(body: Kernel) -> CompositeOp:
+        op = register(CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims))
+        if inplace:
+            register(InplaceCompositeOp(op, namespaces=["method"]))
+        return op
+
+    return declare
+
+
+def alias(name: str, of: Op) -> AliasOp:
+    """Another name for an op; and `name_` for its in-place twin, if it has one.
+
+    >>> from minitorch_compile.tensor import ops, tensor
+    >>> ops.absolute(tensor([-1.0])), tensor([-1.0]).absolute_()
+    (tensor([1.]), tensor([1.]))
+    """
+    twin = table.get(f"{of.name}_")
+    if twin is not None:
+        register(AliasOp(f"{name}_", twin))
+    return register(AliasOp(name, of))
 
 
 def functional() -> Callable[[Kernel], CompositeOp]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch import any_requires_grad
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Op, holds_fake
@@ -173,6 +174,46 @@ class CompositeOp(Op):
 
     def meta_rule(self, *bound: Any) -> Any:
         return self.kernel(*bound)
+
+
+class AliasOp(CompositeOp):
+    """Another name for an op: absolute for abs."""
+
+    def __init__(self, name: str, of: Op) -> None:
+        super().__init__(of.kernel, name=name, namespaces=tuple(of.namespaces), gather_dims=of.gather_dims)
+        self.of = of
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.of(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.of(*args, **kwargs)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        return self.of.meta(*bound)
+
+
+class InplaceCompositeOp(CompositeOp):
+    """`x.clip_(0, 1)` where clip is composite: computes, then stores the result in the first argument."""
+
+    def __init__(self, functional: CompositeOp, **row: Any) -> None:
+        super().__init__(functional.kernel, name=f"{functional.name}_", **row)
+        self.functional = functional
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result is computed from a copy where derivatives may need the old value after it is overwritten."""
+        bound = self.bind(args, kwargs)
+        target = self.tensor_argument(bound, 0)
+        old = target.clone() if any_requires_grad(bound, {}) else target
+        result = self.functional(old, *bound[1:])
+        check_storable(self.name, target, result)
+        return target.copy_(result)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        return self(*bound)
 
 
 class InplaceOp(Op):
