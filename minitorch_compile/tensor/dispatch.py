@@ -75,6 +75,7 @@ class _Stacks(threading.local):
 
 stacks = _Stacks()
 _tape: list[Tape] = []
+_contexts: list[Interpreter] = []  # those of all threads: while it is empty, no thread need look at its own stacks
 AnyInterpreter = TypeVar("AnyInterpreter", bound=Interpreter)
 
 
@@ -92,13 +93,11 @@ def registered_tape() -> Tape:
 
 def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Gives the call to the topmost interpreter that wants it."""
-    if stacks.transforms:
+    if _contexts and stacks.transforms:
         return _process_below(stacks.transforms, op, args, kwargs)
-    if grad_state.enabled and _tape and op.recorded and any_requires_grad(args, kwargs):
+    if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and _tape:
         return _tape[0].record(op, args, kwargs)
-    if stacks.modes:
-        return below_tape(op, args, kwargs)
-    return op.run(args, kwargs)
+    return below_tape(op, args, kwargs) if _contexts else op.run(args, kwargs)
 
 
 def below_tape(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -126,7 +125,10 @@ def any_requires_grad(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
     """
     for arg in args:
         if isinstance(arg, TensorBase):
-            if arg.requires_grad or (arg.base is not None and arg.base.rewritten != arg.base_rewritten):
+            if arg.requires_grad:
+                return True
+            base = arg.base
+            if base is not None and base.rewritten != arg.base_rewritten:
                 return True
         elif type(arg) in (list, tuple) and any_requires_grad(arg, {}):
             return True
@@ -136,21 +138,26 @@ def any_requires_grad(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
 @contextmanager
 def mode(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
     """Inside, `interpreter` sees every operation that the tape lets through."""
-    stacks.modes.append(interpreter)
-    try:
+    with _entered(stacks.modes, interpreter):
         yield interpreter
-    finally:
-        stacks.modes.remove(interpreter)
 
 
 @contextmanager
 def transform(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
     """Inside, `interpreter` sees every operation first, above the tape."""
-    stacks.transforms.append(interpreter)
-    try:
+    with _entered(stacks.transforms, interpreter):
         yield interpreter
+
+
+@contextmanager
+def _entered(stack: list[Interpreter], interpreter: Interpreter) -> Iterator[None]:
+    _contexts.append(interpreter)
+    stack.append(interpreter)
+    try:
+        yield
     finally:
-        stacks.transforms.remove(interpreter)
+        stack.remove(interpreter)
+        _contexts.remove(interpreter)
 
 
 @contextmanager

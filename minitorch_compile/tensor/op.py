@@ -144,5 +144,5 @@ def find(name: str) -> Op:
 def holds_fake(value: Any) -> bool:
     """Whether an argument is a fake tensor, or a list that has one."""
     if isinstance(value, TensorBase):
-        return value.storage.buffer is None
+        return value._array is None and value.storage.buffer is None
     return isinstance(value, (list, tuple)) and any(holds_fake(item) for item in value)

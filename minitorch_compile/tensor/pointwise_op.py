@@ -17,6 +17,7 @@ from minitorch_compile.tensor.dtype import (
     BOOL,
     COMPLEX,
     FLOATING,
+    FROM_NUMPY,
     INTEGER,
     bool_,
     dtype,
@@ -27,12 +28,14 @@ from minitorch_compile.tensor.dtype import (
 )
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Array, Op
-from minitorch_compile.tensor.quiet import quietly
+from minitorch_compile.tensor.quiet import quietly, silence
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 NUMBERS = (bool, int, float, np.generic)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING}
+UNKNOWN = COMPLEX + 1
+_ABSENT: Any = object()
 
 # How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
 DEFAULT, INT_TO_FLOAT, ALWAYS_BOOL, BOOL_TO_LONG = "default", "int-to-float", "always-bool", "bool-to-long"
@@ -47,6 +50,7 @@ class PointwiseOp(Op):
     def __init__(self, kernel: Callable[..., Any], *, promotion: str = DEFAULT, **row: Any) -> None:
         super().__init__(kernel, **row)
         self.promotion = promotion
+        self._straight_counts = tuple(n for n in (1, 2) if self.required <= n <= len(self.parameters))
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         """The dtype in which the kernel computes."""
@@ -66,29 +70,42 @@ class PointwiseOp(Op):
         return bool_ if self.promotion == ALWAYS_BOOL else self.common_dtype(bound)
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """As Op.run; the frequent case, one dtype and row-major order, goes straight to the kernel."""
-        bound = self.bind(args, kwargs)
-        arrays = list(bound)
-        first: dtype | None = None
-        for position in self.tensor_parameters:
-            value = bound[position]
-            if not isinstance(value, TensorBase):
-                if self._is_left_out(value, position):
-                    continue
-                if first is None or SCALAR_CATEGORY.get(type(value), COMPLEX) > first.category:
-                    return super().run(args, kwargs)
-                continue
-            array = value._array
-            if array is None or (value.dtype is not first and first is not None) or not array.flags.c_contiguous:
-                return super().run(args, kwargs)
-            first = value.dtype
-            arrays[position] = array
-        if first is None or (first.category < FLOATING and self.promotion != DEFAULT):
-            return super().run(args, kwargs)
+        """As Op.run; the frequent case goes straight to the kernel."""
+        result = None if kwargs or len(args) not in self._straight_counts else self._straight(*args)
+        return super().run(args, kwargs) if result is None else result
+
+    def _straight(self, input: Any, other: Any = _ABSENT) -> Any:
+        """The result for row-major tensors of one size and dtype, or one tensor and a number that doesn't widen it.
+
+        None if the call is another one. This is what small programs spend their time in, so each line counts.
+        """
+        if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
+            return None
+        element = input.dtype
+        if element.category < FLOATING and self.promotion is not DEFAULT:
+            return None
         try:
-            return wrap(np.asarray(self._run_kernel(bound, arrays)))
+            if other is _ABSENT:
+                value = silence.run(self.kernel, array)
+            elif isinstance(other, TensorBase):
+                operand = other._array
+                if operand is None or other.dtype is not element or other.sizes != input.sizes:
+                    return None
+                if not operand.flags.c_contiguous:
+                    return None
+                value = silence.run(self.kernel, array, operand)
+            elif SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
+                value = silence.run(self.kernel, array, other)
+            else:
+                return None
         except OverflowError:  # a Python number outside the range of a small integer dtype, which eager wraps around
-            return super().run(args, kwargs)
+            return None
+        if type(value) is not np.ndarray or value is array:
+            value = np.array(value)  # NumPy makes a scalar of what is 0-d; a kernel such as floor may return its input
+        result = object.__new__(TensorBase.concrete)  # as wrap_row_major does
+        result._array, result.sizes, result.strides = value, input.sizes, input.strides
+        result.dtype = element if value.dtype is array.dtype else FROM_NUMPY[value.dtype]
+        return result
 
     def eager(self, *bound: Any) -> TensorBase:
         arrays = list(bound)
@@ -104,6 +121,8 @@ class PointwiseOp(Op):
             elif value is not None:
                 arrays[i] = number_as(value, target)
         result = np.asarray(self._run_kernel(bound, arrays))
+        if any(result is a for a in arrays):
+            result = result.copy()
         return wrap(result) if not layouts else self._in_layout_of(bound, result)
 
     def _run_kernel(self, bound: Sequence[Any], arrays: Sequence[Any]) -> Any:

@@ -27,9 +27,9 @@ class _Silence(threading.local):
         self.run = context.run
 
 
-_silence = _Silence()
+silence = _Silence()
 
 
 def quietly(kernel: Callable[..., Any], *args: Any) -> Any:
     """`kernel(*args)`, silent about overflow, division by zero and invalid values. A kernel must not call another."""
-    return _silence.run(kernel, *args)
+    return silence.run(kernel, *args)

@@ -36,6 +36,18 @@ class FakeDataError(RuntimeError):
     """Something asked a fake tensor for its data."""
 
 
+class StorageOnFirstUse:
+    """The `storage` of a fresh result: most results are read once and dropped, so it is made when somebody asks."""
+
+    def __get__(self, tensor: TensorBase | None, owner: type) -> Any:
+        if tensor is None:
+            return self
+        if tensor._array is None:
+            raise AttributeError("storage: this tensor was never given one")
+        # setdefault: two threads that ask at once get the same one.
+        return tensor.__dict__.setdefault("storage", Storage(tensor._array.reshape(-1)))
+
+
 class TensorBase:
     """Storage + offset + sizes + strides + dtype + device, and what autograd hangs on it.
 
@@ -53,12 +65,12 @@ class TensorBase:
     base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
     _array: np.ndarray | None = None
 
-    storage: Storage
-    offset: int
+    storage: Any = StorageOnFirstUse()
+    offset: int = 0
     sizes: Size
     strides: tuple[int, ...]
     dtype: dtype
-    device: device
+    device: device = CPU
 
     @property
     def is_fake(self) -> bool:
@@ -121,13 +133,20 @@ def _row_major(shape: tuple[int, ...]) -> tuple[Size, tuple[int, ...]]:
 
 def wrap(array: np.ndarray) -> Any:
     """A tensor over a NumPy array, without a copy. The array's dtype must be one of ours, its strides not negative."""
-    flags = array.flags
-    if flags.c_contiguous:
-        storage = Storage(array if array.ndim == 1 else array.reshape(-1))
-        result = from_parts(storage, 0, *_row_major(array.shape), FROM_NUMPY[array.dtype], CPU)
-    else:
-        result = from_parts(*_flat_window(array), FROM_NUMPY[array.dtype], CPU)
+    if array.flags.c_contiguous:
+        return wrap_row_major(array, *_row_major(array.shape), FROM_NUMPY[array.dtype])
+    result = from_parts(*_flat_window(array), FROM_NUMPY[array.dtype], CPU)
     result._array = array
+    return result
+
+
+def wrap_row_major(array: np.ndarray, sizes: Size, strides: tuple[int, ...], element: dtype) -> Any:
+    """`wrap` for an array in row-major order whose description is at hand; nothing is checked."""
+    result = object.__new__(TensorBase.concrete)
+    result._array = array
+    result.sizes = sizes
+    result.strides = strides
+    result.dtype = element
     return result
 
 
