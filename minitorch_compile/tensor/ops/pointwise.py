@@ -25,9 +25,11 @@ SQRT_2_OVER_PI = 0.7978845608028654
 @pointwise()
 def add(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     """input + alpha * other."""
+    if alpha == 1:
+        return np.add(input, other)
     if input.dtype == np.bool_:
         return np.logical_or(input, other) if alpha else np.logical_or(input, False)
-    return np.add(input, other if alpha == 1 else other * input.dtype.type(alpha))
+    return np.add(input, other * input.dtype.type(alpha))
 
 
 @pointwise()
