@@ -9,11 +9,15 @@ relu, gelu and silu are in `pointwise.py`; what is only composed of other ops is
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.ops.pointwise import _floats_only
+from minitorch_compile.tensor.declare import composite, pointwise
+from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.pointwise import _floats_only, abs, le, where
+from minitorch_compile.tensor.ops.view import view_op
+from minitorch_compile.tensor.strides import numel
 
 
 @pointwise(torch=False, methods=False, inplace=True)
@@ -67,3 +71,29 @@ def log_sigmoid(input: Array) -> Array:
     """log(1 / (1 + exp(-x))), exact at both ends."""
     _floats_only("log_sigmoid", input)
     return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
+
+
+@composite(methods=True, functional=True)
+def prelu(input: Tensor, weight: Tensor) -> Any:
+    """x above 0, weight * x below: one weight, or one for each channel (dimension 1). RuntimeError for another
+    number of weights or another dtype."""
+    channels = input.sizes[1] if len(input.sizes) > 1 else 1
+    count = numel(weight.sizes)
+    if len(weight.sizes) > 1 or count not in (1, channels):
+        raise RuntimeError(
+            f"prelu: Mismatch of parameter numbers and input channel size. Found weight of sizes {list(weight.sizes)}"
+            f" and {channels} channels; it takes one number, or one for each channel."
+        )
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
+    if input.sizes:
+        weight = view_op(weight, (count, *[1] * max(len(input.sizes) - 2, 0)))
+    return where(input > 0, input, weight * input)
+
+
+@composite(methods=True, functional=True)
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Any:
+    """x, and 0 where |x| <= lambd."""
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"hardshrink: implemented for floating-point tensors, got {input.dtype}")
+    return where(le(abs(input), lambd), 0.0, input)
