@@ -17,11 +17,24 @@ from minitorch_compile.nn.modules.linear import Identity, Linear
 from minitorch_compile.nn.modules.loss import CrossEntropyLoss, MSELoss, NLLLoss
 from minitorch_compile.nn.modules.normalization import LayerNorm
 from minitorch_compile.nn.modules.pooling import AdaptiveAvgPool2d, MaxPool2d
+from minitorch_compile.nn.modules.rnn import (
+    GRU,
+    LSTM,
+    RNN,
+    GRUCell,
+    LSTMCell,
+    RNNBase,
+    RNNCell,
+    RNNCellBase,
+)
 from minitorch_compile.nn.modules.sparse import Embedding
 from minitorch_compile.nn.parameter import Buffer, Parameter
 
 __all__ = [
     "GELU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "AdaptiveAvgPool2d",
     "BatchNorm1d",
     "BatchNorm2d",
@@ -32,7 +45,9 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "GRUCell",
     "Identity",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "LogSoftmax",
@@ -43,6 +58,9 @@ __all__ = [
     "ModuleList",
     "NLLLoss",
     "Parameter",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
     "ReLU",
     "Sequential",
     "SiLU",

@@ -234,6 +234,9 @@ def network_cases() -> list[Case]:
             lambda x, w: ops.native_layer_norm(x, (3,), w, None, 1e-5),
             [generic(2, 3), generic(3)],
         ),
+        ("split_with_sizes_copy", lambda x: ops.split_with_sizes_copy(x, (1, 0, 2), 1), [generic(2, 3)]),
+        ("split_with_sizes_copy", lambda x: ops.split_with_sizes_copy(x, (2, 1))[1], [generic(3, 2)]),
+        ("split_with_sizes_copy", lambda x: ops.split_with_sizes_copy(x, (3,)), [generic(3)]),
         ("mul", lambda x, w, b: ops.batch_norm(x, None, None, w, b, True), [generic(2, 3, 2), generic(3), generic(3)]),
         ("mul", lambda x: ops.cross_entropy(x, ints(0, 2)), [generic(2, 3)]),
         (

@@ -368,6 +368,14 @@ def _() -> Iterator[Call]:
     yield sample(0, 8), (8,), None, None, 1e-5
 
 
+@row(ops.split_with_sizes_copy)
+def _() -> Iterator[Call]:
+    yield sample(4, 6), (1, 3, 2), 1
+    yield sample(6, 4).t(), (4,), -2
+    yield sample(3), (0, 3), 0
+    yield sample(0, 2, dtype=int64), (0, 0), 0
+
+
 # ------------------------------------------------------------------------------------------ indexing
 
 

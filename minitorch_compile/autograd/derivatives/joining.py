@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
@@ -29,3 +30,14 @@ def _parts(grad: Tensor, tensors: Sequence[Layout], dim: int) -> list[Tensor]:
         parts.append(sum_to(ops.slice(grad, at, start, end), x))
         start = end
     return parts
+
+
+@derivative(ops.split_with_sizes_copy)
+def _(grad: Any, out: Unused, x: Layout, split_sizes: Sequence[int], dim: int) -> Gradients:
+    at = wrap_dim(dim, len(x.sizes))
+
+    def zeros(size: int) -> Any:
+        return ops.full((*x.sizes[:at], size, *x.sizes[at + 1 :]), 0, x.dtype)
+
+    grads = grad if isinstance(grad, tuple) else (grad,)
+    return ops.cat([zeros(size) if g is None else g for g, size in zip(grads, split_sizes, strict=True)], at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import accumulate
 from typing import Any
 
 from minitorch_compile import prims
@@ -21,3 +22,12 @@ def _(tensors: Sequence[Tensor], dim: int) -> Tensor:
     """Each in the common dtype, one after another."""
     element = reduce(promote_types, [x.dtype for x in tensors])
     return prims.cat([converted(x, element) for x in tensors], wrap_dim(dim, len(tensors[0].sizes)))
+
+
+@decomposes(ops.split_with_sizes_copy)
+def _(x: Tensor, split_sizes: Sequence[int], dim: int) -> tuple[Tensor, ...]:
+    """A slice for each part, copied."""
+    ends = list(accumulate(split_sizes))
+    return tuple(
+        ops.clone(ops.slice(x, dim, end - size, end)) for size, end in zip(split_sizes, ends, strict=True)
+    )
