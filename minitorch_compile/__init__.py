@@ -326,6 +326,7 @@ __all__ = [
     "randn",
     "randn_like",
     "random",
+    "random",
     "randperm",
     "reciprocal",
     "relu",

@@ -43,7 +43,12 @@ class DrawFrom:
                 f"aot: {op!r} draws random numbers and has no form with an explicit seed and offset; draw them outside"
                 " of the compiled function and pass them in"
             )
-        *parameters, _ = op.bind(args, kwargs)
+        *parameters, _, generator = op.bind(args, kwargs)
+        if generator is not None:
+            raise NotImplementedError(
+                f"aot: {op!r} draws from a generator of its own, and compiled code from the default one; draw outside"
+                " of the compiled function, or leave out generator="
+            )
         like = op.meta(*args, **kwargs)
         first = ops.add(self.offset, self.drawn) if self.drawn else self.offset
         self.drawn += DRAWS[op.name] * like.sizes.numel()

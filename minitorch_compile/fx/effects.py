@@ -45,6 +45,10 @@ _RANDOM_NAMES = frozenset(
         "bernoulli",
         "multinomial",
         "normal",
+        "poisson",
+        "binomial",
+        "_standard_gamma",
+        "_sample_dirichlet",
     )
     + ("dropout", "scaled_dot_product_attention")
 )

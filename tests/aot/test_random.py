@@ -35,7 +35,7 @@ def test_the_same_stream_as_the_plain_program(name, seed, backend):
             outputs = function(x)
             sum(y.sum() for y in outputs if y.requires_grad).backward()
             results += [np.array(y.detach().array) for y in outputs] + [x.grad.array]
-        return results, default_generator.get_state()
+        return results, default_generator.position()
 
     expected, state = three_calls(PROGRAMS[name])
     actual, state_after = three_calls(compiled(PROGRAMS[name], backend))
@@ -54,7 +54,7 @@ def test_dropout_zeroes_the_gradient_where_it_zeroed_the_value(backend):
 def test_compiling_draws_nothing(backend):
     manual_seed(7)
     backend(captured(PROGRAMS["dropout"], 1), [sample(3, 4)])
-    assert default_generator.get_state() == (7, 0)
+    assert default_generator.position() == (7, 0)
 
 
 def test_the_graph_takes_seed_and_offset_as_its_last_arguments():

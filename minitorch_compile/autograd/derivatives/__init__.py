@@ -12,6 +12,7 @@ from minitorch_compile.autograd.derivatives import (
     pointwise,
     pooling,
     reduction,
+    sampling,
     view,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "pointwise",
     "pooling",
     "reduction",
+    "sampling",
     "view",
 ]

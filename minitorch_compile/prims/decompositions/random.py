@@ -16,7 +16,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import converted, number_like
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import dtype, float64
+from minitorch_compile.tensor.dtype import dtype, float64, int64
 
 Tensor = Any
 Ints = tuple[int, ...]
@@ -42,7 +42,8 @@ def _(low: int, high: int, size: Ints, seed: Tensor, offset: Tensor, dtype: dtyp
     """low + floor(u * (high - low))."""
     u = prims.philox_uniform(tuple(size), seed, offset, float64)
     steps = prims.floor(prims.mul(u, number_like(u, high - low)))
-    return converted(prims.add(number_like(u, low), steps), dtype)
+    steps = converted(steps, int64)  # where low is exact, however large
+    return converted(prims.add(number_like(steps, low), steps), dtype)
 
 
 refuses(
@@ -50,4 +51,13 @@ refuses(
     ops.normal_random,
     ops.randint_random,
     because="it draws from the generator, which a graph can't; functionalize gives it seed and offset (ops.philox_...)",
+)
+
+refuses(
+    ops.multinomial_choice,
+    ops.poisson_quantile,
+    ops.binomial_quantile,
+    ops.gamma_quantile,
+    ops.gamma_quantile_slope,
+    because="it is a search or a special function that no loop of simple operations computes",
 )

@@ -222,6 +222,8 @@ from minitorch_compile.tensor.ops.view import (
 )
 
 __all__ = [
+    "_sample_dirichlet",
+    "_standard_gamma",
     "abs",
     "adaptive_avg_pool2d",
     "add",
@@ -420,6 +422,4 @@ __all__ = [
     "zero_",
     "zeros",
     "zeros_like",
-    "_sample_dirichlet",
-    "_standard_gamma",
 ]

@@ -1,10 +1,12 @@
-"""Random tensors, all drawn from the default generator's Philox stream.
+"""Random tensors, drawn from a Philox stream: the default generator's, or that of `generator=`.
 
 >>> from minitorch_compile.tensor import manual_seed
 >>> a = (manual_seed(0), rand(3))[1]
 >>> b = (manual_seed(0), rand(3))[1]
 >>> (a == b).all(), a.min() >= 0, a.max() < 1
 (tensor(True), tensor(True), tensor(True))
+>>> randint(10, (2, 3)).shape, sorted(randperm(5).tolist())
+(torch.Size([2, 3]), [0, 1, 2, 3, 4])
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype, int64
+from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.creation import _leaf, _sized, sizes_of
-from minitorch_compile.tensor.philox import default_generator, normal, uniform
-from minitorch_compile.tensor.strides import numel
-from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+from minitorch_compile.tensor.ops.creation import _leaf, _sized, copy, on_device, sizes_of, to_copy
+from minitorch_compile.tensor.ops.pointwise import floor
+from minitorch_compile.tensor.philox import Generator, default_generator, normal, uniform
+from minitorch_compile.tensor.strides import is_contiguous, numel
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 Ints = tuple[int, ...]
 
@@ -27,26 +30,34 @@ Ints = tuple[int, ...]
 DRAWS = {"uniform_random": 1, "normal_random": 2, "randint_random": 1}
 
 
+def _reserve(generator: Any, count: int) -> tuple[int, int]:
+    """The seed and offset of the next `count` numbers of a generator. TypeError for what isn't one."""
+    if generator is None:
+        return default_generator.advance(count)
+    if not isinstance(generator, Generator):
+        raise TypeError(f"generator: expected a torch.Generator or None, got {type(generator).__name__}")
+    return generator.advance(count)
+
+
 @factory("random")
-def uniform_random(size: Ints, dtype: dtype | None = None) -> Array:
+def uniform_random(size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Uniform on [0, 1): what `rand` draws."""
-    element = (dtype or get_default_dtype()).numpy
-    seed, offset = default_generator.advance(numel(size))
-    return uniform(seed, offset, numel(size), element).reshape(size)
+    element = _floating_rule(size, dtype)[1].numpy
+    return uniform(*_reserve(generator, numel(size)), numel(size), element).reshape(size)
 
 
 @factory("random")
-def normal_random(size: Ints, dtype: dtype | None = None) -> Array:
+def normal_random(size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Standard normal: what `randn` draws."""
-    element = (dtype or get_default_dtype()).numpy
-    seed, offset = default_generator.advance(DRAWS["normal_random"] * numel(size))
+    element = _floating_rule(size, dtype)[1].numpy
+    seed, offset = _reserve(generator, DRAWS["normal_random"] * numel(size))
     return normal(seed, offset, numel(size), element).reshape(size)
 
 
-def _floating_rule(size: Ints, dtype: dtype | None) -> tuple[Ints, dtype]:
+def _floating_rule(size: Ints, dtype: dtype | None, generator: Any = None) -> tuple[Ints, dtype]:
     element = dtype or get_default_dtype()
     if element.category < FLOATING:
-        raise RuntimeError(f"rand/randn: implemented for floating-point dtypes, got {element}; use randint")
+        raise NotImplementedError(f"rand/randn: implemented for floating-point dtypes, got {element}; use randint")
     return sizes_of("rand", size), element
 
 
@@ -55,22 +66,30 @@ normal_random.shape_rule(_floating_rule)
 
 
 @factory("random")
-def randint_random(low: int, high: int, size: Ints, dtype: dtype | None = None) -> Array:
+def randint_random(low: int, high: int, size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Integers in [low, high): what `randint` draws."""
-    seed, offset = default_generator.advance(numel(size))
-    return _integers(low, high, size, seed, offset, dtype or int64)
+    element = _randint_rule(low, high, size, dtype)[1]
+    return _integers(low, high, size, *_reserve(generator, numel(size)), element)
 
 
 def _integers(low: int, high: int, size: Ints, seed: int, offset: int, element: dtype) -> Array:
     fraction = uniform(seed, offset, numel(size), np.dtype(np.float64))
-    return (low + np.floor(fraction * (high - low))).astype(element.numpy).reshape(size)
+    steps = np.floor(fraction * (high - low)).astype(np.int64)
+    return (low + steps).astype(element.numpy).reshape(size)
 
 
 @randint_random.shape_rule
-def _randint_rule(low: int, high: int, size: Ints, dtype: dtype | None) -> tuple[Ints, dtype]:
+def _randint_rule(low: int, high: int, size: Ints, dtype: dtype | None, generator: Any = None) -> tuple[Ints, dtype]:
+    element = dtype or int64
     if low >= high:
         raise RuntimeError(f"randint: expects 'low' to be less than 'high', got low={low} and high={high}")
-    return sizes_of("randint", size), dtype or int64
+    if element.category < FLOATING:
+        least, most = (0, 1) if element is bool_ else (np.iinfo(element.numpy).min, np.iinfo(element.numpy).max)
+        if low < least or high - 1 > most:
+            raise RuntimeError(
+                f"randint: [{low}, {high}) is out of bounds for {element}, which holds {least} to {most}"
+            )
+    return sizes_of("randint", size), element
 
 
 # ---------------------------------------------------------------------------------------- seed and offset as values
@@ -115,56 +134,153 @@ def _philox_randint_rule(
 # ---------------------------------------------------------------------------------------- what people call
 
 
-@composite()
-def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Any:
-    """Uniform on [0, 1)."""
-    return _leaf(uniform_random(sizes_of("rand", _sized(size)), dtype), requires_grad)
+def uniform_tensor(size: Ints, element: dtype, generator: Any = None) -> Any:
+    """Uniform on [0, 1) in any floating-point dtype.
+
+    A number of 24 bits may round to 1 in a dtype with fewer, so those get just the bits that they can hold.
+    """
+    if element.itemsize > 2:
+        return uniform_random(size, element, generator)
+    steps = 2.0 / float(np.finfo(element.numpy).eps)
+    return to_copy(floor(uniform_random(size, float32, generator) * steps) / steps, element)
+
+
+def _made(x: Any, device: Any, requires_grad: bool) -> Any:
+    return _leaf(on_device(x, device), requires_grad)
+
+
+def _as_layout_of(input: Tensor, drawn: Any) -> Any:
+    """The numbers in the order of dimensions that `input` has in memory, as the `_like` functions promise."""
+    if is_contiguous(input.sizes, input.strides):
+        return drawn
+    pattern = to_copy(input, drawn.dtype) if input.dtype is not drawn.dtype else input
+    return copy(pattern.detach(), drawn)
 
 
 @composite()
-def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Any:
-    """Standard normal."""
-    return _leaf(normal_random(sizes_of("randn", _sized(size)), dtype), requires_grad)
+def rand(
+    *sizes: Any,
+    size: Any = None,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
+    shape = sizes_of("rand", _sized(sizes) if size is None else size)
+    return _made(uniform_tensor(shape, dtype or get_default_dtype(), generator), device, requires_grad)
 
 
 @composite()
-def randint(low: int, high: Any = None, size: Any = None, dtype: dtype | None = None) -> Any:
-    """Integers in [low, high); randint(high, size) counts from 0."""
+def randn(
+    *sizes: Any,
+    size: Any = None,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
+    shape = sizes_of("randn", _sized(sizes) if size is None else size)
+    return _made(normal_random(shape, dtype, generator), device, requires_grad)
+
+
+@composite()
+def randint(
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Integers in [low, high), int64 unless given; `randint(high, size)` counts from 0."""
     if size is None:
         low, high, size = 0, low, high
-    return randint_random(low, high, sizes_of("randint", size), dtype)
+    elif high is None or low is None:
+        low, high = 0, low if high is None else high
+    for name, value in (("low", low), ("high", high)):
+        if isinstance(value, (bool, float)) or value is None:
+            raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
+    drawn = randint_random(int(low), int(high), sizes_of("randint", size), dtype, generator)
+    return _made(drawn, device, requires_grad)
 
 
 @composite()
-def rand_like(input: Tensor, dtype: dtype | None = None) -> Any:
-    """Uniform on [0, 1) in the sizes and dtype of `input`."""
-    return uniform_random(tuple(input.sizes), dtype or input.dtype)
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
+    drawn = uniform_tensor(tuple(input.sizes), dtype or input.dtype, generator)
+    return _made(_as_layout_of(input, drawn), device, requires_grad)
 
 
 @composite()
-def randn_like(input: Tensor, dtype: dtype | None = None) -> Any:
-    """Standard normal in the sizes and dtype of `input`."""
-    return normal_random(tuple(input.sizes), dtype or input.dtype)
-
-
-@composite(torch=False, methods=True)
-def uniform_(input: Tensor, low: float = 0.0, high: float = 1.0) -> Any:
-    """Stores numbers drawn uniformly from [low, high)."""
-    return input.copy_(rand_like(input) * (high - low) + low)
-
-
-@composite(torch=False, methods=True)
-def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0) -> Any:
-    """Stores normal numbers of that mean and standard deviation."""
-    return input.copy_(randn_like(input) * std + mean)
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Standard normal in the sizes, memory layout and dtype of `input`."""
+    drawn = normal_random(tuple(input.sizes), dtype or input.dtype, generator)
+    return _made(_as_layout_of(input, drawn), device, requires_grad)
 
 
 @composite()
-def randperm(n: int) -> Any:
-    """The integers 0 to n - 1 in random order."""
-    from minitorch_compile.tensor.tensor_base import wrap
+def randint_like(
+    input: Tensor,
+    low: Any = None,
+    high: Any = None,
+    *,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Integers in [low, high) in the sizes, memory layout and dtype of `input`; `randint_like(x, high)` counts from 0."""
+    drawn = randint(low, high, tuple(input.sizes), generator=generator, dtype=dtype or input.dtype)
+    return _made(_as_layout_of(input, drawn), device, requires_grad)
 
-    return wrap(np.argsort(uniform_random((n,), None).array, kind="stable"))
+
+@composite()
+def randperm(
+    n: int,
+    *,
+    generator: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
+    order = wrap(np.argsort(uniform_random(sizes_of("randperm", n), float64, generator).array, kind="stable"))
+    return _made(order if dtype is None else to_copy(order, dtype), device, requires_grad)
 
 
 @composite(functional=True)

@@ -1,0 +1,52 @@
+"""torch.random: the default generator's seed and state.
+
+>>> state = get_rng_state()
+>>> with fork_rng():            # what is drawn inside doesn't count outside
+...     _ = manual_seed(0)
+>>> bool((get_rng_state() == state).all())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from minitorch_compile.tensor.philox import default_generator, manual_seed
+
+
+def seed() -> int:
+    """Starts the default stream from a seed that the operating system draws, and returns it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default stream was started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, as a uint8 tensor."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Continues from a state that get_rng_state returned."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Any = None, enabled: bool = True, _caller: str = "", _devices_kw: str = "", device_type: str = "cpu"
+) -> Iterator[None]:
+    """Inside, random numbers are drawn as usual; at the end the default generator is back where it was."""
+    position = default_generator.position()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_position(*position)
+
+
+__all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]

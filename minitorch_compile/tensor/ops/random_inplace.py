@@ -1,0 +1,123 @@
+"""The methods that fill a tensor with random numbers: `x.normal_()`, `x.uniform_(-1, 1)`, `x.exponential_()`, ...
+
+Each draws a tensor like x and stores it with `copy_`, so views, versions and autograd's rules are those of copy_.
+
+>>> from minitorch_compile.tensor import manual_seed, zeros
+>>> _ = manual_seed(0)
+>>> x = zeros(1000)
+>>> abs(x.normal_(mean=5, std=0.5).mean().item() - 5) < 0.1, bool((x.uniform_(-1, 0) < 0).all())
+(True, True)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.creation import to_copy
+from minitorch_compile.tensor.ops.pointwise import ceil, cos, exp, log1p, sin
+from minitorch_compile.tensor.ops.random import normal_random, randint_random, uniform_random, uniform_tensor
+from minitorch_compile.tensor.ops.sampling import bernoulli
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+def _check_fillable(name: str, input: Any) -> None:
+    if input.dtype.category < FLOATING:
+        raise NotImplementedError(f"{name}: implemented for floating-point tensors, got {input.dtype}; use random_")
+
+
+def _fractions(input: Any, generator: Any) -> Any:
+    """Uniform numbers in [0, 1) of 53 bits: their logarithm exists but for one draw in 10**16."""
+    return uniform_random(tuple(input.sizes), float64, generator)
+
+
+@composite(torch=False, methods=True)
+def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
+    """Stores numbers drawn uniformly from [low, to). RuntimeError if low > to."""
+    _check_fillable("uniform_", input)
+    if low > to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}")
+    return input.copy_(uniform_tensor(tuple(input.sizes), input.dtype, generator) * (to - low) + low)
+
+
+@composite(torch=False, methods=True)
+def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """Stores normal numbers of that mean and standard deviation. RuntimeError for a negative one."""
+    _check_fillable("normal_", input)
+    if std < 0:
+        raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
+    return input.copy_(normal_random(tuple(input.sizes), input.dtype, generator) * std + mean)
+
+
+@composite(torch=False, methods=True)
+def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+    """Stores e to the power of normal numbers of that mean and standard deviation."""
+    _check_fillable("log_normal_", input)
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    return input.copy_(exp(normal_random(tuple(input.sizes), input.dtype, generator) * std + mean))
+
+
+@composite(torch=False, methods=True)
+def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """Stores exponential numbers of rate `lambd`: -log(1 - u) / lambd."""
+    _check_fillable("exponential_", input)
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    drawn = to_copy(log1p(-_fractions(input, generator)) / -lambd, input.dtype)
+    return input.copy_(drawn.clamp(min=float(np.finfo(input.dtype.numpy).tiny)))
+
+
+@composite(torch=False, methods=True)
+def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+    """Stores Cauchy numbers: median + sigma tan(pi (u - 1/2))."""
+    _check_fillable("cauchy_", input)
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    angle = (_fractions(input, generator) - 0.5) * math.pi
+    return input.copy_(sin(angle) / cos(angle) * sigma + median)
+
+
+@composite(torch=False, methods=True)
+def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
+    """Stores how many trials of probability p it takes to the first success: 1, 2, ..."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    return input.copy_(ceil(log1p(-_fractions(input, generator)) / math.log1p(-p)).clamp(min=1))
+
+
+@composite(torch=False, methods=True)
+def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Stores 1 with probability p, else 0; p is a number, or a tensor that broadcasts to the sizes of this one."""
+    if isinstance(p, TensorBase):
+        return input.copy_(bernoulli(p.expand(input.sizes), generator=generator))  # type: ignore[attr-defined]
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return input.copy_(_fractions(input, generator) < p)
+
+
+@composite(torch=False, methods=True)
+def random_(input: Tensor, low: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
+    """Stores integers of [low, to), or of [0, low); without bounds, of all that the dtype holds from 0 on."""
+    if to is None and low == 0:
+        to = _most_of(input.dtype) + 1
+    elif to is None:
+        low, to = 0, low
+    if low >= to:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
+    wide = min(to, 2**63)  # so that the drawn numbers fit int64
+    return input.copy_(randint_random(low, wide, tuple(input.sizes), int64, generator))
+
+
+def _most_of(element: dtype) -> int:
+    """The largest integer up to which the dtype holds all of them."""
+    if element is bool_:
+        return 1
+    if element.is_floating_point:
+        return int(2 / float(np.finfo(element.numpy).eps))
+    return int(np.iinfo(element.numpy.type).max)
