@@ -25,7 +25,7 @@ def _(grad: Tensor, out: Unused, x: Tensor, negative_slope: float) -> Gradients:
 
 @derivative(ops.elu)
 def _(grad: Tensor, out: Unused, x: Tensor, alpha: float, scale: float, input_scale: float) -> Gradients:
-    below = ops.exp(ops.where(x <= 0, x, 0.0) * input_scale) * (alpha * scale * input_scale)
+    below = ops.exp(ops.where(x < 0, x, 0.0) * input_scale) * (alpha * scale * input_scale)
     return grad * ops.where(x <= 0, below, scale)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.declare import functional
+from minitorch_compile.tensor.dtype import bool_
 from minitorch_compile.tensor.op import Tensor
 
 # From Klambauer et al. 2017: with these, outputs keep mean 0 and variance 1.
@@ -28,6 +29,11 @@ SELU_SCALE = 1.0507009873554804934193349852946
 def store(input: Any, activation: Callable[..., Any], *args: Any) -> Any:
     """Stores the activation of `input` in it; what the backward pass needs is kept in a copy."""
     return input.copy_(activation(input.clone(), *args))
+
+
+def _floats_only(name: str, input: Any) -> None:
+    if not input.is_floating_point():
+        raise RuntimeError(f"{name}: implemented for floating-point tensors, got {input.dtype}; call .float() first")
 
 
 # ---------------------------------------------------------------------------------------------------- rectifiers
@@ -65,10 +71,10 @@ def rrelu(
 ) -> Any:
     """x above 0, slope * x below: drawn from [lower, upper) for each element when training, else its middle.
 
-    ValueError if lower > upper.
+    RuntimeError if lower > upper.
     """
     if lower > upper:
-        raise ValueError(f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
+        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
     if inplace:
         return store(input, _rrelu, lower, upper, training)
     return _rrelu(input, lower, upper, training)
@@ -90,6 +96,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def _threshold(input: Any, threshold: float, value: float) -> Any:
+    if input.dtype is bool_:
+        raise RuntimeError("threshold: implemented for numbers, got a bool tensor; call .int() first")
     if not input.is_floating_point():
         value = int(value)
     return ops.where(input <= threshold, value, input)
@@ -151,6 +159,7 @@ def glu(input: Tensor, dim: int = -1) -> Any:
     """a * sigmoid(b), where a and b are the halves of the input along `dim`. RuntimeError for an odd size."""
     if not input.sizes:
         raise RuntimeError("glu does not support 0-dimensional tensors")
+    _floats_only("glu", input)
     size = input.size(dim)
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
@@ -178,7 +187,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Any:
     """x brought nearer to 0 by lambd; 0 where it would cross. RuntimeError for a negative lambd."""
     if not lambd >= 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return ops.where(input > lambd, input - lambd, ops.where(input < -lambd, input + lambd, input * 0.0))
+    _floats_only("softshrink", input)
+    return ops.where(ops.abs(input) <= lambd, input * 0.0, input - ops.clamp(input, -lambd, lambd))
 
 
 @functional()

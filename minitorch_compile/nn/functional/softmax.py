@@ -45,9 +45,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 
 @functional()
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Any:
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A random, differentiable choice along `dim`: softmax((logits + Gumbel noise) / tau) (Jang et al. 2017).
 
     `hard`: one-hot forwards, and the gradient of the soft choice backwards. `eps` is PyTorch's, and unused.

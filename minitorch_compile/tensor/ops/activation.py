@@ -22,9 +22,11 @@ from minitorch_compile.tensor.strides import numel
 
 @pointwise(torch=False, methods=False, inplace=True)
 def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array:
-    """The nearest value in [min_val, max_val]. RuntimeError for bool tensors."""
+    """The nearest value in [min_val, max_val]. RuntimeError for bool tensors, and below 0 for unsigned ones."""
     if input.dtype == np.bool_:
         raise RuntimeError("hardtanh: Bool inputs not supported for hardtanh; call .float() first")
+    if input.dtype.kind == "u" and min(min_val, max_val) < 0:
+        raise RuntimeError("hardtanh: cannot do hardtanh on an unsigned type with negative limits; call .float() first")
     low, high = input.dtype.type(min_val), input.dtype.type(max_val)
     return np.minimum(np.maximum(input, low), high)
 
@@ -86,8 +88,7 @@ def prelu(input: Tensor, weight: Tensor) -> Any:
         )
     if weight.dtype is not input.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
-    if input.sizes:
-        weight = view_op(weight, (count, *[1] * max(len(input.sizes) - 2, 0)))
+    weight = view_op(weight, (count, *[1] * max(len(input.sizes) - 2, 0)) if input.sizes else ())
     return where(input > 0, input, weight * input)
 
 
