@@ -76,7 +76,7 @@ class CompiledFunction:
         # Most are parameters, whose edge is known from the last call; a function call for each would show.
         return tuple(
             [
-                (x.accumulator, 0) if x.grad_fn is None and x.accumulator is not None else gradient_edge(x)
+                x.accumulator if x.grad_fn is None and x.accumulator is not None else gradient_edge(x)
                 for x in differentiated
             ]
         )

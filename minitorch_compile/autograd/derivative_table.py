@@ -43,7 +43,7 @@ _KEEPS = {"Tensor": VALUE, "ForOthers": FOR_OTHERS, "Layout": LAYOUT, "Unused": 
 class Derivative:
     """A formula, and what it needs kept: `keeps_out`, a tuple for several outputs, and `keeps`, for each parameter."""
 
-    __slots__ = ("formula", "keeps", "keeps_out", "name")
+    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name")
 
     def __init__(self, op: Op, formula: Formula) -> None:
         self.name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
@@ -56,6 +56,7 @@ class Derivative:
             )
         self.keeps_out = _kept_outputs(str(out.annotation))
         self.keeps = tuple(_KEEPS.get(_annotation(p), VALUE) for p in parameters)
+        self.keeps_for_others = tuple(i for i in op.tensor_parameters if self.keeps[i] is FOR_OTHERS)
 
 
 def _annotation(parameter: inspect.Parameter) -> str:

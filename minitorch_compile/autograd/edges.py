@@ -19,15 +19,18 @@ def gradient_edge(x: Any) -> Edge:
     >>> gradient_edge(x), gradient_edge(x.exp()), gradient_edge(ones(2))
     ((<AccumulateGrad>, 0), (<ExpBackward0>, 0), (None, 0))
     """
-    if x.base is not None and x.base.rewritten != x.base_rewritten:
+    base = x.base
+    if base is not None and base.rewritten != x.base_rewritten:
         _renew_view[0](x)
-    if x.grad_fn is not None:
-        return x.grad_fn, x.output_index
+    node = x.grad_fn
+    if node is not None:
+        return node, x.output_index
     if not x.requires_grad:
         return NO_EDGE
-    if x.accumulator is None:
-        x.accumulator = AccumulateGrad(weakref.ref(x))
-    return x.accumulator, 0
+    edge = x.accumulator
+    if edge is None:
+        edge = x.accumulator = AccumulateGrad(weakref.ref(x)), 0
+    return edge
 
 
 def on_outdated_view(renew: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -30,7 +30,7 @@ Grad = Any  # a Tensor, or None where no gradient flows
 Edge = tuple["Node | None", int]  # the node a gradient goes to, and as the gradient of which of its outputs
 NO_EDGE: Edge = (None, 0)
 
-_numbers = itertools.count()
+numbers = itertools.count()
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have"
@@ -38,6 +38,11 @@ FREED = (
     "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify"
     " retain_graph=True if you "
     "need to backward through the graph a second time or if you need to access saved tensors after calling backward."
+)
+
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and"
+    " use it in autograd."
 )
 
 
@@ -77,7 +82,7 @@ class Node:
     hooks: dict[int, Callable[[list[Grad]], None]] | None
 
     def __init__(self, next_functions: tuple[Edge, ...]) -> None:
-        self.number = next(_numbers)
+        self.number = next(numbers)
         self.next_functions = next_functions
         self.hooks = None
 

@@ -1,7 +1,7 @@
 """The node of an op: what is kept from its forward pass, and the formula that uses it.
 
 >>> from minitorch_compile.tensor import ones
->>> x = ones(2, requires_grad=True)
+>>> x = ones(2, requires_grad=True) + 0
 >>> y = x * 3
 >>> y.grad_fn.parameters, y.grad_fn.apply([ones(2)], [True, False])
 ([Layout(sizes=[2], strides=(1,), dtype=torch.float32), 3], [tensor([3., 3.]), None])
@@ -14,12 +14,23 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import FOR_OTHERS, LAYOUT, VALUE, Derivative
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import FREED, NO_EDGE, Edge, Grad, Layout, Node, modified_inplace
+from minitorch_compile.autograd.node import (
+    FREED,
+    INFERENCE_SAVED,
+    NO_EDGE,
+    Edge,
+    Grad,
+    Layout,
+    Node,
+    modified_inplace,
+    numbers,
+)
 from minitorch_compile.tensor import Op
+from minitorch_compile.tensor.device import CPU
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
-from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class OpNode(Node):
@@ -29,24 +40,48 @@ class OpNode(Node):
     tensors whose value is needed, with the version of their storage.
     """
 
-    __slots__ = ("_output_count", "derivative", "kept", "op", "outputs", "parameters")
+    __slots__ = ("derivative", "kept", "op", "outputs", "parameters")
 
     def __init__(self, op: Op, derivative: Derivative, bound: Sequence[Any]) -> None:
-        super().__init__(edges_of(op, bound))
+        # Recording costs as much as a small operation, so Node.__init__ is not called, and there is one loop.
+        self.hooks = None
         self.op = op
         self.derivative = derivative
         self.kept: list[tuple[Any, int]] = []
+        self.outputs: Any = None
         self.parameters: list[Any] | None = list(bound)
+        parameters = self.parameters
+        edges = []
+        for position in op.tensor_parameters:
+            value, keeps = parameters[position], derivative.keeps[position]
+            if isinstance(value, TensorBase):
+                edges.append(gradient_edge(value))
+                if keeps is VALUE:
+                    self._keep(value)
+                elif keeps is not FOR_OTHERS:
+                    parameters[position] = _look_of(value)
+            elif isinstance(value, (list, tuple)):
+                edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
+                parameters[position] = tuple(self._kept_item(item, keeps) for item in value)
+            else:
+                edges.append(NO_EDGE)
+        self.next_functions = tuple(edges)
+        self.number = next(numbers)  # higher than those of the inputs, of which an edge to a leaf may be new
+        if derivative.keeps_for_others:
+            self._keep_for_others(parameters)
+
+    def _keep_for_others(self, parameters: list[Any]) -> None:
+        """Of the parameters marked ForOthers keeps those beside which another one requires grad."""
         requiring = 0
         for node, _ in self.next_functions:
             requiring += node is not None
-        for position in op.tensor_parameters:
-            value, keeps = bound[position], derivative.keeps[position]
+        for position in self.derivative.keeps_for_others:
+            value = parameters[position]
             if isinstance(value, TensorBase):
-                keep = keeps is VALUE or (keeps is FOR_OTHERS and requiring > value.requires_grad)
-                self.parameters[position] = self._keep(value) if keep else Layout(value)
-            elif isinstance(value, (list, tuple)):
-                self.parameters[position] = tuple(self._kept_item(item, keeps) for item in value)
+                if requiring > value.requires_grad:
+                    self._keep(value)
+                else:
+                    parameters[position] = _look_of(value)
 
     def _kept_item(self, item: Any, keeps: str) -> Any:
         if not isinstance(item, TensorBase):
@@ -54,29 +89,37 @@ class OpNode(Node):
         return self._keep(item) if keeps is VALUE else Layout(item)
 
     def _keep(self, x: Any) -> Any:
-        self.kept.append((x, x.storage.version))
+        version = x.storage.version
+        if version < 0:
+            raise RuntimeError(INFERENCE_SAVED)
+        self.kept.append((x, version))
         return x
 
     def keep_output(self, out: Any) -> None:
         """Keeps of the result what the formula asks for."""
-        if type(out) is tuple:
-            self._output_count = len(out)
-            keeps = self.derivative.keeps_out
-            self.outputs: Any = tuple(self._output(o, keep) for o, keep in zip(out, keeps, strict=True))
-        else:
-            self._output_count = 1
-            self.outputs = self._output(out, self.derivative.keeps_out)
+        keeps = self.derivative.keeps_out
+        if keeps is VALUE and isinstance(out, TensorBase):
+            self.outputs = self._keep_result(out)
+        elif isinstance(out, tuple):
+            if isinstance(keeps, str):  # one word for however many outputs there are
+                keeps = (keeps,) * len(out)
+            self.outputs = tuple(self._output(o, keep) for o, keep in zip(out, keeps, strict=True))
+        elif keeps is LAYOUT:
+            self.outputs = Layout(out)
 
     def _output(self, out: Any, keep: str) -> Any:
-        if keep is VALUE:
-            # The result owns its node, so a node that owned its result would keep both alive until the garbage
-            # collector finds the cycle: it gets a twin. A tracer, though, knows values by identity.
-            return self._keep(out if stacks.modes else twin(out))
-        return Layout(out) if keep is LAYOUT else None
+        return self._keep_result(out) if keep is VALUE else Layout(out) if keep is LAYOUT else None
+
+    def _keep_result(self, out: Any) -> Any:
+        """The result owns its node, so a node that owned its result would keep both alive until the garbage collector
+        finds the cycle: it gets a twin. A tracer, though, knows values by identity."""
+        kept = out if stacks.modes else twin(out)
+        self.kept.append((kept, kept.storage.version))
+        return kept
 
     @property
     def output_count(self) -> int:
-        return self._output_count
+        return len(self.outputs) if type(self.outputs) is tuple else 1
 
     def name(self) -> str:
         return self.derivative.name
@@ -88,7 +131,7 @@ class OpNode(Node):
             if x.storage.version != version:
                 raise modified_inplace(x, self._role_of(x), version)
         out = self._saved_outputs()
-        grad = grads[0] if self._output_count == 1 else tuple(grads)
+        grad = tuple(grads) if type(self.outputs) is tuple else grads[0]
         result = self.derivative.formula(grad, out, *self.parameters)
         entries = result if type(result) is tuple else (result,)
         return self._gradients(entries, wanted)
@@ -133,7 +176,8 @@ class OpNode(Node):
 
     def release(self) -> None:
         if self.kept:
-            self.kept, self.parameters, self.outputs = [], None, None
+            self.kept, self.parameters = [], None
+            self.outputs = (None,) * len(self.outputs) if type(self.outputs) is tuple else None
 
 
 class MissingDerivative(Node):
@@ -152,22 +196,21 @@ class MissingDerivative(Node):
         )
 
 
-def edges_of(op: Op, bound: Sequence[Any]) -> tuple[Edge, ...]:
-    """An edge for each tensor parameter, or for each item of one that is a list."""
-    edges: list[Edge] = []
-    for position in op.tensor_parameters:
-        value = bound[position]
-        if isinstance(value, TensorBase):
-            edges.append(gradient_edge(value))
-        elif isinstance(value, (list, tuple)):
-            edges += [gradient_edge(item) if isinstance(item, TensorBase) else NO_EDGE for item in value]
-        else:
-            edges.append(NO_EDGE)
-    return tuple(edges)
+def _look_of(x: Any) -> Any:
+    """What stands for a tensor of which no value is needed: a leaf itself, which the graph keeps in any case."""
+    return x if x.requires_grad and x.grad_fn is None else Layout(x)
 
 
 def twin(x: Any) -> Any:
     """Another tensor over the same storage that knows nothing of the graph."""
-    result = from_parts(x.storage, x.offset, x.sizes, x.strides, x.dtype, x.device)
+    result = TensorBase.concrete.__new__(TensorBase.concrete)
+    result.storage = x.storage
     result._array = x._array
+    result.sizes = x.sizes
+    result.strides = x.strides
+    result.dtype = x.dtype
+    if x.offset:
+        result.offset = x.offset
+    if x.device is not CPU:
+        result.device = x.device
     return result

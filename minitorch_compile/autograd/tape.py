@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.autograd import engine, hooks
-from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
+from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE, NOTHING
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
 from minitorch_compile.autograd.node import Node
@@ -35,8 +35,14 @@ class RecordingTape:
         if derivative is None:
             return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))
         node = OpNode(op, derivative, op.bind(args, kwargs))
-        _attach(out, node)
-        node.keep_output(out)
+        if not isinstance(out, TensorBase):
+            _attach(out, node)
+            node.keep_output(out)
+        elif out.dtype.category >= FLOATING:
+            out.requires_grad = True
+            out.grad_fn = node
+            if derivative.keeps_out is not NOTHING:
+                node.keep_output(out)
         return out
 
     backward = staticmethod(engine.backward)
@@ -60,7 +66,7 @@ def _missing(op: Op, args: tuple[Any, ...]) -> Node:
 
 def _attach(out: Any, node: Node) -> Any:
     """Makes the floating-point results require grad, as made by `node`."""
-    if type(out) is tuple:
+    if isinstance(out, tuple):
         for index, part in enumerate(out):
             if part.dtype.category >= FLOATING:
                 part.requires_grad, part.grad_fn, part.output_index = True, node, index
