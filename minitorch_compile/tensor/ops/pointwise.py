@@ -7,14 +7,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from scipy import special
 
+from minitorch_compile.tensor import error_function
 from minitorch_compile.tensor.declare import pointwise
+from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.op import Array, Scalar
-from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
+from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
 
 SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654
@@ -48,10 +51,32 @@ def mul(input: Array, other: Array | Scalar) -> Array:
     return np.multiply(input, other)
 
 
-@pointwise(INT_TO_FLOAT)
-def div(input: Array, other: Array | Scalar) -> Array:
-    """input / other; integers are divided as floats."""
-    return np.divide(input, other)
+class DivisionOp(PointwiseOp):
+    """div: only the quotient that isn't rounded makes floats of integers."""
+
+    def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        return super().common_dtype(bound) if bound[2] is None else common_dtype(bound[:2], self.name)
+
+
+@pointwise(INT_TO_FLOAT, family=DivisionOp)
+def div(input: Array | Scalar, other: Array | Scalar, rounding_mode: str | None = None) -> Array:
+    """input / other; integers are divided as floats. `rounding_mode`: "floor" rounds the quotient down, "trunc"
+    toward 0, and integers stay integers. RuntimeError for another mode."""
+    if rounding_mode is None:
+        return np.divide(input, other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    _check_division("div", input, other)
+    return np.floor_divide(input, other) if rounding_mode == "floor" else _truncated_quotient(input, other)
+
+
+def _truncated_quotient(dividend: Array | Scalar, divisor: Array | Scalar) -> Array:
+    if np.result_type(dividend, divisor).kind == "f":
+        return np.trunc(np.divide(dividend, divisor))
+    quotient = np.floor_divide(dividend, divisor)
+    return quotient + ((quotient < 0) & (quotient * divisor != dividend))
 
 
 @pointwise()
@@ -104,14 +129,22 @@ def neg(input: Array) -> Array:
 
 @pointwise()
 def abs(input: Array) -> Array:
-    """The magnitude."""
-    return np.abs(input)
+    """The magnitude. RuntimeError for bool tensors."""
+    return np.abs(_no_bools("abs", input))
+
+
+def _no_bools(name: str, input: Array) -> Array:
+    if input.dtype == np.bool_:
+        raise NotImplementedError(f'{name}: "{name}" is implemented for numbers, got a bool tensor; call .int() first')
+    return input
 
 
 @pointwise()
 def sign(input: Array) -> Array:
-    """-1, 0 or 1; 0 for NaN, as in PyTorch."""
-    return np.sign(input) if input.dtype.kind != "f" else np.where(np.isnan(input), input.dtype.type(0), np.sign(input))
+    """-1, 0 or 1; 0 for NaN, as in PyTorch. A bool is its own sign."""
+    if input.dtype.kind != "f":
+        return input if input.dtype == np.bool_ else np.sign(input)
+    return np.where(np.isnan(input), input.dtype.type(0), np.sign(input))
 
 
 @pointwise()
@@ -140,26 +173,31 @@ def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar |
 
 @pointwise()
 def floor(input: Array) -> Array:
-    """The largest integer not above."""
-    return np.floor(input) if input.dtype.kind == "f" else input
+    """The largest integer not above. RuntimeError for bool tensors."""
+    return np.floor(input) if input.dtype.kind == "f" else _no_bools("floor", input)
 
 
 @pointwise()
 def ceil(input: Array) -> Array:
-    """The smallest integer not below."""
-    return np.ceil(input) if input.dtype.kind == "f" else input
+    """The smallest integer not below. RuntimeError for bool tensors."""
+    return np.ceil(input) if input.dtype.kind == "f" else _no_bools("ceil", input)
 
 
 @pointwise()
 def trunc(input: Array) -> Array:
-    """The integer part."""
-    return np.trunc(input) if input.dtype.kind == "f" else input
+    """The integer part. RuntimeError for bool tensors."""
+    return np.trunc(input) if input.dtype.kind == "f" else _no_bools("trunc", input)
 
 
 @pointwise()
-def round(input: Array) -> Array:
-    """The nearest integer; halves go to the even one."""
-    return np.rint(input) if input.dtype.kind == "f" else input
+def round(input: Array, decimals: int = 0) -> Array:
+    """The nearest number of that many decimals; halves go to the even one. RuntimeError for bool tensors."""
+    if input.dtype.kind != "f":
+        return _no_bools("round", input)
+    if decimals == 0:
+        return np.rint(input)
+    ten = input.dtype.type(10.0 ** builtins.abs(decimals))
+    return np.rint(input * ten) / ten if decimals > 0 else np.rint(input / ten) * ten
 
 
 # ---------------------------------------------------------------------------------------------------- functions
@@ -207,7 +245,7 @@ def reciprocal(input: Array) -> Array:
     return np.reciprocal(input)
 
 
-@pointwise()
+@pointwise(BOOL_TO_LONG)
 def square(input: Array) -> Array:
     """x * x."""
     return np.multiply(input, input)
@@ -234,18 +272,13 @@ def tanh(input: Array) -> Array:
 @pointwise(INT_TO_FLOAT, functional=True)
 def sigmoid(input: Array) -> Array:
     """1 / (1 + exp(-x))."""
-    return _special(special.expit, input)
+    return np.reciprocal(1 + np.exp(-input))
 
 
 @pointwise(INT_TO_FLOAT)
 def erf(input: Array) -> Array:
     """The error function."""
-    return _special(special.erf, input)
-
-
-def _special(function: Callable[[Array], Array], input: Array) -> Array:
-    """A function of SciPy's, in the dtype of its argument: SciPy itself computes float16 in float32 or float64."""
-    return function(input).astype(input.dtype, copy=False)
+    return error_function.erf(input)
 
 
 @pointwise(INT_TO_FLOAT)
@@ -259,7 +292,9 @@ def atan2(input: Array, other: Array | Scalar) -> Array:
 
 @pointwise(functional=True)
 def relu(input: Array) -> Array:
-    """max(x, 0); NaN stays NaN."""
+    """max(x, 0); NaN stays NaN. RuntimeError for bool tensors."""
+    if input.dtype == np.bool_:
+        raise RuntimeError("relu: Boolean inputs not supported for relu; call .float() first")
     return np.maximum(input, input.dtype.type(0))
 
 
@@ -271,14 +306,14 @@ def gelu(input: Array, approximate: str = "none") -> Array:
         return 0.5 * input * (1 + np.tanh(SQRT_2_OVER_PI * (input + 0.044715 * input * input * input)))
     if approximate != "none":
         raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
-    return 0.5 * input * (1 + _special(special.erf, input * SQRT_HALF))
+    return 0.5 * input * (1 + error_function.erf(input * SQRT_HALF))
 
 
 @pointwise(torch=False, methods=False, functional=True)
 def silu(input: Array) -> Array:
     """x * sigmoid(x)."""
     _floats_only("silu", input)
-    return input * _special(special.expit, input)
+    return input / (1 + np.exp(-input))
 
 
 def _floats_only(name: str, input: Array) -> None:
@@ -289,37 +324,37 @@ def _floats_only(name: str, input: Array) -> None:
 # ------------------------------------------------------------------------------------------------- comparison and logic
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def eq(input: Array, other: Array | Scalar) -> Array:
     """Where equal."""
     return np.equal(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def ne(input: Array, other: Array | Scalar) -> Array:
     """Where different."""
     return np.not_equal(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def lt(input: Array, other: Array | Scalar) -> Array:
     """Where less."""
     return np.less(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def le(input: Array, other: Array | Scalar) -> Array:
     """Where less or equal."""
     return np.less_equal(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def gt(input: Array, other: Array | Scalar) -> Array:
     """Where greater."""
     return np.greater(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def ge(input: Array, other: Array | Scalar) -> Array:
     """Where greater or equal."""
     return np.greater_equal(input, other)
@@ -331,19 +366,25 @@ def isnan(input: Array) -> Array:
     return np.isnan(input)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def logical_and(input: Array, other: Array | Scalar) -> Array:
     """Where both are not 0."""
     return np.logical_and(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
 def logical_or(input: Array, other: Array | Scalar) -> Array:
     """Where either is not 0."""
     return np.logical_or(input, other)
 
 
-@pointwise(ALWAYS_BOOL, inplace=False)
+@pointwise(ALWAYS_BOOL)
+def logical_xor(input: Array, other: Array | Scalar) -> Array:
+    """Where exactly one is not 0."""
+    return np.logical_xor(input, other)
+
+
+@pointwise(ALWAYS_BOOL)
 def logical_not(input: Array) -> Array:
     """Where 0."""
     return np.logical_not(input)
