@@ -1,0 +1,98 @@
+"""The import hook under which `torch` is another name of this package.
+
+Python asks the finders of `sys.meta_path` for each module it has not seen. Ours answers for `torch` and everything
+below it, with the module of the same path here, so `torch.nn.functional` is `minitorch_compile.nn.functional` itself.
+Where PyTorch keeps something in another place than we do, `OTHER_PLACES` says so.
+
+>>> with installed():
+...     from torch.nn.modules.linear import Linear
+>>> from minitorch_compile import nn
+>>> Linear is nn.Linear
+True
+>>> with installed():
+...     import torch.distributed
+Traceback (most recent call last):
+ModuleNotFoundError: No module named 'torch.distributed': minitorch_compile, which stands in for torch, doesn't have it
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+PACKAGE = "minitorch_compile"
+
+# Modules of PyTorch whose contents lie elsewhere here.
+OTHER_PLACES = {
+    "torch._tensor": "minitorch_compile.tensor.tensor_class",
+    "torch.autograd.variable": "minitorch_compile.autograd",
+    "torch.optim.adamw": "minitorch_compile.optim.adam",
+}
+
+
+class Alias(Loader):
+    """Loads one module under a second name."""
+
+    def __init__(self, ours: str) -> None:
+        self.ours = ours
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Puts our module where the empty new one is; Python takes what it finds there when this returns."""
+        sys.modules[module.__name__] = importlib.import_module(self.ours)
+
+
+class TorchFinder(MetaPathFinder):
+    """Answers for `torch` and the modules below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Our module under PyTorch's name; ModuleNotFoundError if there is none; None for other packages."""
+        if fullname != "torch" and not fullname.startswith("torch."):
+            return None
+        ours = OTHER_PLACES.get(fullname, PACKAGE + fullname.removeprefix("torch"))
+        # Answering None would let Python look into our folder itself, and load our modules a second time.
+        if importlib.util.find_spec(ours) is None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: {PACKAGE}, which stands in for torch, doesn't have it",
+                name=fullname,
+            )
+        return importlib.util.spec_from_loader(fullname, Alias(ours), is_package=True)
+
+
+_finder = TorchFinder()
+
+
+def install() -> None:
+    """From now on `import torch` gives this package. RuntimeError if the real one was imported already."""
+    loaded = sys.modules.get("torch")
+    if loaded is not None and loaded.__name__ != PACKAGE:
+        raise RuntimeError("as_torch: PyTorch itself is imported already; install before anything imports torch")
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def uninstall() -> None:
+    """Ends what install() began. Modules that imported torch meanwhile keep what they have."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+        for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
+            del sys.modules[name]
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """install() for the imports inside a `with`."""
+    already = _finder in sys.meta_path
+    install()
+    try:
+        yield
+    finally:
+        if not already:
+            uninstall()
