@@ -1,32 +1,40 @@
 """Where a tensor's data lies.
 
->>> device("cpu")
-device(type='cpu')
+>>> device("cpu"), device("cuda:1").index
+(device(type='cpu'), 1)
 """
 
 from __future__ import annotations
+
+# The kinds of devices that PyTorch's programs name. Tensors live on the first two; naming another is no error, putting
+# a tensor there is one.
+TYPES = ("cpu", "meta", "cuda", "mps", "xpu", "hpu", "xla", "ipu", "mtia", "vulkan", "privateuseone")
 
 
 class device:
     """A device by type and index. Compare with `==`.
 
-    RuntimeError for a type that no kernel of this package runs on.
+    RuntimeError for a string that names none, TypeError for what isn't a string.
     """
 
     __slots__ = ("index", "type")
     type: str
     index: int | None
-    TYPES = ("cpu", "meta")
 
-    def __init__(self, type: str | device, index: int | None = None) -> None:
+    def __init__(self, type: str | device | int, index: int | None = None) -> None:
         if isinstance(type, device):
             self.type, self.index = type.type, type.index
             return
+        if isinstance(type, int) and not isinstance(type, bool):  # PyTorch: the number of an accelerator
+            self.type, self.index = "cuda", type
+            return
         if not isinstance(type, str):
             raise TypeError(f"device: expected a string such as 'cpu', got {type!r}")
-        name, _, number = type.partition(":")
-        if name not in self.TYPES:
-            raise RuntimeError(f"device: no tensors on {type!r} here; expected one of {', '.join(self.TYPES)}")
+        name, colon, number = type.partition(":")
+        if name not in TYPES or (colon and not number.isdecimal()):
+            raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
+        if colon and index is not None:
+            raise RuntimeError(f"device: {type!r} names an index already, got index {index} besides")
         self.type = name
         self.index = int(number) if number else index
 

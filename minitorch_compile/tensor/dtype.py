@@ -62,7 +62,8 @@ FROM_NAME = {d.name: d for d in DTYPES} | {
     "long": int64,
     "int": int32,
 }
-FROM_PYTHON = {bool: bool_, int: int64}  # a float becomes the default dtype
+FROM_PYTHON = {bool: bool_, int: int64}  # a number that is a float becomes the default dtype
+FROM_TYPE = {bool: bool_, int: int64, float: float64}  # but dtype=float means float64
 
 _default = [float32]
 
@@ -83,10 +84,8 @@ def as_dtype(value: object) -> dtype:
     """A dtype from a dtype or from Python's bool, int and float; TypeError for anything else."""
     if isinstance(value, dtype):
         return value
-    if value is float:
-        return _default[0]
-    if isinstance(value, type) and value in FROM_PYTHON:
-        return FROM_PYTHON[value]
+    if isinstance(value, type) and value in FROM_TYPE:
+        return FROM_TYPE[value]
     raise TypeError(f"dtype: expected a dtype such as torch.float32, got {value!r}")
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dispatch import any_requires_grad
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Op, holds_fake
+from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
 from minitorch_compile.tensor.strides import wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -144,20 +146,30 @@ class FactoryOp(Op):
     def __init__(self, kernel: Callable[..., Any], *, kind: str = "creation", **row: Any) -> None:
         super().__init__(kernel, **row)
         self.kind = kind
-        self._rule: Callable[..., tuple[tuple[int, ...], dtype]] | None = None
+        self._rule: Callable[..., tuple[Any, ...]] | None = None
 
     def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Registers the rule: the kernel's parameters in, (sizes, dtype) out."""
+        """Registers the rule: the kernel's parameters in, (sizes, dtype) out; and strides, unless row-major."""
         self._rule = rule
         return rule
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Also takes device, layout, pin_memory and requires_grad, and 0-d tensors for numbers."""
+        placement = {name: kwargs.pop(name) for name in PLACEMENT & kwargs.keys()}
+        args = tuple(arg.item() if isinstance(arg, TensorBase) else arg for arg in args)  # type: ignore[attr-defined]
+        if placement.get("device") is not None and Device(placement["device"]).type == "meta":
+            return placed(self.meta(*args, **kwargs), **placement)
+        result = super().__call__(*args, **kwargs)
+        return placed(result, **placement) if placement else result
+
     def eager(self, *bound: Any) -> TensorBase:
-        return wrap(np.asarray(self.kernel(*bound)))
+        result = np.asarray(self.kernel(*bound))
+        return wrap(result) if result.flags.c_contiguous else wrap_as(result, self.meta_rule(*bound).strides)
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         assert self._rule is not None
-        sizes, element = self._rule(*bound)
-        return empty_fake(sizes, None, element)
+        sizes, element, *strides = self._rule(*bound)
+        return empty_fake(sizes, strides[0] if strides else None, element)
 
 
 class CompositeOp(Op):

@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -26,6 +28,12 @@ class Storage:
 
     def __len__(self) -> int:
         return 0 if self.buffer is None else self.buffer.size
+
+    def __call__(self) -> Any:
+        """PyTorch's spelling: `x.storage()` looks at the elements."""
+        from minitorch_compile.tensor.storage_faces import TypedStorage
+
+        return TypedStorage(self)
 
     def __repr__(self) -> str:
         content = "no data" if self.buffer is None else f"{self.buffer.size} x {self.buffer.dtype}"

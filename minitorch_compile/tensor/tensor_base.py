@@ -116,7 +116,7 @@ def from_parts(
     storage: Storage, offset: int, sizes: Size, strides: tuple[int, ...], element: dtype, where: device
 ) -> Any:
     """A tensor made of what it consists of; nothing is checked."""
-    result = TensorBase.concrete.__new__(TensorBase.concrete)
+    result = object.__new__(TensorBase.concrete)
     result.storage = storage
     result.offset = offset
     result.sizes = sizes

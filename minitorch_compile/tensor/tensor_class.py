@@ -17,21 +17,14 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import (
     FLOATING,
-    bool_,
-    dtype,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
 )
+from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.printing import to_text
-from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.tensor_base import TensorBase, wrap
+from minitorch_compile.tensor.tensor_conversions import TensorConversions
+from minitorch_compile.tensor.tensor_properties import TensorProperties
 
 
 def method_of(op: Op) -> Callable[..., Any]:
@@ -64,7 +57,9 @@ def with_op_methods(cls: type) -> type:
 def _binary(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if not isinstance(other, (TensorBase, int, float, np.generic)):
-            return NotImplemented
+            if not isinstance(other, np.ndarray):
+                return NotImplemented
+            other = wrap(np.array(other))
         return dispatch(op, (self, other), {})
 
     return operator
@@ -88,15 +83,8 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
-def _converter(target: dtype) -> Callable[[Any], Any]:
-    def convert(self: Any) -> Any:
-        return ops.to(self, target)
-
-    return convert
-
-
 @with_op_methods
-class Tensor(TensorBase):
+class Tensor(TensorConversions, TensorProperties):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
@@ -106,60 +94,36 @@ class Tensor(TensorBase):
         def __getattr__(self, name: str) -> Any:
             """The methods that are made from the op table, for the type checker."""
 
-    # ----------------------------------------------------------------------------------------------- what it looks like
+    def __new__(cls, *args: Any, device: Any = None) -> Any:
+        """PyTorch's old constructor: Tensor(2, 3) has those sizes, Tensor([2, 3]) those values, in the default dtype.
 
-    @property
-    def shape(self) -> Any:
-        return self.sizes
+        `tensor(...)` is the function to use.
+        """
+        made = LegacyTensorType(None)(*args, device=device)
+        return made if cls is Tensor else made.as_subclass(cls)
 
-    @property
-    def ndim(self) -> int:
-        return len(self.sizes)
+    def as_subclass(self, cls: type) -> Any:
+        """An instance of a subclass of Tensor over the same storage, with the same history."""
+        result = object.__new__(cls)
+        result.__dict__.update(self.__dict__, storage=self.storage)
+        return result
 
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return len(self.sizes)
+    def fill_(self, value: Any) -> Any:
+        """Stores one value, a number or a 0-d tensor, everywhere."""
+        if not isinstance(value, TensorBase):
+            return ops.table["fill_"](self, value)
+        if value.sizes:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.sizes)} dimensions."
+            )
+        return self.copy_(value)
 
-    def size(self, dim: int | None = None) -> Any:
-        """The sizes, or the size of one dimension."""
-        return self.sizes if dim is None else self.sizes[wrap_dim(dim, len(self.sizes))]
-
-    def stride(self, dim: int | None = None) -> Any:
-        """The strides in elements, or that of one dimension."""
-        return self.strides if dim is None else self.strides[wrap_dim(dim, len(self.sizes))]
-
-    def storage_offset(self) -> int:
-        """Where in the storage the first element lies, in elements."""
-        return self.offset
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return numel(self.sizes)
-
-    nelement = numel
-
-    def element_size(self) -> int:
-        """The bytes of one element."""
-        return self.dtype.itemsize
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return self.array.__array_interface__["data"][0]
-
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        return is_contiguous(self.sizes, self.strides)
-
-    def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
-
-    @property
-    def _version(self) -> int:
-        return self.storage.version
-
-    @property
-    def is_cuda(self) -> bool:
-        return self.device.type == "cuda"
+    def detach_(self) -> Any:
+        """Takes the tensor itself out of the recorded graph. RuntimeError for a view; use detach()."""
+        if self.base is not None and self.requires_grad:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        self.requires_grad, self.grad_fn, self.output_index = False, None, 0
+        return self
 
     @property
     def data(self) -> Tensor:
@@ -171,31 +135,7 @@ class Tensor(TensorBase):
         self.storage, self.offset, self._array = value.storage, value.offset, value._array
         self.sizes, self.strides, self.dtype = value.sizes, value.strides, value.dtype
 
-    # ---------------------------------------------------------------------------------------------- to Python and NumPy
-
-    def item(self) -> bool | int | float:
-        """The single element as a Python number. RuntimeError if there are more or none."""
-        if numel(self.sizes) != 1:
-            raise RuntimeError(f"a Tensor with {numel(self.sizes)} elements cannot be converted to Scalar")
-        return self.array.item()
-
-    def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
-        return self.array.tolist()
-
-    def numpy(self) -> np.ndarray:
-        """A NumPy array over the same memory. RuntimeError if the tensor requires grad."""
-        if self.requires_grad:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self.array
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self.numpy()
-        return array if dtype is None and not copy else np.array(array, dtype=dtype)
-
-    def cpu(self) -> Tensor:
-        """The tensor in main memory: itself."""
-        return self
+    # ---------------------------------------------------------------------------------------------- as a Python object
 
     def __bool__(self) -> bool:
         if numel(self.sizes) != 1:
@@ -242,7 +182,7 @@ class Tensor(TensorBase):
                 "Only Tensors created explicitly by the user support the deepcopy protocol at the moment; detach()"
                 " it first"
             )
-        copy = type(self).__new__(type(self))
+        copy = object.__new__(type(self))
         memo[id(self)] = copy
         copy.__dict__.update(ops.clone(ops.detach(self)).__dict__)
         copy.requires_grad = self.requires_grad
@@ -289,16 +229,6 @@ class Tensor(TensorBase):
     def mT(self) -> Any:
         return ops.transpose(self, -2, -1)
 
-    float = _converter(float32)
-    double = _converter(float64)
-    half = _converter(float16)
-    long = _converter(int64)
-    int = _converter(int32)
-    short = _converter(int16)
-    char = _converter(int8)
-    byte = _converter(uint8)
-    bool = _converter(bool_)
-
     # ------------------------------------------------------------------------------------------------ operators
 
     __add__, __radd__, __iadd__ = _binary(ops.add), _reflected(ops.add), _inplace("add_")
@@ -306,7 +236,8 @@ class Tensor(TensorBase):
     __mul__, __rmul__, __imul__ = _binary(ops.mul), _reflected(ops.mul), _inplace("mul_")
     __truediv__, __rtruediv__, __itruediv__ = _binary(ops.div), _reflected(ops.div), _inplace("div_")
     __floordiv__, __rfloordiv__ = _binary(ops.floor_divide), _reflected(ops.floor_divide)
-    __mod__, __rmod__ = _binary(ops.remainder), _reflected(ops.remainder)
+    __ifloordiv__ = _inplace("floor_divide_")
+    __mod__, __rmod__, __imod__ = _binary(ops.remainder), _reflected(ops.remainder), _inplace("remainder_")
     __pow__, __rpow__, __ipow__ = _binary(ops.pow), _reflected(ops.pow), _inplace("pow_")
     __matmul__ = _binary(ops.matmul)
     __eq__, __ne__ = _binary(ops.eq), _binary(ops.ne)
@@ -314,6 +245,9 @@ class Tensor(TensorBase):
     __and__, __rand__, __iand__ = _binary(ops.bitwise_and), _reflected(ops.bitwise_and), _inplace("bitwise_and_")
     __or__, __ror__, __ior__ = _binary(ops.bitwise_or), _reflected(ops.bitwise_or), _inplace("bitwise_or_")
     __xor__, __rxor__, __ixor__ = _binary(ops.bitwise_xor), _reflected(ops.bitwise_xor), _inplace("bitwise_xor_")
+    __lshift__, __rlshift__ = _binary(ops.bitwise_left_shift), _reflected(ops.bitwise_left_shift)
+    __rshift__, __rrshift__ = _binary(ops.bitwise_right_shift), _reflected(ops.bitwise_right_shift)
+    __ilshift__, __irshift__ = _inplace("bitwise_left_shift_"), _inplace("bitwise_right_shift_")
 
     def __neg__(self) -> Any:
         return dispatch(ops.neg, (self,), {})

@@ -11,10 +11,16 @@ from __future__ import annotations
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, dtype, ops
+from minitorch_compile.tensor.memory_format import memory_format
+
+
+@derivative(ops.clone)
+def _(grad: Tensor, out: Unused, x: Unused, memory_format: memory_format | None) -> Gradients:
+    return grad
 
 
 @derivative(ops.to_copy)
-def _(grad: Tensor, out: Unused, x: Layout, dtype: dtype) -> Gradients:
+def _(grad: Tensor, out: Unused, x: Layout, dtype: dtype, memory_format: memory_format | None) -> Gradients:
     return sum_to(grad, x)
 
 
@@ -24,7 +30,7 @@ def _(grad: Tensor, out: Unused, x: Unused) -> Gradients:
 
 
 @derivative(ops.copy)
-def _(grad: Tensor, out: Unused, x: Layout, src: Layout) -> Gradients:
+def _(grad: Tensor, out: Unused, x: Layout, src: Layout, non_blocking: bool) -> Gradients:
     return lambda: ops.full(tuple(x.sizes), 0, x.dtype), lambda: sum_to(grad, src)
 
 

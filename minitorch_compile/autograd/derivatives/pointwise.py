@@ -38,7 +38,9 @@ def _(grad: Tensor, out: Unused, x: ForOthers, y: ForOthers) -> Gradients:
 
 
 @derivative(ops.div)
-def _(grad: Tensor, out: Unused, x: ForOthers, y: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: ForOthers, y: Tensor, rounding_mode: str | None) -> Gradients:
+    if rounding_mode is not None:  # a staircase
+        return lambda: sum_to(ops.zeros_like(grad), x), lambda: sum_to(ops.zeros_like(grad), y)
     return lambda: sum_to(grad / y, x), lambda: sum_to(-grad * (x / y / y), y)
 
 
@@ -132,8 +134,13 @@ def _flat(grad: Tensor, out: Unused, x: Unused) -> Gradients:
     return ops.zeros_like(grad)
 
 
-for staircase in (ops.sign, ops.floor, ops.ceil, ops.trunc, ops.round):
+for staircase in (ops.sign, ops.floor, ops.ceil, ops.trunc):
     derivative(staircase)(_flat)
+
+
+@derivative(ops.round)
+def _(grad: Tensor, out: Unused, x: Unused, decimals: int) -> Gradients:
+    return ops.zeros_like(grad)
 
 
 # ---------------------------------------------------------------------------------------------------- functions
@@ -215,7 +222,7 @@ def _(grad: Tensor, out: Unused, y: Tensor, x: Tensor) -> Gradients:
 
 @derivative(ops.relu)
 def _(grad: Tensor, out: Tensor, x: Unused) -> Gradients:
-    return ops.where(out > 0, grad, 0.0)
+    return ops.where(out <= 0, 0.0, grad)
 
 
 @derivative(ops.gelu)
@@ -245,8 +252,3 @@ def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
 @derivative(ops.where)
 def _(grad: Tensor, out: Unused, condition: Tensor, x: Layout, y: Layout) -> Gradients:
     return None, lambda: sum_to(ops.where(condition, grad, 0.0), x), lambda: sum_to(ops.where(condition, 0.0, grad), y)
-
-
-@derivative(ops.clone)
-def _(grad: Tensor, out: Unused, x: Unused) -> Gradients:
-    return grad

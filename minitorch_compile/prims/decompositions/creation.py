@@ -15,6 +15,7 @@ from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, constant, copied, number_like
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import as_dtype, bool_, dtype, int64
+from minitorch_compile.tensor.memory_format import memory_format
 
 Tensor = Any
 
@@ -43,8 +44,20 @@ def _(n: int, m: int | None, dtype: dtype | None) -> Tensor:
     return on_diagonal if like.dtype is bool_ else prims.convert_element_type(on_diagonal, like.dtype)
 
 
+@decomposes(ops.full_strided)
+def _(size: tuple[int, ...], stride: tuple[int, ...], fill_value: float, dtype: dtype) -> Tensor:
+    """The prim; its layout is its own affair."""
+    return constant(size, fill_value, dtype)
+
+
+@decomposes(ops.clone)
+def _(x: Tensor, memory_format: memory_format | None) -> Tensor:
+    """A new tensor; its layout is its own affair."""
+    return copied(x)
+
+
 @decomposes(ops.to_copy)
-def _(x: Tensor, dtype: dtype) -> Tensor:
+def _(x: Tensor, dtype: dtype, memory_format: memory_format | None) -> Tensor:
     """The prim."""
     return prims.convert_element_type(x, as_dtype(dtype))
 
@@ -56,7 +69,7 @@ def _(x: Tensor) -> Tensor:
 
 
 @decomposes(ops.copy)
-def _(x: Tensor, src: Tensor) -> Tensor:
+def _(x: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     """`src` in the sizes and dtype of x."""
     return broadcast_to(prims.convert_element_type(src, x.dtype), x.sizes)
 

@@ -16,12 +16,13 @@ from minitorch_compile.prims.elementwise import as_mask, copied, elementwise, nu
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import FLOATING, bool_
 from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI, SQRT_HALF
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 Tensor = Any
 
 # Ops that are a prim once broadcasting, promotion and numbers are out of the way.
 SAME = """
-    atan2 bitwise_and bitwise_not bitwise_or bitwise_xor cos div eq erf exp expm1 fmod ge gt le log log1p lt maximum
+    atan2 bitwise_and bitwise_not bitwise_or bitwise_xor cos eq erf exp expm1 fmod ge gt le log log1p lt maximum
     minimum ne neg reciprocal remainder rsqrt sin sqrt tanh where
 """
 for _name in SAME.split():
@@ -67,6 +68,15 @@ def _(a: Tensor, b: Tensor) -> Tensor:
     return _floor_divide_floats(a, b) if a.dtype.category == FLOATING else _floor_divide_integers(a, b)
 
 
+@elementwise(ops.div)
+def _(a: Tensor, b: Tensor, rounding_mode: str | None) -> Tensor:
+    """The quotient, rounded down or toward 0 if asked."""
+    if rounding_mode == "floor":
+        return ops.floor_divide(a, b)
+    quotient = prims.div(a, b)  # of integers: truncated already
+    return prims.trunc(quotient) if rounding_mode == "trunc" and a.dtype.category == FLOATING else quotient
+
+
 def _floor_divide_integers(a: Tensor, b: Tensor) -> Tensor:
     return prims.sub(prims.div(a, b), prims.convert_element_type(_rounds_up(prims.fmod(a, b), b), a.dtype))
 
@@ -103,7 +113,21 @@ def _(input: Tensor | float, exponent: Tensor | float) -> Tensor:
         and (exponent >= 0 or base.dtype.category == FLOATING)
     ):
         return _small_power(base, int(exponent))
+    if base.dtype is bool_:
+        return copied(base) if exponent else number_like(base, 1)
+    if isinstance(exponent, TensorBase) and base.dtype.category != FLOATING and base.dtype.is_signed:
+        return _integer_power(base, power)
     return prims.pow(base, power)
+
+
+def _integer_power(base: Tensor, power: Tensor) -> Tensor:
+    """Integers to negative powers are 0, unless they are 1 or -1."""
+    zero, one = number_like(base, 0), number_like(base, 1)
+    is_one, is_minus_one = prims.eq(base, one), prims.eq(base, number_like(base, -1))
+    odd = prims.bitwise_and(power, one)
+    alternating = prims.sub(one, prims.add(odd, odd))
+    inverse = prims.where(is_minus_one, alternating, prims.where(is_one, one, zero))
+    return prims.where(prims.lt(power, zero), inverse, prims.pow(base, prims.maximum(power, zero)))
 
 
 def _small_power(x: Tensor, n: int) -> Tensor:
@@ -141,13 +165,18 @@ def _rounding(op: Any, prim: Any) -> None:
 _rounding(ops.floor, prims.floor)
 _rounding(ops.ceil, prims.ceil)
 _rounding(ops.trunc, prims.trunc)
-_rounding(ops.round, prims.round)
 
 
-@decomposes(ops.clone)
-def _(x: Tensor) -> Tensor:
-    """A new tensor."""
-    return copied(x)
+@elementwise(ops.round)
+def _(x: Tensor, decimals: int) -> Tensor:
+    """The nearest integer, of x scaled by a power of ten and back."""
+    if x.dtype.category != FLOATING:
+        return copied(x)
+    if decimals == 0:
+        return prims.round(x)
+    ten = number_like(x, 10.0 ** abs(decimals))
+    there, back = (prims.mul, prims.div) if decimals > 0 else (prims.div, prims.mul)
+    return back(prims.round(there(x, ten)), ten)
 
 
 # ---------------------------------------------------------------------------------------------- activations
@@ -202,6 +231,12 @@ def _(a: Tensor, b: Tensor) -> Tensor:
 def _(a: Tensor, b: Tensor) -> Tensor:
     """Either is not 0."""
     return prims.bitwise_or(as_mask(a), as_mask(b))
+
+
+@elementwise(ops.logical_xor)
+def _(a: Tensor, b: Tensor) -> Tensor:
+    """Exactly one is not 0."""
+    return prims.ne(as_mask(a), as_mask(b))
 
 
 @elementwise(ops.logical_not)

@@ -1,19 +1,24 @@
-"""Tensors from sizes and numbers, and copies of tensors in another dtype or layout.
+"""Tensors from sizes and numbers.
+
+Every function here takes PyTorch's keywords device, layout, pin_memory and requires_grad (`placement.py`).
 
 >>> zeros(2), arange(1, 7, 2), full((2,), 7)
 (tensor([0., 0.]), tensor([1, 3, 5]), tensor([7, 7]))
+>>> from minitorch_compile.tensor.memory_format import channels_last
+>>> zeros(2, 3, requires_grad=True).requires_grad, empty((1, 2, 2, 2), memory_format=channels_last).stride()
+(True, (8, 1, 4, 2))
 """
 
 from __future__ import annotations
 
+import builtins
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, factory, kernel_op
-from minitorch_compile.tensor.device import META
-from minitorch_compile.tensor.device import device as Device
+from minitorch_compile.tensor.declare import composite, factory
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     as_dtype,
@@ -22,24 +27,45 @@ from minitorch_compile.tensor.dtype import (
     float64,
     get_default_dtype,
     int64,
-    promote_types,
 )
 from minitorch_compile.tensor.layout import empty_like_strides
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides, is_dense
-from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+from minitorch_compile.tensor.memory_format import (
+    contiguous_format,
+    memory_format,
+    preserve_format,
+    strides_in,
+)
+from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.ops.copies import to_copy
+from minitorch_compile.tensor.ops.pointwise import pow, where
+from minitorch_compile.tensor.placement import placed
+from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Ints = tuple[int, ...]
+Format = memory_format
 
 
 def sizes_of(name: str, size: Any) -> Ints:
     """The sizes given as one int or a sequence. TypeError for others, RuntimeError for negative ones."""
-    sizes = (size,) if isinstance(size, int) else tuple(size)
-    if not all(isinstance(n, (int, np.integer)) for n in sizes):
-        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found {size!r}")
+    given = size if isinstance(size, (tuple, list)) else (size,)
+    try:
+        sizes = tuple(operator.index(n) for n in given)
+    except TypeError:
+        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found {size!r}") from None
     if any(n < 0 for n in sizes):
         raise RuntimeError(f"{name}: Trying to create tensor with negative dimension: {list(sizes)}")
-    return tuple(int(n) for n in sizes)
+    return sizes
+
+
+def _sized(size: tuple[Any, ...]) -> Any:
+    return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
+    if requires_grad:
+        x.requires_grad_()  # type: ignore[attr-defined]
+    return x
 
 
 # ---------------------------------------------------------------------------------------------------- factories
@@ -57,236 +83,191 @@ def _full_rule(size: Ints, fill_value: Scalar, dtype: dtype | None) -> tuple[Int
 
 
 @factory()
-def arange(start: Scalar, end: Scalar | None = None, step: Scalar = 1, dtype: dtype | None = None) -> Array:
+def full_strided(size: Ints, stride: Ints, fill_value: Scalar, dtype: dtype) -> Array:
+    """A tensor of one value whose dimensions lie in memory in the order of the strides."""
+    result = empty_like_strides(size, stride, dtype.numpy)
+    result[...] = fill_value
+    return result
+
+
+@full_strided.shape_rule
+def _full_strided_rule(size: Ints, stride: Ints, fill_value: Scalar, dtype: dtype) -> tuple[Ints, dtype, Ints]:
+    return size, dtype, stride
+
+
+@factory()
+def arange(
+    start: Scalar | None = None, end: Scalar | None = None, step: Scalar = 1, dtype: dtype | None = None
+) -> Array:
     """start, start + step, ... up to but without end; arange(n) counts from 0. int64 unless an argument is a float."""
     (count,), element = _arange_rule(start, end, step, dtype)
-    first = 0 if end is None else start
+    first = 0 if end is None or start is None else start
     return (first + step * np.arange(count, dtype=np.int64 if element.category < FLOATING else np.float64)).astype(
         element.numpy
     )
 
 
 @arange.shape_rule
-def _arange_rule(start: Scalar, end: Scalar | None, step: Scalar, dtype: dtype | None) -> tuple[Ints, dtype]:
-    first, last = (0, start) if end is None else (start, end)
+def _arange_rule(start: Scalar | None, end: Scalar | None, step: Scalar, dtype: dtype | None) -> tuple[Ints, dtype]:
+    first, last = (0, start) if end is None else (0 if start is None else start, end)
+    if not all(isinstance(v, (bool, int, float, np.generic)) for v in (first, last, step)):
+        raise TypeError(f"arange(): start, end and step must be numbers, got {first!r}, {last!r}, {step!r}")
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
     if (last - first) * step < 0:
         raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: {first}, {last}, {step}")
-    floating = any(isinstance(v, float) for v in (first, last, step))
-    return (math.ceil((last - first) / step),), as_dtype(
-        dtype
-    ) if dtype is not None else get_default_dtype() if floating else int64
+    if not math.isfinite(last - first):
+        raise RuntimeError(f"arange: unsupported range: {first} -> {last}")
+    floating = any(isinstance(v, (float, np.floating)) for v in (first, last, step))
+    natural = get_default_dtype() if floating else int64
+    count = math.ceil((last - first) / step) if floating else -((first - last) // step)
+    return (int(count),), natural if dtype is None else as_dtype(dtype)
 
 
 @factory()
 def eye(n: int, m: int | None = None, dtype: dtype | None = None) -> Array:
     """Ones on the diagonal, zeros elsewhere."""
-    return np.eye(n, n if m is None else m, dtype=(dtype or get_default_dtype()).numpy)
+    sizes, element = _eye_rule(n, m, dtype)
+    return np.eye(*sizes, dtype=element.numpy)
 
 
 @eye.shape_rule
 def _eye_rule(n: int, m: int | None, dtype: dtype | None) -> tuple[Ints, dtype]:
-    return (n, n if m is None else m), dtype or get_default_dtype()
+    sizes = (operator.index(n), operator.index(n if m is None else m))
+    if min(sizes) < 0:
+        raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {sizes}")
+    return sizes, as_dtype(dtype or get_default_dtype())
 
 
-def _sized(size: tuple[Any, ...]) -> Any:
-    return size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+# ------------------------------------------------------------------------------------------ by sizes alone
 
 
 @composite()
-def zeros(*size: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
+def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """A tensor of zeros, of the default dtype unless given."""
-    return _leaf(on_device(full(_sized(size), 0, dtype or get_default_dtype()), device), requires_grad)
+    return full(_sized(sizes) if size is None else size, 0, dtype or get_default_dtype(), **placement)
 
 
 @composite()
-def ones(*size: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
+def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """A tensor of ones, of the default dtype unless given."""
-    return _leaf(on_device(full(_sized(size), 1, dtype or get_default_dtype()), device), requires_grad)
+    return full(_sized(sizes) if size is None else size, 1, dtype or get_default_dtype(), **placement)
 
 
 @composite()
-def empty(*size: Any, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Any:
+def empty(
+    *sizes: Any,
+    size: Any = None,
+    dtype: dtype | None = None,
+    memory_format: Format = contiguous_format,
+    **placement: Any,
+) -> Any:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
     repeatable."""
-    return zeros(*size, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
-    if requires_grad:
-        x.requires_grad_()  # type: ignore[attr-defined]
-    return x
+    shape = sizes_of("empty", _sized(sizes) if size is None else size)
+    if memory_format is preserve_format:
+        raise RuntimeError("empty: preserve_format has nothing to preserve; name the format that is meant")
+    return dense(shape, strides_in(memory_format, shape), 0, dtype or get_default_dtype(), **placement)
 
 
 @composite()
-def zeros_like(input: Tensor, dtype: dtype | None = None) -> Any:
-    """Zeros in the sizes and dtype of `input`."""
-    return full(tuple(input.sizes), 0, dtype or input.dtype)
+def empty_strided(size: Ints, stride: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A tensor of these strides whose values don't matter (zeros, as in empty)."""
+    shape, steps = sizes_of("empty_strided", size), tuple(stride)
+    if len(shape) != len(steps) or any(step < 0 for step in steps):
+        raise RuntimeError(f"empty_strided: size and stride must have one length, strides be >= 0: {shape}, {steps}")
+    span = 1 + sum((n - 1) * step for n, step in zip(shape, steps)) if 0 not in shape else 0
+    return full((span,), 0, dtype or get_default_dtype(), **placement).as_strided(shape, steps)
 
 
 @composite()
-def ones_like(input: Tensor, dtype: dtype | None = None) -> Any:
-    """Ones in the sizes and dtype of `input`."""
-    return full(tuple(input.sizes), 1, dtype or input.dtype)
+def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A dense tensor whose memory runs through the dimensions in the order of `physical_layout`, slowest first."""
+    shape = sizes_of("empty_permuted", size)
+    if sorted(physical_layout) != list(builtins.range(len(shape))):
+        raise RuntimeError(f"empty_permuted: physical_layout must name each dimension once, got {physical_layout}")
+    steps = contiguous_strides(tuple(shape[d] for d in physical_layout))
+    stride = tuple(steps[tuple(physical_layout).index(d)] for d in builtins.range(len(shape)))
+    return dense(shape, stride, 0, dtype or get_default_dtype(), **placement)
+
+
+def dense(size: Ints, stride: Ints, fill_value: Scalar, dtype: Any, **placement: Any) -> Any:
+    """A tensor of one value; `full`, unless it must lie in memory in another order."""
+    if stride == contiguous_strides(size):
+        return full(size, fill_value, dtype, **placement)
+    return full_strided(size, stride, fill_value, as_dtype(dtype), **placement)
 
 
 @composite()
-def full_like(input: Tensor, fill_value: Scalar, dtype: dtype | None = None) -> Any:
-    """One value in the sizes and dtype of `input`."""
-    return full(tuple(input.sizes), fill_value, dtype or input.dtype)
+def scalar_tensor(s: Scalar, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A 0-d tensor, of the default dtype unless given."""
+    return full((), s, dtype or get_default_dtype(), **placement)
+
+
+# ------------------------------------------------------------------------------------------ sequences of numbers
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, TensorBase) else value
 
 
 @composite()
-def empty_like(input: Tensor, dtype: dtype | None = None) -> Any:
-    """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
-    return zeros_like(input, dtype)
-
-
-@composite()
-def linspace(start: float, end: float, steps: int, dtype: dtype | None = None) -> Any:
+def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **placement: Any) -> Any:
     """`steps` values at equal distances from start to end, both included."""
     if steps < 0:
         raise RuntimeError(f"linspace: number of steps must be non-negative, got {steps}")
+    return to_copy(
+        _equidistant(_number(start), _number(end), steps, **placement), as_dtype(dtype or get_default_dtype())
+    )
+
+
+def _equidistant(start: float, end: float, steps: int, **placement: Any) -> Any:
+    """In float64, counted from the nearer end, so that both ends are exact."""
+    index = arange(0, steps, dtype=float64, **placement)
     step = (end - start) / max(steps - 1, 1)
-    return to_copy(add_start(arange(0, steps, dtype=float64), start, step), dtype or get_default_dtype())
+    return where(index < steps // 2 + (steps == 1), index * step + start, (steps - 1 - index) * -step + end)
 
 
-def add_start(index: Any, start: float, step: float) -> Any:
-    return index * step + start
+@composite()
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: dtype | None = None, **placement: Any
+) -> Any:
+    """base to the power of `linspace(start, end, steps)`."""
+    if steps < 0:
+        raise RuntimeError(f"logspace: number of steps must be non-negative, got {steps}")
+    exponents = _equidistant(_number(start), _number(end), steps, **placement)
+    return to_copy(pow(float(base), exponents), as_dtype(dtype or get_default_dtype()))
 
 
-# ---------------------------------------------------------------------------------------------------- copies
+@composite()
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """start, start + step, ... up to and with end, in the default dtype. PyTorch advises arange."""
+    if end is None:
+        raise TypeError("range() missing 1 required argument: 'end'")
+    if step == 0 or (end - start) * step < 0:
+        raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
+    count = math.floor((end - start) / step) + 1
+    numbers = arange(0, count, dtype=float64, **placement) * step + start
+    return to_copy(numbers, as_dtype(dtype or get_default_dtype()))
 
 
-def _preserved(input: TensorBase) -> tuple[int, ...]:
-    """The strides of a copy: the input's if it is dense, else dense ones in the same order of dimensions."""
-    if is_dense(input.sizes, input.strides):
-        return tuple(input.strides)
-    return elementwise_strides(input.sizes, [(input.sizes, input.strides)])
+@composite()
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
+    """The rows and columns of the elements on and below a diagonal, in row-major order: sizes (2, count)."""
+    return _places(np.tri(*_matrix("tril_indices", row, col), offset, bool), dtype, placement)
 
 
-@kernel_op("copy", methods=True)
-def clone(input: Array) -> Array:
-    """A copy with storage of its own."""
-    return input.copy(order="K")
+@composite()
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
+    """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
+    return _places(~np.tri(*_matrix("triu_indices", row, col), offset - 1, bool), dtype, placement)
 
 
-@clone.shape_rule
-def _clone_rule(input: TensorBase) -> TensorBase:
-    return empty_fake(input.sizes, _preserved(input), input.dtype)
+def _matrix(name: str, row: int, col: int) -> Ints:
+    if row < 0 or col < 0:
+        raise RuntimeError(f"{name}: row and col must be non-negative, got {row} and {col}")
+    return row, col
 
 
-@kernel_op("copy", torch=False)
-def to_copy(input: Array, dtype: dtype) -> Array:
-    """A copy in another dtype. Floats become integers by dropping the fraction."""
-    return input.astype(dtype.numpy, order="K")
-
-
-@to_copy.shape_rule
-def _to_copy_rule(input: TensorBase, dtype: dtype) -> TensorBase:
-    return empty_fake(input.sizes, _preserved(input), as_dtype(dtype))
-
-
-@kernel_op("copy", torch=False)
-def contiguous_copy(input: Array) -> Array:
-    """A copy in row-major order."""
-    return input.copy(order="C")
-
-
-@contiguous_copy.shape_rule
-def _contiguous_copy_rule(input: TensorBase) -> TensorBase:
-    return empty_fake(input.sizes, None, input.dtype)
-
-
-@kernel_op("copy", torch=False, methods=False, inplace=True)
-def copy(input: Array, src: Array) -> Array:
-    """`src` in the sizes, strides and dtype of `input`: the value that `input.copy_(src)` stores."""
-    result = empty_like_strides(input.shape, [s // input.itemsize for s in input.strides], input.dtype)
-    np.copyto(result, src, casting="unsafe")
-    return result
-
-
-@copy.shape_rule
-def _copy_rule(input: TensorBase, src: TensorBase) -> TensorBase:
-    if broadcast_sizes(input.sizes, src.sizes) != input.sizes:
-        raise RuntimeError(
-            f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor"
-            " written to"
-        )
-    return empty_fake(input.sizes, _preserved(input), input.dtype)
-
-
-@composite(torch=False, methods=True)
-def to(input: Tensor, *args: Any, dtype: dtype | None = None, device: Any = None, copy: bool = False) -> Any:
-    """The tensor in another dtype or on another device, given by name or position: itself if nothing changes.
-
-    TypeError for what is neither, RuntimeError for a device that isn't there.
-    """
-    for arg in args:
-        if isinstance(arg, TensorBase):
-            dtype, device = arg.dtype, arg.device
-        elif isinstance(arg, (str, Device)):
-            device = arg
-        elif arg is not None and not isinstance(arg, bool):
-            dtype = as_dtype(arg)
-    moved = on_device(input, device)
-    if dtype is None or dtype is input.dtype:
-        return moved.clone() if copy and moved is input else moved
-    return to_copy(moved, dtype)
-
-
-def on_device(x: TensorBase, where: Any) -> Any:
-    """The tensor on a device: itself if it is there, without its data on "meta". RuntimeError for an unknown device."""
-    target = x.device if where is None else Device(where)
-    if target.type == x.device.type:
-        return x
-    if target.type != "meta":
-        raise RuntimeError(f"to: a tensor on {x.device} has no data that could be moved to {target}")
-    return empty_fake(x.sizes, x.strides, x.dtype, META)
-
-
-@composite(torch=False, methods=True)
-def type_as(input: Tensor, other: Tensor) -> Any:
-    """The tensor in the dtype of another."""
-    return to(input, other.dtype)
-
-
-@composite(torch=False, methods=True)
-def new_zeros(input: Tensor, *size: Any, dtype: dtype | None = None) -> Any:
-    """Zeros of the given sizes, in this tensor's dtype unless given."""
-    return full(_sized(size), 0, dtype or input.dtype)
-
-
-@composite(torch=False, methods=True)
-def new_ones(input: Tensor, *size: Any, dtype: dtype | None = None) -> Any:
-    """Ones of the given sizes, in this tensor's dtype unless given."""
-    return full(_sized(size), 1, dtype or input.dtype)
-
-
-@composite(torch=False, methods=True)
-def new_full(input: Tensor, size: Ints, fill_value: Scalar, dtype: dtype | None = None) -> Any:
-    """One value in the given sizes, in this tensor's dtype unless given."""
-    return full(size, fill_value, dtype or input.dtype)
-
-
-@kernel_op("copy", torch=False, inplace=True)
-def fill(input: Array, value: Scalar) -> Array:
-    """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
-    return np.full_like(input, value)
-
-
-@fill.shape_rule
-def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
-    return empty_fake(input.sizes, _preserved(input), input.dtype)
-
-
-@composite(torch=False, methods=True)
-def zero_(input: Tensor) -> Any:
-    """Stores 0 everywhere."""
-    return input.fill_(0)
-
-
-def result_type(a: TensorBase, b: TensorBase) -> dtype:
-    """The dtype of an operation on two tensors with dimensions."""
-    return promote_types(a.dtype, b.dtype)
+def _places(mask: Array, dtype: dtype, placement: dict[str, Any]) -> Any:
+    return placed(wrap(np.stack(np.nonzero(mask)).astype(as_dtype(dtype).numpy)), **placement)

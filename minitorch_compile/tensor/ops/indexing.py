@@ -297,7 +297,7 @@ def _index_tensors(x: TensorBase, dim: int, item: Any) -> list[Any]:
 def setitem(input: Tensor, key: Any, value: Any) -> None:
     """input[key] = value, in place. A number or a tensor that expands to the chosen elements."""
     from minitorch_compile.tensor.construct import tensor
-    from minitorch_compile.tensor.ops.creation import to
+    from minitorch_compile.tensor.ops.copies import to
 
     viewed, indices = _basic(input, key)
     source = to(value, input.dtype) if isinstance(value, TensorBase) else tensor(value, dtype=input.dtype)

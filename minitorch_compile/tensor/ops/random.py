@@ -18,9 +18,11 @@ import numpy as np
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.creation import _leaf, _sized, copy, on_device, sizes_of, to_copy
+from minitorch_compile.tensor.ops.copies import copy, to_copy
+from minitorch_compile.tensor.ops.creation import _leaf, _sized, sizes_of
 from minitorch_compile.tensor.ops.pointwise import floor
 from minitorch_compile.tensor.philox import Generator, default_generator, normal, uniform
+from minitorch_compile.tensor.placement import on_device
 from minitorch_compile.tensor.strides import is_contiguous, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 

@@ -15,7 +15,8 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite, register, view
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.op_families import ViewOp
-from minitorch_compile.tensor.strides import expand_strides, infer_sizes, is_contiguous, numel, view_strides, wrap_dim
+from minitorch_compile.tensor.ops.copies import contiguous, contiguous_copy
+from minitorch_compile.tensor.strides import expand_strides, infer_sizes, numel, view_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Ints = tuple[int, ...]
@@ -177,16 +178,6 @@ def reshape(input: Tensor, shape: Ints) -> Any:
     return view_op(input if fits else contiguous(input), sizes)
 
 
-@composite(torch=False, methods=True)
-def contiguous(input: Tensor) -> Any:
-    """The tensor itself if its elements lie in row-major order, else a copy in which they do."""
-    if is_contiguous(input.sizes, input.strides):
-        return input
-    from minitorch_compile.tensor.ops.creation import contiguous_copy
-
-    return contiguous_copy(input)
-
-
 @composite(methods=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Dimensions start_dim to end_dim as one. A 0-d tensor becomes one-dimensional."""
@@ -262,14 +253,7 @@ def repeat(input: Tensor, repeats: Ints) -> Any:
     sizes = (1,) * lead + tuple(input.sizes)
     interleaved = view_op(contiguous(input), tuple(n for size in sizes for n in (1, size)))
     tiled = expand(interleaved, tuple(n for count, size in zip(repeats, sizes, strict=True) for n in (count, size)))
-    return view_op(contiguous_clone(tiled), tuple(count * size for count, size in zip(repeats, sizes, strict=True)))
-
-
-def contiguous_clone(input: TensorBase) -> Any:
-    """A copy in row-major order, even if the tensor already is."""
-    from minitorch_compile.tensor.ops.creation import contiguous_copy
-
-    return contiguous_copy(input)
+    return view_op(contiguous_copy(tiled), tuple(count * size for count, size in zip(repeats, sizes, strict=True)))
 
 
 @composite(methods=True)

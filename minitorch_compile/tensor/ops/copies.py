@@ -1,0 +1,178 @@
+"""Copies of tensors: in another dtype, in another order of memory, on another device.
+
+>>> from minitorch_compile.tensor import arange, float32
+>>> x = arange(6).view(2, 3).t()
+>>> clone(x).stride(), contiguous_copy(x).stride(), to(x, float32).dtype, to(x, x.dtype) is x
+((1, 3), (2, 1), torch.float32, True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, kernel_op
+from minitorch_compile.tensor.device import device as Device
+from minitorch_compile.tensor.dtype import as_dtype, dtype
+from minitorch_compile.tensor.layout import empty_like_strides
+from minitorch_compile.tensor.memory_format import (
+    contiguous_format,
+    copy_strides,
+    is_in_format,
+    memory_format,
+    preserve_format,
+    suggested_format,
+)
+from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.placement import on_device
+from minitorch_compile.tensor.strides import broadcast_sizes, is_contiguous
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+Format = memory_format
+
+
+def _strides(input: TensorBase, format: Format | None) -> tuple[int, ...]:
+    return copy_strides(format, tuple(input.sizes), input.strides)
+
+
+def _copied(input: Array, element: np.dtype, format: Format | None) -> Array:
+    """The elements in a new array that lies in memory as `format` says."""
+    if format is None or format is preserve_format:
+        return input.astype(element, order="K")
+    strides = copy_strides(format, input.shape, ())
+    result = empty_like_strides(input.shape, strides, element)
+    np.copyto(result, input, casting="unsafe")
+    return result
+
+
+@kernel_op("copy", methods=True)
+def clone(input: Array, memory_format: Format | None = None) -> Array:
+    """A copy with storage of its own; strides are kept, as far as the elements are dense, unless a format is given."""
+    return _copied(input, input.dtype, memory_format)
+
+
+@clone.shape_rule
+def _clone_rule(input: TensorBase, memory_format: Format | None = None) -> TensorBase:
+    return empty_fake(input.sizes, _strides(input, memory_format), input.dtype)
+
+
+@kernel_op("copy", torch=False)
+def to_copy(input: Array, dtype: dtype, memory_format: Format | None = None) -> Array:
+    """A copy in another dtype. Floats become integers by dropping the fraction."""
+    return _copied(input, dtype.numpy, memory_format)
+
+
+@to_copy.shape_rule
+def _to_copy_rule(input: TensorBase, dtype: dtype, memory_format: Format | None = None) -> TensorBase:
+    return empty_fake(input.sizes, _strides(input, memory_format), as_dtype(dtype))
+
+
+@kernel_op("copy", torch=False)
+def contiguous_copy(input: Array) -> Array:
+    """A copy in row-major order."""
+    return input.copy(order="C")
+
+
+@contiguous_copy.shape_rule
+def _contiguous_copy_rule(input: TensorBase) -> TensorBase:
+    return empty_fake(input.sizes, None, input.dtype)
+
+
+@composite(torch=False, methods=True)
+def contiguous(input: Tensor, memory_format: Format = contiguous_format) -> Any:
+    """The tensor itself if its elements lie in row-major order (or that of `memory_format`), else a copy in which they
+    do.
+
+    RuntimeError for preserve_format if there is a copy to make, and for a format of another number of dimensions.
+    """
+    if memory_format is contiguous_format:
+        return input if is_contiguous(input.sizes, input.strides) else contiguous_copy(input)
+    if memory_format is preserve_format:
+        if is_contiguous(input.sizes, input.strides):
+            return input
+        raise RuntimeError("contiguous: preserve memory format is unsupported by the contiguous operator")
+    if is_in_format(input.sizes, input.strides, memory_format):
+        return input
+    return clone(input, memory_format)
+
+
+@kernel_op("copy", torch=False, methods=False, inplace=True)
+def copy(input: Array, src: Array, non_blocking: bool = False) -> Array:
+    """`src` in the sizes, strides and dtype of `input`: the value that `input.copy_(src)` stores."""
+    result = empty_like_strides(input.shape, [s // input.itemsize for s in input.strides], input.dtype)
+    np.copyto(result, src, casting="unsafe")
+    return result
+
+
+@copy.shape_rule
+def _copy_rule(input: TensorBase, src: TensorBase, non_blocking: bool = False) -> TensorBase:
+    if not isinstance(src, TensorBase):
+        raise TypeError(f"copy_(): argument 'src' (position 1) must be Tensor, not {type(src).__name__}")
+    if broadcast_sizes(input.sizes, src.sizes) != input.sizes:
+        raise RuntimeError(
+            f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor"
+            " written to"
+        )
+    return empty_fake(input.sizes, _strides(input, None), input.dtype)
+
+
+@kernel_op("copy", torch=True, inplace=True)
+def fill(input: Array, value: Scalar) -> Array:
+    """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
+    return np.full_like(input, value)
+
+
+@fill.shape_rule
+def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
+    return empty_fake(input.sizes, _strides(input, None), input.dtype)
+
+
+@composite(methods=True)
+def zero_(input: Tensor) -> Any:
+    """Stores 0 everywhere."""
+    return input.fill_(0)
+
+
+# ----------------------------------------------------------------------------------------------------- conversions
+
+
+@composite(torch=False, methods=True)
+def to(
+    input: Tensor,
+    *args: Any,
+    device: Any = None,
+    dtype: dtype | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Format = preserve_format,
+) -> Any:
+    """The tensor in another dtype, on another device, in another format: itself if nothing changes and not `copy`.
+
+    As in PyTorch: to(dtype), to(device, dtype) and to(other), each followed by non_blocking, copy. TypeError for what
+    is none of these, RuntimeError for a device that isn't there.
+    """
+    flags = [arg for arg in args if isinstance(arg, bool)]
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            dtype, device = arg.dtype, arg.device
+        elif isinstance(arg, (str, Device)) or (isinstance(arg, int) and not isinstance(arg, bool)):
+            device = arg
+        elif arg is not None and not isinstance(arg, bool):
+            dtype = as_dtype(arg)
+    copy = flags[1] if len(flags) > 1 else copy
+    return _converted(on_device(input, device), input, as_dtype(dtype or input.dtype), copy, memory_format)
+
+
+def _converted(moved: TensorBase, input: TensorBase, target: dtype, copy: bool, format: Format) -> Any:
+    same_format = format is preserve_format or suggested_format(moved.sizes, moved.strides) is format
+    if target is moved.dtype and same_format and not (copy and moved is input):
+        return moved
+    explicit = None if format is preserve_format else format
+    return clone(moved, explicit) if target is moved.dtype else to_copy(moved, target, explicit)
+
+
+@composite(torch=False, methods=True)
+def type_as(input: Tensor, other: Tensor) -> Any:
+    """The tensor in the dtype of another."""
+    return to(input, other.dtype)

@@ -1,0 +1,112 @@
+"""Tensors that take after another one: its sizes, dtype, device and order of memory (`_like`), or its dtype and device
+(`new_`).
+
+>>> from minitorch_compile.tensor import arange
+>>> x = arange(6).view(2, 3)
+>>> zeros_like(x.t()).stride(), x.new_full((2,), 7), x.new_tensor([1.5])
+((1, 3), tensor([7, 7]), tensor([1]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import as_dtype, dtype
+from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
+from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.ops.creation import _sized, dense, empty_strided, full
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Ints = tuple[int, ...]
+Format = memory_format
+
+
+def _like(name: str, input: Any, value: Scalar, dtype: dtype | None, format: Format | None, placement: Any) -> Any:
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    sizes = tuple(input.sizes)
+    strides = copy_strides(format, sizes, tuple(input.strides))
+    return dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, placement))
+
+
+def _beside(input: TensorBase, placement: dict[str, Any]) -> dict[str, Any]:
+    """The placement keywords, with the input's device for one that isn't given."""
+    if placement.get("device") is None and input.device.type != "cpu":
+        return {**placement, "device": input.device}
+    return placement
+
+
+@composite()
+def zeros_like(
+    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **placement: Any
+) -> Any:
+    """Zeros in the sizes and dtype of `input`."""
+    return _like("zeros_like", input, 0, dtype, memory_format, placement)
+
+
+@composite()
+def ones_like(
+    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **placement: Any
+) -> Any:
+    """Ones in the sizes and dtype of `input`."""
+    return _like("ones_like", input, 1, dtype, memory_format, placement)
+
+
+@composite()
+def full_like(
+    input: Tensor,
+    fill_value: Scalar,
+    *,
+    dtype: dtype | None = None,
+    memory_format: Format = preserve_format,
+    **placement: Any,
+) -> Any:
+    """One value in the sizes and dtype of `input`."""
+    return _like("full_like", input, fill_value, dtype, memory_format, placement)
+
+
+@composite()
+def empty_like(
+    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **placement: Any
+) -> Any:
+    """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
+    return _like("empty_like", input, 0, dtype, memory_format, placement)
+
+
+@composite(torch=False, methods=True)
+def new_zeros(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+    """Zeros of the given sizes, in this tensor's dtype unless given."""
+    return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **placement)
+
+
+@composite(torch=False, methods=True)
+def new_ones(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+    """Ones of the given sizes, in this tensor's dtype unless given."""
+    return new_full(input, _sized(sizes) if size is None else size, 1, dtype=dtype, **placement)
+
+
+@composite(torch=False, methods=True)
+def new_empty(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A tensor of the given sizes whose values don't matter (zeros, as in empty)."""
+    return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **placement)
+
+
+@composite(torch=False, methods=True)
+def new_full(input: Tensor, size: Ints, fill_value: Scalar, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """One value in the given sizes, in this tensor's dtype unless given."""
+    return full(size, fill_value, dtype or input.dtype, **_beside(input, placement))
+
+
+@composite(torch=False, methods=True)
+def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A tensor of these sizes and strides whose values don't matter."""
+    return empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, placement))
+
+
+@composite(torch=False, methods=True)
+def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A copy of `data` as a tensor in this tensor's dtype unless given."""
+    from minitorch_compile.tensor.construct import tensor
+
+    return tensor(data, dtype=dtype or input.dtype, **_beside(input, placement))
