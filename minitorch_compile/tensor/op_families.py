@@ -218,7 +218,7 @@ class InplaceCompositeOp(CompositeOp):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result is computed from a copy where derivatives may need the old value after it is overwritten."""
         bound = self.bind(args, kwargs)
-        target = self.tensor_argument(bound, 0)
+        target: Any = self.tensor_argument(bound, 0)
         old = target.clone() if any_requires_grad(bound, {}) else target
         result = self.functional(old, *bound[1:])
         check_storable(self.name, target, result)

@@ -29,7 +29,7 @@ from minitorch_compile.tensor.dtype import (
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Array, Op
 from minitorch_compile.tensor.quiet import quietly, silence
-from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
+from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 NUMBERS = (bool, int, float, np.generic)
@@ -103,7 +103,9 @@ class PointwiseOp(Op):
         if type(value) is not np.ndarray or value is array:
             value = np.array(value)  # NumPy makes a scalar of what is 0-d; a kernel such as floor may return its input
         result = object.__new__(TensorBase.concrete)  # as wrap_row_major does
-        result._array, result.sizes, result.strides = value, input.sizes, input.strides
+        sizes = input.sizes
+        result._array, result.sizes = value, sizes
+        result.strides = contiguous_strides(sizes) if 1 in sizes else input.strides  # a size-1 dimension's is anything
         result.dtype = element if value.dtype is array.dtype else FROM_NUMPY[value.dtype]
         return result
 

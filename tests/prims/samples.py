@@ -14,6 +14,7 @@ import numpy as np
 
 from minitorch_compile.tensor import float16, float32, float64, from_numpy, int32, int64, ops, tensor
 from minitorch_compile.tensor.dtype import DTYPES, bool_, dtype
+from minitorch_compile.tensor.memory_format import channels_last, contiguous_format
 from minitorch_compile.tensor.op import Op
 from tests.tensor.awkward import arrays as awkward_arrays
 from tests.tensor.awkward import layouts, special_floats
@@ -125,6 +126,42 @@ def _() -> Iterator[Call]:
         yield sample(6, dtype=element), exponent
     for exponent in (0, 2, 3, -1, 0.5, -0.5):
         yield from_numpy(special_floats()), exponent
+
+
+@row(ops.div)
+def _() -> Iterator[Call]:
+    yield from binary_calls()
+    for (a, b), mode in product(binary_calls(), ("floor", "trunc")):
+        yield a, b, mode
+
+
+@row(ops.round)
+def _() -> Iterator[Call]:
+    for (x,), decimals in product(unary_calls(), (0, 2, -1)):
+        yield x, decimals
+
+
+@row(ops.addcmul)
+@row(ops.addcdiv)
+def _() -> Iterator[Call]:
+    for left, right in BROADCASTS:
+        yield sample(*left), sample(*right, seed=1), sample(*right, seed=2)
+    for element in (float64, float16, int64):
+        yield sample(3, dtype=element), sample(3, dtype=element, seed=1), sample(3, dtype=element, seed=2, low=1)
+    for _, x in layouts(arrays()["matrix"]):
+        yield x, sample(4, seed=1), sample(3, 1, seed=2)
+
+
+@row(ops.lerp)
+def _() -> Iterator[Call]:
+    yield from ((sample(3), sample(3, seed=1), weight) for weight in (0.0, 0.25, 0.5, 1.0, 2.0))
+    yield sample(2, 3), sample(3, seed=1), sample(2, 1, seed=2)
+
+
+@row(ops.frexp_parts)
+def _() -> Iterator[Call]:
+    yield from unary_calls()
+    yield (tensor([1.0, 0.5, 2.0**-30, 3.0e38, 1e-30, -8.0, 0.99999994]),)
 
 
 @row(ops.gelu)
@@ -267,10 +304,16 @@ def _() -> Iterator[Call]:
 
 
 @row(ops.detach)
-@row(ops.clone)
 @row(ops.contiguous_copy)
 def _() -> Iterator[Call]:
     yield from unary_calls()
+
+
+@row(ops.clone)
+def _() -> Iterator[Call]:
+    yield from unary_calls()
+    yield sample(2, 3, 4, 5), channels_last
+    yield sample(4, 3).t(), contiguous_format
 
 
 # ------------------------------------------------------------------------------------------ products, images
@@ -307,54 +350,6 @@ def _() -> Iterator[Call]:
     yield sample(4, seed=2), sample(2, 3), sample(3, 4, seed=1), 0.5, 2
     yield sample(4, seed=2), sample(2, 3), sample(3, 4, seed=1), 0, 1
     yield sample(4, dtype=int64), sample(2, 3, dtype=int64), sample(3, 4, dtype=int64, seed=1), 2, 3
-
-
-GEOMETRIES = [  # stride, padding, dilation, groups
-    ((1, 1), (0, 0), (1, 1), 1),
-    ((2, 1), (1, 2), (1, 1), 1),
-    ((1, 2), (2, 1), (2, 1), 2),
-]
-
-
-@row(ops.convolution)
-def _() -> Iterator[Call]:
-    for bias, geometry in product((None, sample(4, seed=2)), GEOMETRIES):
-        yield sample(2, 4, 6, 5), sample(4, 4 // geometry[-1], 3, 2, seed=1), bias, *geometry
-    yield sample(0, 4, 6, 5), sample(4, 4, 3, 2, seed=1), None, *GEOMETRIES[0]
-
-
-def _output_of(x: Any, w: Any, geometry: tuple[Any, ...]) -> Any:
-    return sample(*ops.convolution(x, w, None, *geometry).sizes, seed=3)
-
-
-@row(ops.convolution_input_grad)
-def _() -> Iterator[Call]:
-    for geometry in GEOMETRIES:
-        x, w = sample(2, 4, 6, 5), sample(4, 4 // geometry[-1], 3, 2, seed=1)
-        yield _output_of(x, w, geometry), w, x.sizes, *geometry
-
-
-@row(ops.convolution_weight_grad)
-def _() -> Iterator[Call]:
-    for geometry in GEOMETRIES:
-        x, w = sample(2, 4, 6, 5), sample(4, 4 // geometry[-1], 3, 2, seed=1)
-        yield _output_of(x, w, geometry), x, w.sizes, *geometry
-
-
-@row(ops.max_pool2d_with_indices)
-def _() -> Iterator[Call]:
-    for element in (float32, float64, int64):
-        yield sample(2, 3, 6, 5, dtype=element), (2, 2), (2, 2), (0, 0), (1, 1), False
-        yield sample(2, 3, 6, 5, dtype=element), (3, 2), (2, 1), (1, 1), (1, 2), True
-    yield sample(1, 1, 4, 4) * float("nan"), (2, 2), (2, 2), (0, 0), (1, 1), False
-
-
-@row(ops.max_pool2d_with_indices_backward)
-def _() -> Iterator[Call]:
-    x = sample(2, 3, 6, 5)
-    for window in (((2, 2), (2, 2), (0, 0), (1, 1), False), ((3, 3), (1, 1), (1, 1), (1, 1), True)):
-        values, indices = ops.max_pool2d_with_indices(x, *window)
-        yield sample(*values.sizes, seed=1), indices, x.sizes
 
 
 @row(ops.native_layer_norm)
@@ -450,6 +445,12 @@ def _() -> Iterator[Call]:
     )
     yield (), float("inf")
     yield (0, 2), 1
+
+
+@row(ops.full_strided)
+def _() -> Iterator[Call]:
+    yield (2, 3), (1, 2), 1.5, float32
+    yield (2, 0), (1, 2), 1, int64
 
 
 @row(ops.arange)

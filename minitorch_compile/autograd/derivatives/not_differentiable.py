@@ -12,11 +12,16 @@ from minitorch_compile.tensor import ops
 
 not_differentiable(ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge, because="the result is bool")
 not_differentiable(ops.isnan, ops.logical_and, ops.logical_or, ops.logical_not, because="the result is bool")
+not_differentiable(ops.logical_xor, ops.isinf, ops.isfinite, ops.isreal, ops.signbit, because="the result is bool")
 not_differentiable(ops.any, ops.all, because="the result is bool")
 not_differentiable(ops.argmax, ops.argmin, ops.nonzero, because="the result is int64: positions")
 not_differentiable(
     ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor, ops.bitwise_not, because="floats have no such operation"
 )
+not_differentiable(
+    ops.bitwise_left_shift, ops.bitwise_right_shift, ops.gcd, ops.lcm, because="floats have no such operation"
+)
+not_differentiable(ops.nextafter, because="it says how floats are spaced, which is no function of real numbers")
 not_differentiable(ops.floor_divide, because="a staircase in both arguments; PyTorch doesn't differentiate it either")
 not_differentiable(
     ops.philox_uniform, ops.philox_normal, ops.philox_randint, because="random numbers of an integer seed"

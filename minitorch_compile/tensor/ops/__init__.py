@@ -6,6 +6,7 @@
 
 from minitorch_compile.tensor.op import table
 from minitorch_compile.tensor.ops.activation import (
+    binary_cross_entropy,
     elu,
     hardshrink,
     hardsigmoid,
@@ -94,6 +95,7 @@ from minitorch_compile.tensor.ops.creation_like import (
     ones_like,
     zeros_like,
 )
+from minitorch_compile.tensor.ops.distance import cosine_similarity, pairwise_distance, pdist
 from minitorch_compile.tensor.ops.float_parts import (
     copysign,
     fix,
@@ -332,8 +334,6 @@ from minitorch_compile.tensor.ops.view import (
 )
 
 __all__ = [
-    "_sample_dirichlet",
-    "_standard_gamma",
     "abs",
     "absolute",
     "acos",
@@ -377,6 +377,7 @@ __all__ = [
     "batch_norm",
     "bernoulli",
     "bernoulli_",
+    "binary_cross_entropy",
     "binomial",
     "binomial_quantile",
     "bitwise_and",
@@ -411,6 +412,7 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "cosine_similarity",
     "cross_entropy",
     "deg2rad",
     "detach",
@@ -550,6 +552,8 @@ __all__ = [
     "ones",
     "ones_like",
     "pad",
+    "pairwise_distance",
+    "pdist",
     "permute",
     "philox_normal",
     "philox_randint",
@@ -637,4 +641,6 @@ __all__ = [
     "zero_",
     "zeros",
     "zeros_like",
+    "_sample_dirichlet",
+    "_standard_gamma",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import error_function
 from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.dtype import bool_, dtype
 from minitorch_compile.tensor.op import Array, Scalar
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
 
@@ -35,14 +35,25 @@ def add(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     return np.add(input, other * input.dtype.type(alpha))
 
 
-@pointwise()
-def sub(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
+class SubtractionOp(PointwiseOp):
+    """sub: refuses bools, also beside floats."""
+
+    def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        if any(isinstance(x, bool) or getattr(x, "dtype", None) is bool_ for x in bound[:2]):
+            raise _no_subtraction()
+        return super().common_dtype(bound)
+
+
+@pointwise(family=SubtractionOp)
+def sub(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     """input - alpha * other. RuntimeError for bool tensors, as in PyTorch."""
-    if input.dtype == np.bool_:
-        raise RuntimeError(
-            "sub: subtraction with a bool tensor is not supported; use logical_xor, or ~ to invert a mask"
-        )
-    return np.subtract(input, other if alpha == 1 else other * input.dtype.type(alpha))
+    if isinstance(other, bool) or isinstance(input, bool) or np.result_type(input, other).kind == "b":
+        raise _no_subtraction()
+    return np.subtract(input, other if alpha == 1 else other * np.result_type(input, other).type(alpha))
+
+
+def _no_subtraction() -> RuntimeError:
+    return RuntimeError("sub: subtraction with a bool tensor is not supported; use logical_xor, or ~ to invert a mask")
 
 
 @pointwise()
@@ -110,13 +121,25 @@ def _check_division(name: str, dividend: Array | Scalar, divisor: Array | Scalar
 
 @pointwise()
 def pow(input: Array | Scalar, exponent: Array | Scalar) -> Array:
-    """input to the power of exponent. RuntimeError for integers to a negative power, and for bools."""
+    """input to the power of exponent. RuntimeError for integers to a negative number's power, and for bool tensors.
+
+    Integers to the powers of a tensor are rounded toward 0 where those are negative.
+    """
     kind = np.result_type(input, exponent).kind
     if kind == "b":
-        raise RuntimeError('pow: "pow" is implemented for numbers, got bool tensors; call .int() first')
-    if kind == "i" and np.any(np.asarray(exponent) < 0):
-        raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+        if isinstance(exponent, np.ndarray) or not isinstance(input, np.ndarray):
+            raise NotImplementedError('pow: "pow" is implemented for numbers, got bool tensors; call .int() first')
+        return input if exponent else np.ones_like(input)
+    if kind == "i" and np.any(np.less(exponent, 0)):
+        if not isinstance(exponent, np.ndarray):
+            raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+        return np.where(exponent < 0, _inverse_power(input, exponent), np.power(input, np.maximum(exponent, 0)))
     return np.power(input, exponent)
+
+
+def _inverse_power(base: Array | Scalar, exponent: Array) -> Array:
+    """1 and -1 are their own inverses; the inverse of any other integer is nearer to 0 than 1 is."""
+    return np.where(np.equal(base, -1), 1 - 2 * (exponent & 1), np.equal(base, 1))
 
 
 @pointwise()

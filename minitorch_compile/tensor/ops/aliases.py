@@ -1,0 +1,23 @@
+"""The second names that PyTorch has for arithmetic and comparison.
+
+>>> from minitorch_compile.tensor import tensor
+>>> multiply(tensor([2]), 3), greater_equal(tensor([2]), 3)
+(tensor([6]), tensor([False]))
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.tensor.declare import alias
+from minitorch_compile.tensor.ops.pointwise import abs, div, ge, gt, le, lt, mul, ne, neg, sub
+
+absolute = alias("absolute", abs)
+negative = alias("negative", neg)
+subtract = alias("subtract", sub)
+multiply = alias("multiply", mul)
+divide = alias("divide", div)
+true_divide = alias("true_divide", div)
+greater = alias("greater", gt)
+greater_equal = alias("greater_equal", ge)
+less = alias("less", lt)
+less_equal = alias("less_equal", le)
+not_equal = alias("not_equal", ne)

@@ -1,0 +1,76 @@
+"""Elementwise ops of three tensors: mixing two values, adding a product or a quotient.
+
+>>> from minitorch_compile.tensor import tensor
+>>> lerp(tensor([0.0, 2.0]), tensor([4.0, 4.0]), 0.25), addcmul(tensor([1.0]), tensor([2.0]), tensor([3.0]), value=10)
+(tensor([1.0000, 2.5000]), tensor([61.]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import alias, composite, pointwise
+from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.ops.pointwise import clamp, sub
+
+
+@pointwise()
+def lerp(input: Array, end: Array, weight: Array | Scalar) -> Array:
+    """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`."""
+    if input.dtype.kind not in "fc":
+        raise NotImplementedError(f'lerp: "lerp" is implemented for floating-point tensors, got {input.dtype}')
+    difference = end - input
+    return np.where(np.abs(weight) < 0.5, input + weight * difference, end - difference * (1 - weight))
+
+
+@pointwise()
+def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> Array:
+    """input + value * tensor1 * tensor2."""
+    product = tensor1 * tensor2
+    return input + (product if value == 1 else input.dtype.type(value) * product)
+
+
+@pointwise()
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> Array:
+    """input + value * tensor1 / tensor2. RuntimeError for integers, whose division would not be whole."""
+    if input.dtype.kind in "iub":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported; convert the arguments with .float(), or use"
+            " (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype)"
+        )
+    return input + input.dtype.type(value) * tensor1 / tensor2
+
+
+@pointwise(inplace=False)
+def fmax(input: Array, other: Array) -> Array:
+    """The larger one; if one is NaN, the other."""
+    return np.fmax(input, other)
+
+
+@pointwise(inplace=False)
+def fmin(input: Array, other: Array) -> Array:
+    """The smaller one; if one is NaN, the other."""
+    return np.fmin(input, other)
+
+
+@composite(methods=True, inplace=True)
+def clamp_min(input: Tensor, min: Tensor | Scalar) -> Any:
+    """The input, but at least `min`."""
+    return clamp(input, min, None)
+
+
+@composite(methods=True, inplace=True)
+def clamp_max(input: Tensor, max: Tensor | Scalar) -> Any:
+    """The input, but at most `max`."""
+    return clamp(input, None, max)
+
+
+@composite()
+def rsub(input: Tensor, other: Tensor | Scalar, alpha: Scalar = 1) -> Any:
+    """other - alpha * input."""
+    return sub(other, input, alpha)
+
+
+clip = alias("clip", clamp)

@@ -1,0 +1,87 @@
+"""Powers and logarithms to other bases, and products with logarithms that are defined where a factor is 0.
+
+>>> from minitorch_compile.tensor import tensor
+>>> log2(tensor(8.0)), xlogy(tensor(0.0), tensor(0.0)), logit(tensor(0.5))
+(tensor(3.), tensor(0.), tensor(0.))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from minitorch_compile.tensor.declare import composite, pointwise
+from minitorch_compile.tensor.dtype import FLOATING, float64, get_default_dtype
+from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.ops.pointwise import clamp, div, log, pow, sub
+from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+@pointwise(INT_TO_FLOAT)
+def exp2(input: Array) -> Array:
+    """2 to the power of each element."""
+    return np.exp2(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def log2(input: Array) -> Array:
+    """The logarithm to base 2."""
+    return np.log2(input)
+
+
+@pointwise(INT_TO_FLOAT)
+def log10(input: Array) -> Array:
+    """The logarithm to base 10."""
+    return np.log10(input)
+
+
+@pointwise(inplace=False)
+def logaddexp(input: Array, other: Array) -> Array:
+    """log(exp(x) + exp(y)), without leaving the range of floats. RuntimeError for integers."""
+    _check_floats("logaddexp", input)
+    return np.logaddexp(input, other)
+
+
+@pointwise(inplace=False)
+def logaddexp2(input: Array, other: Array) -> Array:
+    """log2(2^x + 2^y), without leaving the range of floats. RuntimeError for integers."""
+    _check_floats("logaddexp2", input)
+    return np.logaddexp2(input, other)
+
+
+def _check_floats(name: str, input: Array) -> None:
+    if input.dtype.kind != "f":
+        raise NotImplementedError(f'{name}: "{name}" is implemented for floating-point tensors, got {input.dtype}')
+
+
+@pointwise(INT_TO_FLOAT)
+def xlogy(input: Array | Scalar, other: Array | Scalar) -> Array:
+    """x * log(y), and 0 where x is 0; NaN where y is."""
+    return special.xlogy(input, other).astype(np.result_type(input, other), copy=False)
+
+
+@pointwise(INT_TO_FLOAT, torch=False, methods=False)
+def special_xlog1py(input: Array | Scalar, other: Array | Scalar) -> Array:
+    """x * log(1 + y), and 0 where x is 0; NaN where y is."""
+    return special.xlog1py(input, other).astype(np.result_type(input, other), copy=False)
+
+
+@composite(methods=True, inplace=True)
+def logit(input: Tensor, eps: float | None = None) -> Any:
+    """log(x / (1 - x)), the inverse of sigmoid. With `eps`, x is first clamped to [eps, 1 - eps]."""
+    x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
+    x = x if eps is None else clamp(x, eps, 1 - eps)
+    return log(div(x, sub(1, x)))
+
+
+@composite(methods=True, inplace=True)
+def float_power(input: Tensor | Scalar, exponent: Tensor | Scalar) -> Any:
+    """input to the power of exponent, computed in float64."""
+    return pow(_as_float64(input), _as_float64(exponent))
+
+
+def _as_float64(x: Any) -> Any:
+    return x.to(float64) if isinstance(x, TensorBase) else float(x)
