@@ -44,6 +44,7 @@ ARTIFACTS: dict[str, str] = {
     "partition": "what the partitioner saves for the backward and what it recomputes",
     "pre_grad_graphs": "the captured graph after the passes that run before automatic differentiation",
     "post_grad_graphs": "the primitive graph that is lowered to loops",
+    "fallbacks": "operations that run as they are, since no kernel can be generated for them",
     "ir_pre_fusion": "loop IR, one loop nest an operation",
     "ir_post_fusion": "loop IR after fusion",
     "fusion": "each pair of loops considered for fusion, and why it was not fused",

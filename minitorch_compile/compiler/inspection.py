@@ -26,6 +26,7 @@ from typing import Any
 
 from minitorch_compile import autograd
 from minitorch_compile.aot import JointGraph, Partition
+from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.pipeline import Compiled, Inductor
 from minitorch_compile.dynamo.cache import Region
 from minitorch_compile.dynamo.errors import GraphBreak
@@ -89,21 +90,28 @@ class _Watched(Inductor):
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         self.view.forward_graph = graph
-        self.view.schedule, self.view.source = self._kernels(graph)
-        with self.view.timed("numba"):
-            return super().compile_forward(graph, example_inputs)
+        self.view.schedule, self.view.source, compiled = self._compiled(graph, example_inputs)
+        return compiled
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         self.view.backward_graph = graph
-        self.view.backward_schedule, self.view.backward_source = self._kernels(graph)
-        with self.view.timed("numba"):
-            return super().compile_backward(graph, example_inputs)
+        self.view.backward_schedule, self.view.backward_source, compiled = self._compiled(graph, example_inputs)
+        return compiled
 
-    def _kernels(self, graph: GraphModule) -> tuple[Schedule, str]:
+    def _compiled(self, graph: GraphModule, example_inputs: list[Any]) -> tuple[Schedule | None, str, Compiled]:
+        """Of a graph with fallbacks, the schedule of its longest stretch is shown, and all sources."""
+        self.stretches: list[tuple[Schedule, str]] = []
+        compiled = with_fallbacks(graph, example_inputs, self.compile_prims)
+        longest = max((s for s, _ in self.stretches), key=lambda s: s.kernel_count, default=None)
+        return longest, "\n\n".join(source for _, source in self.stretches), compiled
+
+    def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         with self.view.timed("schedule"):
             scheduled = schedule(lower(graph))
         with self.view.timed("codegen"):
-            return scheduled, write_file(scheduled).source
+            self.stretches.append((scheduled, write_file(scheduled).source))
+        with self.view.timed("numba"):
+            return super().compile_prims(graph, example_inputs)
 
 
 class Inspection:

@@ -23,9 +23,10 @@ from typing import Any
 
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, default_partition
 from minitorch_compile.compiler.backends import register_backend
+from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
-from minitorch_compile.prims import aot_eager_decomp, decompose
+from minitorch_compile.prims import aot_eager_decomp, beyond_prims, decompose
 
 Compiled = Callable[..., Any]
 
@@ -61,16 +62,20 @@ class Inductor:
         )
 
     def decompose(self, graph: GraphModule) -> GraphModule:
-        """The joint graph (only forward, if nothing requires grad) over prims."""
-        return decompose(graph)
+        """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
+        return decompose(graph, beyond_prims)
 
     def partition(self, joint: JointGraph) -> Partition:
         return default_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return compile_graph(graph, example_inputs, self.target, self.options)
+        return with_fallbacks(graph, example_inputs, self.compile_prims)
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        return with_fallbacks(graph, example_inputs, self.compile_prims)
+
+    def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        """A graph of nothing but prims, or a stretch of one, as kernels of the target."""
         return compile_graph(graph, example_inputs, self.target, self.options)
 
 

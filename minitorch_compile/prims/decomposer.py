@@ -23,7 +23,7 @@ So decompositions may use each other, Python's operators, and whatever else make
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from minitorch_compile.aot.tracing import Retrace, Tracer
@@ -31,24 +31,43 @@ from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
-from minitorch_compile.prims.decomposition_table import rule_of
+from minitorch_compile.prims.decomposition_table import refusal_of, rule_of
 from minitorch_compile.prims.prim import Prim
+from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import dispatch
+from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
-__all__ = ["decompose", "decomposed"]
+__all__ = ["beyond_prims", "decompose", "decomposed"]
+
+
+Keep = Collection[Op] | Callable[[Op, tuple[Any, ...]], bool]
+
+
+def beyond_prims(op: Op, args: tuple[Any, ...]) -> bool:
+    """Whether a call can't be written in prims: the op refuses to be decomposed, or it computes with complex numbers.
+
+    A backend that keeps such calls runs them as they are, between what it compiles.
+    """
+    return refusal_of(op) is not None or any(_is_complex(leaf) for leaf in tree_leaves(args))
+
+
+def _is_complex(value: Any) -> bool:
+    if isinstance(value, TensorBase):
+        return value.dtype.is_complex
+    return isinstance(value, complex) or (isinstance(value, dtype) and value.is_complex)
 
 
 class Decomposer(Tracer):
     """The mode that writes prims into the graph, and runs the decomposition of everything else."""
 
-    def __init__(self, keep: Collection[Op]) -> None:
+    def __init__(self, keep: Keep) -> None:
         super().__init__()
-        self.keep = frozenset(keep)
+        self.keeps = keep if callable(keep) else lambda op, args: op in keep
 
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if isinstance(op, Prim) or op in self.keep:
+        if isinstance(op, Prim) or self.keeps(op, (*args, *kwargs.values())):
             return super().process(op, args, kwargs)
         bound = map_aggregate(op.bind(args, kwargs), self.as_stand_in)
         with dispatch.mode(self):  # what the rule calls comes back here
@@ -90,8 +109,10 @@ class _Rewrite(Retrace):
         return self.tracer.in_layout(self.tracer.node_of(result), before)
 
 
-def decompose(graph_module: GraphModule, keep: Collection[Op] = ()) -> GraphModule:
-    """The same function as a graph of prims, apart from ops in `keep`. All arguments of its nodes are positional.
+def decompose(graph_module: GraphModule, keep: Keep = ()) -> GraphModule:
+    """The same function as a graph of prims. All arguments of its nodes are positional.
+
+    Ops in `keep`, or calls for which `keep(op, args)` is true, stay as they are.
 
     The graph must come from `trace`: its nodes call ops and know their values' sizes in meta["val"]. The output node's
     meta["val"] has the strides that callers expect of the results; the strides of all other nodes mean nothing.

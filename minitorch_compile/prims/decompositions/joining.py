@@ -28,6 +28,4 @@ def _(tensors: Sequence[Tensor], dim: int) -> Tensor:
 def _(x: Tensor, split_sizes: Sequence[int], dim: int) -> tuple[Tensor, ...]:
     """A slice for each part, copied."""
     ends = list(accumulate(split_sizes))
-    return tuple(
-        ops.clone(ops.slice(x, dim, end - size, end)) for size, end in zip(split_sizes, ends, strict=True)
-    )
+    return tuple(ops.clone(ops.slice(x, dim, end - size, end)) for size, end in zip(split_sizes, ends, strict=True))
