@@ -10,7 +10,7 @@ from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Tanh
 from minitorch_compile.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from minitorch_compile.nn.modules.container import ModuleDict, ModuleList, Sequential
-from minitorch_compile.nn.modules.conv import Conv2d
+from minitorch_compile.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from minitorch_compile.nn.modules.dropout import Dropout
 from minitorch_compile.nn.modules.flatten import Flatten, Unflatten
 from minitorch_compile.nn.modules.linear import Identity, Linear
@@ -40,7 +40,12 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Buffer",
+    "Conv1d",
     "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CrossEntropyLoss",
     "Dropout",
     "Embedding",

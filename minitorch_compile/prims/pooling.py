@@ -25,15 +25,15 @@ def _max_pool_rule(
     check_ints(name, "stride", stride, 2, least=1)
     check_ints(name, "padding", padding, 2)
     check_ints(name, "dilation", dilation, 2, least=1)
-    return ops.max_pool2d_with_indices.meta(x, kernel_size, stride, padding, dilation, ceil_mode)
+    return ops.max_pool_with_indices.meta(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 @prim("pooling", _max_pool_rule)
 def max_pool2d(
     x: Array, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
 ) -> tuple[Array, Array]:
-    """The maximum of each window, and its place y * width + x in the unpadded image: the first of equals, NaN wins."""
-    return ops.max_pool2d_with_indices.kernel(x, kernel_size, stride, padding, dilation, ceil_mode)
+    """The maximum of each window, and its place y * width + x in the unpadded image: the first of equals, the last NaN."""
+    return ops.max_pool_with_indices.kernel(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def _backward_rule(name: str, grad: Any, indices: Any, input_sizes: tuple[int, ...]) -> TensorBase:
@@ -48,4 +48,4 @@ def _backward_rule(name: str, grad: Any, indices: Any, input_sizes: tuple[int, .
 @prim("pooling", _backward_rule)
 def max_pool2d_backward(grad: Array, indices: Array, input_sizes: tuple[int, ...]) -> Array:
     """The gradient of max_pool2d: each element of grad is added to the element of the image that was the maximum."""
-    return ops.max_pool2d_with_indices_backward.kernel(grad, indices, input_sizes)
+    return ops.max_pool_with_indices_backward.kernel(grad, indices, input_sizes)

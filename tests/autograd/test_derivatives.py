@@ -5,10 +5,10 @@ import pytest
 from minitorch_compile.autograd import gradcheck, gradgradcheck
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE
 from minitorch_compile.tensor import ops, tensor
-from tests.autograd import derivative_cases_sampling_and_linalg
+from tests.autograd import derivative_cases_images, derivative_cases_sampling_and_linalg
 from tests.autograd.derivative_cases import all_cases
 
-CASES = all_cases() + derivative_cases_sampling_and_linalg.cases()
+CASES = all_cases() + derivative_cases_images.cases() + derivative_cases_sampling_and_linalg.cases()
 IDS = [f"{name}-{i}" for i, (name, *_) in enumerate(CASES)]
 
 # Their backward pass says that it can't be differentiated again, as PyTorch's does.

@@ -12,6 +12,7 @@ from minitorch_compile.prims.decomposition_table import has_rule, refusal_of
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.op import Op
+from tests.prims import samples_images  # noqa: F401  (its rows)
 from tests.prims.samples import calls
 
 CONCRETE = [op for op in ops.table.values() if op.kind not in ("composite", "inplace")]

@@ -204,7 +204,7 @@ def test_max_pool_finds_the_maximum_and_its_place(kernel: object, stride: object
     )
     fake, _ = torch.max_pool2d(fake_like(from_numpy(x)), kernel, stride, padding, 1, ceil, return_indices=True)
     assert fake.sizes == values.sizes
-    grad = ops.max_pool2d_with_indices_backward(torch.ones(values.shape), indices, tuple(x.shape))
+    grad = ops.max_pool_with_indices_backward(torch.ones(values.shape), indices, tuple(x.shape))
     assert grad.sum().item() == values.numel()
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative
 from minitorch_compile.tensor import Tensor, ops
 
-Pair = tuple[int, int]
+Ints = tuple[int, ...]
 
 
 @derivative(ops.convolution)
@@ -23,15 +23,15 @@ def _(
     x: ForOthers,
     weight: ForOthers,
     bias: Layout,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
     groups: int,
 ) -> Gradients:
     return (
         lambda: ops.convolution_input_grad(grad, weight, tuple(x.sizes), stride, padding, dilation, groups),
         lambda: ops.convolution_weight_grad(grad, x, tuple(weight.sizes), stride, padding, dilation, groups),
-        lambda: ops.sum(grad, (0, 2, 3)),
+        lambda: ops.sum(grad, (0, *range(2, 2 + len(stride)))),
     )
 
 
@@ -42,9 +42,9 @@ def _(
     upper: ForOthers,
     weight: ForOthers,
     input_sizes: tuple[int, ...],
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
     groups: int,
 ) -> Gradients:
     return (
@@ -60,9 +60,9 @@ def _(
     upper: ForOthers,
     x: ForOthers,
     weight_sizes: tuple[int, ...],
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
     groups: int,
 ) -> Gradients:
     return (

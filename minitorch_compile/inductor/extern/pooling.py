@@ -26,7 +26,7 @@ def shape_of(
 
 
 def max_pool2d(x, values, places, numbers):
-    """The maximum of each window and its place y * width + x: the first of equals; a NaN wins."""
+    """The maximum of each window and its place y * width + x: the first of equals, the last NaN."""
     (planes, height, width, out_y, out_x, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x) = (
         as_tuple(numbers, SHAPE)
     )
@@ -46,7 +46,7 @@ def max_pool2d(x, values, places, numbers):
                         if column < 0 or column >= width:
                             continue
                         value = x[start + y * width + column]
-                        if place < 0 or value > best or (value != value and best == best):
+                        if place < 0 or value > best or value != value:
                             best, place = value, y * width + column
                 values[target] = best
                 places[target] = place

@@ -1,0 +1,154 @@
+"""Pooling to a given output size: part i of o parts of n elements goes from i * n / o, rounded down, to (i + 1) * n / o,
+rounded up, so that neighbours overlap where o doesn't divide n.
+
+>>> from minitorch_compile.tensor import arange
+>>> x = arange(10.0).view(1, 2, 5)
+>>> adaptive_avg_pool1d(x, 2), adaptive_max_pool1d(x, 2)[1]
+(tensor([[[1., 3.],
+         [6., 8.]]]), tensor([[[2, 4],
+         [2, 4]]]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.average_pooling import avg_pool
+from minitorch_compile.tensor.ops.indexing import gather, index
+from minitorch_compile.tensor.ops.max_pooling import max_pool_with_indices
+from minitorch_compile.tensor.ops.pooling_windows import batched_image
+from minitorch_compile.tensor.ops.reduction import argmax, mean
+from minitorch_compile.tensor.ops.resampling import SparseMap, apply_map
+from minitorch_compile.tensor.ops.view import expand, reshape, squeeze
+from minitorch_compile.tensor.ops.windows import Ints, int_tuple
+from minitorch_compile.tensor.tensor_base import wrap
+
+
+@lru_cache(maxsize=256)
+def parts(size: int, count: int) -> tuple[Array, Array]:
+    """Where each of `count` overlapping parts of `size` elements starts and ends.
+
+    >>> parts(5, 2)
+    (array([0, 2]), array([3, 5]))
+    """
+    number = np.arange(count)
+    return number * size // max(count, 1), -((-(number + 1) * size) // max(count, 1))
+
+
+def _arguments(name: str, ndim: int, input: Any, output_size: Any) -> tuple[Any, bool, Ints]:
+    """The input as (N, C, *sizes), whether it was that already, and the sizes asked for; None keeps a size."""
+    x, batched = batched_image(name, ndim, input)
+    if isinstance(output_size, Sequence) and len(output_size) == ndim:
+        output_size = [n if o is None else o for o, n in zip(output_size, x.sizes[2:], strict=True)]
+    out = int_tuple(output_size, ndim, name, "output_size")
+    if min(out) < 0:
+        raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {out}")
+    return x, batched, out
+
+
+# ------------------------------------------------------------------------------------------ means
+
+
+def _averaged(name: str, ndim: int, input: Any, output_size: Any) -> Any:
+    x, batched, out = _arguments(name, ndim, input, output_size)
+    if x.dtype.category < FLOATING:
+        raise NotImplementedError(f"{name}: not implemented for {x.dtype}; convert the input with .float()")
+    sizes = tuple(x.sizes[2:])
+    if all(o == 1 for o in out):
+        result = mean(x, tuple(range(2, 2 + ndim)), True)
+    elif all(o and n % o == 0 for o, n in zip(out, sizes, strict=True)):
+        kernel = tuple(n // o for n, o in zip(sizes, out, strict=True))
+        result = avg_pool(x, kernel, kernel, (0,) * ndim, False, True, None)
+    else:
+        result = x
+        for d, (n, o) in enumerate(zip(sizes, out, strict=True)):
+            if n != o:
+                result = apply_map(result, 2 + d, averaging(n, o))
+    return result if batched else squeeze(result, 0)
+
+
+@lru_cache(maxsize=256)
+def averaging(size: int, count: int) -> SparseMap:
+    """The means of overlapping parts, as a map."""
+    starts, ends = parts(size, count)
+    lengths = ends - starts
+    tap = np.arange(max(lengths.max(initial=0), 1))[:, None]
+    inside = tap < lengths
+    return SparseMap(np.where(inside, starts + tap, 0), np.where(inside, 1 / np.maximum(lengths, 1), 0))
+
+
+@composite(functional=True)
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
+    """The means of `output_size` parts of (N, C, L) or (C, L)."""
+    return _averaged("adaptive_avg_pool1d", 1, input, output_size)
+
+
+@composite(torch=False, functional=True)
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
+    """The means of `output_size` parts of (N, C, H, W) or (C, H, W); None keeps a dimension as it is."""
+    return _averaged("adaptive_avg_pool2d", 2, input, output_size)
+
+
+@composite(torch=False, functional=True)
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
+    """The means of `output_size` parts of (N, C, D, H, W) or (C, D, H, W); None keeps a dimension as it is."""
+    return _averaged("adaptive_avg_pool3d", 3, input, output_size)
+
+
+# ------------------------------------------------------------------------------------------ maxima
+
+
+def _largest(name: str, ndim: int, input: Any, output_size: Any) -> tuple[Any, Any]:
+    x, batched, out = _arguments(name, ndim, input, output_size)
+    sizes = tuple(x.sizes[2:])
+    if all(o and n % o == 0 for o, n in zip(out, sizes, strict=True)):
+        kernel = tuple(n // o for n, o in zip(sizes, out, strict=True))
+        values, places = max_pool_with_indices(x, kernel, kernel, (0,) * ndim, (1,) * ndim, False)
+    else:
+        values, places = _largest_of_unequal_parts(x, sizes, out)
+    return (values, places) if batched else (squeeze(values, 0), squeeze(places, 0))
+
+
+def _largest_of_unequal_parts(x: Any, sizes: Ints, out: Ints) -> tuple[Any, Any]:
+    """All parts copied out at the length of the longest; the last element, repeated, changes no maximum."""
+    ndim = len(sizes)
+    place = np.zeros((1,) * 2 * ndim, np.int64)  # of each element of each part: (*out, *longest)
+    for d, (n, o) in enumerate(zip(sizes, out, strict=True)):
+        starts, ends = parts(n, o)
+        longest = np.arange(max((ends - starts).max(initial=0), 1))
+        along = np.minimum(starts[:, None] + longest, np.maximum(ends[:, None] - 1, 0))
+        shape = [1] * 2 * ndim
+        shape[d], shape[ndim + d] = along.shape
+        place = place * n + along.reshape(shape)
+    flat = reshape(x, (*x.sizes[:2], int(np.prod(sizes))))
+    numbers = wrap(place.reshape(*out, int(np.prod(place.shape[ndim:]))))
+    chosen = argmax(index(flat, [None, None, numbers]), -1, True)
+    places = gather(expand(numbers, (*x.sizes[:2], *numbers.sizes)), ndim + 2, chosen)
+    places = reshape(places, (*x.sizes[:2], int(np.prod(out))))
+    values = gather(flat, 2, places)
+    return tuple(reshape(found, (*x.sizes[:2], *out)) for found in (values, places))
+
+
+@composite()
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+    """The maxima of `output_size` parts of (N, C, L) or (C, L), and their places."""
+    return _largest("adaptive_max_pool1d", 1, input, output_size)
+
+
+@composite(torch=False)
+def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Any:
+    """The maxima of `output_size` parts of (N, C, H, W) or (C, H, W), and their places y * W + x."""
+    return _largest("adaptive_max_pool2d", 2, input, output_size)
+
+
+@composite(torch=False)
+def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
+    """The maxima of `output_size` parts of (N, C, D, H, W) or (C, D, H, W), and their places."""
+    return _largest("adaptive_max_pool3d", 3, input, output_size)
