@@ -1,0 +1,10 @@
+"""What belongs to no other floor: datasets and their loading.
+
+>>> from minitorch_compile.utils.data import DataLoader
+>>> len(DataLoader(range(10), batch_size=4))
+3
+"""
+
+from minitorch_compile.utils import data
+
+__all__ = ["data"]

@@ -1,0 +1,94 @@
+"""From a list of items to one batch.
+
+>>> default_collate([{"x": 1, "name": "a"}, {"x": 2, "name": "b"}])
+{'x': tensor([1, 2]), 'name': ['a', 'b']}
+>>> default_convert([1, "a"])
+[1, 'a']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor import Tensor, as_tensor, float64, ops, tensor
+
+NOT_COLLATABLE = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+
+
+def default_convert(data: Any) -> Any:
+    """NumPy arrays and numbers as tensors, inside lists, tuples and dicts too; everything else as it is."""
+    if isinstance(data, Tensor):
+        return data
+    if isinstance(data, (np.ndarray, np.generic)):
+        return data if data.dtype.kind in "SUO" else as_tensor(data)
+    if isinstance(data, Mapping):
+        return _like_mapping(data, {key: default_convert(value) for key, value in data.items()})
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(default_convert(item) for item in data))
+    if isinstance(data, tuple):
+        return [default_convert(item) for item in data]  # PyTorch gives a list for a plain tuple
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _like_sequence(data, [default_convert(item) for item in data])
+    return data
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """The items of a batch put together: tensors stacked, numbers as a tensor, dicts and lists item by item.
+
+    Strings stay a list. TypeError for other items; RuntimeError if lists differ in length.
+    """
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return ops.stack(list(batch))
+    if isinstance(first, (np.ndarray, np.generic)) and not isinstance(first, (str, bytes)):
+        return _collate_numpy(batch)
+    if isinstance(first, float):
+        return tensor(list(batch), dtype=float64)
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        return _like_mapping(first, {key: default_collate([item[key] for item in batch]) for key in first})
+    if isinstance(first, Sequence):
+        return _collate_sequences(batch)
+    raise TypeError(NOT_COLLATABLE.format(type(first)))
+
+
+def _collate_numpy(batch: Sequence[Any]) -> Any:
+    first = batch[0]
+    if first.dtype.kind in "SUO":
+        raise TypeError(NOT_COLLATABLE.format(first.dtype))
+    return ops.stack([as_tensor(item) for item in batch])
+
+
+def _collate_sequences(batch: Sequence[Any]) -> Any:
+    first = batch[0]
+    if any(len(item) != len(first) for item in batch):
+        raise RuntimeError("each element in list of batch should be of equal size")
+    columns = [default_collate(column) for column in zip(*batch, strict=True)]
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*columns)
+    return columns if isinstance(first, tuple) else _like_sequence(first, columns)
+
+
+def _like_mapping(example: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    """The items in a mapping of the same class, if that can be made from a dict."""
+    return _made(type(example), items)
+
+
+def _like_sequence(example: Sequence[Any], items: list[Any]) -> Any:
+    return _made(type(example), items)
+
+
+def _made(make: Callable[[Any], Any], items: Any) -> Any:
+    try:
+        return make(items)
+    except TypeError:  # the class wants something else: plain items do as well
+        return items
+
+
+__all__ = ["default_collate", "default_convert"]

@@ -1,0 +1,187 @@
+"""DataLoader: runs through a dataset in batches, in this process or with worker processes.
+
+>>> from minitorch_compile import arange
+>>> from minitorch_compile.utils.data.dataset import TensorDataset
+>>> for x, y in DataLoader(TensorDataset(arange(5), arange(5) * 10), batch_size=2):
+...     print(x, y)
+tensor([0, 1]) tensor([ 0, 10])
+tensor([2, 3]) tensor([20, 30])
+tensor([4]) tensor([40])
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.philox import Generator
+from minitorch_compile.utils.data.collate import default_collate, default_convert
+from minitorch_compile.utils.data.dataset import IterableDataset
+from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from minitorch_compile.utils.data.worker import fetch, fetch_next
+from minitorch_compile.utils.data.worker_pool import WorkerPool, context_named
+
+T_co = TypeVar("T_co", covariant=True)
+FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _Endless(Sampler[None]):
+    """For an iterable dataset there are no indices: only the wish for one more item."""
+
+    def __iter__(self) -> Iterator[None]:
+        return itertools.repeat(None)
+
+
+class DataLoader(Generic[T_co]):
+    """An iterable over the batches of a dataset.
+
+    - `shuffle`, or a `sampler` of indices, or a `batch_sampler` of lists of indices, says in which order.
+    - `batch_size=None` gives single items. `drop_last` leaves out a last batch that is too short.
+    - `collate_fn` puts a list of items together, `default_collate` if not given.
+    - `num_workers` processes make batches ahead, `prefetch_factor` (2) each. They are spawned: dataset and functions
+      must be picklable, and a script must guard its main part by `if __name__ == "__main__":`.
+      `persistent_workers` keeps them from one epoch to the next; `timeout` is how many seconds to wait for a batch.
+    - `generator` draws the order and the seeds of the workers.
+    - `pin_memory` has no effect: there is no device that memory would be copied to.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.generator = generator
+        self.persistent_workers = persistent_workers
+        self.in_order = in_order
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self._check_workers(prefetch_factor, multiprocessing_context)
+        self.multiprocessing_context = context_named(multiprocessing_context)
+        self._iterable = isinstance(dataset, IterableDataset)
+        self._check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        self.batch_size = None if batch_sampler is not None else batch_size
+        self.drop_last = drop_last
+        self.sampler = sampler if sampler is not None else self._default_sampler(bool(shuffle))
+        if batch_sampler is None and batch_size is not None:
+            batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._pool: WorkerPool | None = None
+        self._complete = True
+
+    def _check_workers(self, prefetch_factor: int | None, context: Any) -> None:
+        if self.num_workers < 0:
+            raise ValueError(
+                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
+            )
+        if self.timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        if self.num_workers == 0 and prefetch_factor is not None:
+            raise ValueError(
+                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable"
+                " multiprocessing, otherwise set prefetch_factor to None."
+            )
+        if prefetch_factor is not None and prefetch_factor < 0:
+            raise ValueError("prefetch_factor option should be non-negative")
+        if self.persistent_workers and self.num_workers == 0:
+            raise ValueError("persistent_workers option needs num_workers > 0")
+        if context is not None and self.num_workers == 0:
+            raise ValueError(
+                "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got"
+                f" num_workers={self.num_workers}"
+            )
+
+    def _check_sampling(
+        self, batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any, drop_last: bool
+    ) -> None:
+        if self._iterable:
+            refused = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+            for name, value in refused.items():
+                if value is not None:
+                    raise ValueError(
+                        f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+                    )
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+            )
+        if batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+
+    def _default_sampler(self, shuffle: bool) -> Any:
+        if self._iterable:
+            return _Endless()
+        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED and "_complete" in self.__dict__:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    def __len__(self) -> int:
+        if not self._iterable:
+            return len(self._index_sampler)  # type: ignore[arg-type]
+        count = len(self.dataset)
+        if self.batch_size is None:
+            return count
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+    @property
+    def _index_sampler(self) -> Iterable[Any]:
+        """What is to be fetched, batch by batch."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.num_workers == 0:
+            return self._in_this_process()
+        seed = self._base_seed()
+        if self._pool is None:
+            pool = WorkerPool(self, seed)
+            self._pool = pool if self.persistent_workers else None
+        else:
+            pool = self._pool
+            pool.restart(seed)
+        return pool.epoch(iter(self._index_sampler))
+
+    def _base_seed(self) -> int:
+        return int(ops.randint(0, 2**31, (), generator=self.generator).item())
+
+    def _in_this_process(self) -> Iterator[Any]:
+        """The batches, made one by one when they are asked for."""
+        batched = self.batch_sampler is not None
+        items = iter(self.dataset) if self._iterable else None
+        for indices in self._index_sampler:
+            if items is None:
+                yield fetch(self.dataset, indices, self.collate_fn, batched)
+                continue
+            try:
+                batch = fetch_next(items, len(indices) if batched else None, self.collate_fn, self.drop_last)
+            except StopIteration:
+                return
+            yield batch
