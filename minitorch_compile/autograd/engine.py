@@ -118,7 +118,7 @@ def backward(
     if inputs is not None:
         wanted = _sequence(inputs, "inputs")
         if not wanted:
-            raise RuntimeError("backward: `inputs` argument to `backward` cannot be empty.")
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         needed = _leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
     walk = BackwardPass(retain_graph, create_graph, needed)
     _walk_from(outputs, given, walk)
@@ -140,7 +140,7 @@ def grad(
     outputs, inputs = _sequence(outputs, "outputs"), _sequence(inputs, "inputs")
     for i, x in enumerate(inputs):
         if not x.requires_grad:
-            raise RuntimeError(f"grad: One of the differentiated Tensors does not require grad: inputs[{i}]")
+            raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{i}]")
     given = _given_gradients(outputs, grad_outputs)
     edges = [gradient_edge(x) for x in inputs]
     walk = BackwardPass(retain_graph, create_graph, _leading_to(_roots(outputs), {node for node, _ in edges}), edges)

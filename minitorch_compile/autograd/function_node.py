@@ -112,7 +112,8 @@ class FunctionNode(Node):
             raise RuntimeError(FREED)
         for index, (x, version) in enumerate(zip(self._saved, self._versions, strict=False)):
             if x is not None and x.storage.version != version:
-                raise modified_inplace(x, f"saved tensor {index} of {self._name}", version)
+                output = self._saved_outputs.get(index)
+                raise modified_inplace(x, version, *((x.grad_fn, x.output_index) if output is None else (self, output)))
         if not state.enabled:
             return self._saved
         return tuple(self._result(x, i) if i in self._saved_outputs else x for i, x in enumerate(self._saved))

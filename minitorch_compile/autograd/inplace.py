@@ -71,8 +71,8 @@ def _derivative(op: Any, target: Any) -> Derivative:
     if owner.requires_grad and owner.grad_fn is None:
         what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
         raise RuntimeError(
-            f"{op.name}: {what} that requires grad is being used in an in-place operation. "
-            "Put it under torch.no_grad(), as optimizers do, or use the operation without the underscore."
+            f"{what} that requires grad is being used in an in-place operation. ({op.name}; put it under"
+            " torch.no_grad(), as optimizers do, or use the operation without the underscore.)"
         )
     if op.functional not in DERIVATIVES:
         raise NotImplementedError(

@@ -40,9 +40,14 @@ FREED = (
     "need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 )
 
+_TYPE_NAMES = {"float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16"}
+_TYPE_NAMES |= {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
+_TYPE_NAMES |= {"complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+
 INFERENCE_SAVED = (
-    "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and"
-    " use it in autograd."
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation"
+    " tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or"
+    " use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
 
 
@@ -124,12 +129,14 @@ class AccumulateGrad(Node):
         return self._variable()
 
 
-def modified_inplace(x: Any, made_by: str, saved_version: int) -> RuntimeError:
+def modified_inplace(x: Any, saved_version: int, made_by: Node | None = None, index: int = 0) -> RuntimeError:
     """The error, in PyTorch's words, for a saved tensor that was overwritten before the backward pass needed it."""
+    origin = "" if made_by is None else f", which is output {index} of {made_by.name()},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{x.dtype} {list(x.sizes)}], which is {made_by}, is at version {x.storage.version}; expected version"
-        f" {saved_version} instead. "
-        "Hint: write the value to a new tensor (x = x + 1 instead of x += 1), or clone() it before the operation"
-        " that needs it."
+        f"[torch.{_TYPE_NAMES[x.dtype.name]}Tensor {list(x.sizes)}]{origin} is at version {x.storage.version};"
+        f" expected version {saved_version} instead. "
+        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with"
+        " torch.autograd.set_detect_anomaly(True, check_nan=False); or write the value to a new tensor (x = x + 1"
+        " instead of x += 1)."
     )

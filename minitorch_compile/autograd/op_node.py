@@ -129,7 +129,7 @@ class OpNode(Node):
             raise RuntimeError(FREED)
         for x, version in self.kept:
             if x.storage.version != version:
-                raise modified_inplace(x, self._role_of(x), version)
+                raise modified_inplace(x, version, *self._maker_of(x))
         out = self._saved_outputs()
         grad = tuple(grads) if type(self.outputs) is tuple else grads[0]
         result = self.derivative.formula(grad, out, *self.parameters)
@@ -168,11 +168,12 @@ class OpNode(Node):
         result.requires_grad, result.grad_fn, result.output_index = True, self, index
         return result
 
-    def _role_of(self, x: Any) -> str:
+    def _maker_of(self, x: Any) -> tuple[Node | None, int]:
+        """The node whose result a kept tensor is, and which of its results."""
         for index, out in enumerate(self.outputs if type(self.outputs) is tuple else (self.outputs,)):
             if x is out:
-                return f"output {index} of {self.name()}"
-        return f"an input of {self.name()}"
+                return self, index
+        return x.grad_fn, x.output_index
 
     def release(self) -> None:
         if self.kept:

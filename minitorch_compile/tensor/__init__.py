@@ -24,6 +24,7 @@ from minitorch_compile.tensor.dtype import (
     uint8,
 )
 from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from minitorch_compile.tensor.inference_mode import inference_mode, is_inference, is_inference_mode_enabled
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops import arange, empty, eye, full, linspace, ones, rand, randint, randn, zeros
 from minitorch_compile.tensor.philox import Generator, default_generator, manual_seed
@@ -54,11 +55,14 @@ __all__ = [
     "from_numpy",
     "full",
     "get_default_dtype",
+    "inference_mode",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_inference",
+    "is_inference_mode_enabled",
     "linspace",
     "manual_seed",
     "no_grad",

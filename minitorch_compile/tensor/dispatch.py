@@ -34,6 +34,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from minitorch_compile.tensor.grad_mode import state as grad_state
+from minitorch_compile.tensor.storage import INFERENCE
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class _Stacks(threading.local):
 
 stacks = _Stacks()
 _tape: list[Tape] = []
-_contexts: list[Interpreter] = []  # those of all threads: while it is empty, no thread need look at its own stacks
+contexts: list[Any] = []  # what all threads are in: while it is empty, no thread need look at its own stacks
 AnyInterpreter = TypeVar("AnyInterpreter", bound=Interpreter)
 
 
@@ -93,11 +94,11 @@ def registered_tape() -> Tape:
 
 def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Gives the call to the topmost interpreter that wants it."""
-    if _contexts and stacks.transforms:
+    if contexts and stacks.transforms:
         return _process_below(stacks.transforms, op, args, kwargs)
     if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and _tape:
         return _tape[0].record(op, args, kwargs)
-    return below_tape(op, args, kwargs) if _contexts else op.run(args, kwargs)
+    return below_tape(op, args, kwargs) if contexts else op.run(args, kwargs)
 
 
 def below_tape(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -107,7 +108,11 @@ def below_tape(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     if stacks.modes and op.recorded:
         return _process_below(stacks.modes, op, args, kwargs)
-    return op.run(args, kwargs)
+    result = op.run(args, kwargs)
+    if grad_state.inference and op.recorded and op.kind not in ("view", "inplace"):
+        for part in result if isinstance(result, tuple) else (result,):
+            part.storage.version = INFERENCE
+    return result
 
 
 def _process_below(stack: list[Interpreter], op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -151,13 +156,13 @@ def transform(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
 
 @contextmanager
 def _entered(stack: list[Interpreter], interpreter: Interpreter) -> Iterator[None]:
-    _contexts.append(interpreter)
+    contexts.append(interpreter)
     stack.append(interpreter)
     try:
         yield
     finally:
         stack.remove(interpreter)
-        _contexts.remove(interpreter)
+        contexts.remove(interpreter)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from typing import Any
 
 class _GradState(threading.local):
     enabled: bool = True
+    inference: bool = False  # what inference_mode.py switches
 
 
 state = _GradState()
@@ -29,7 +30,7 @@ def is_grad_enabled() -> bool:
     return state.enabled
 
 
-class _GradMode:
+class GradMode:
     """A context manager, and a decorator, that sets the switch and puts the old value back. May be entered
     repeatedly."""
 
@@ -60,11 +61,11 @@ class _GradMode:
 
         return in_grad_mode
 
-    def clone(self) -> _GradMode:
+    def clone(self) -> GradMode:
         return type(self)()
 
 
-class no_grad(_GradMode):
+class no_grad(GradMode):
     """Inside, nothing is recorded and results don't require grad. `@no_grad` and `@no_grad()` both decorate."""
 
     mode = False
@@ -86,7 +87,7 @@ class enable_grad(no_grad):
     mode = True
 
 
-class set_grad_enabled(_GradMode):
+class set_grad_enabled(GradMode):
     """Sets the switch at once, as PyTorch does; used in a with-statement it is put back at the end."""
 
     def __init__(self, mode: bool) -> None:

@@ -15,12 +15,26 @@ import numpy as np
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dispatch import any_requires_grad
 from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Op, holds_fake
 from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
 from minitorch_compile.tensor.strides import wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+
+INFERENCE_WRITTEN = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed."
+    "You can make a clone to get a normal tensor before doing inplace update."
+    "See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+# Were the view tracked, the operation would have been recorded and grad mode be off by now.
+UNTRACKED_VIEW_WRITTEN = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case"
+    " is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace"
+    " either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want"
+    " the inplace to be tracked)."
+)
 
 
 class ReductionOp(Op):
@@ -241,6 +255,10 @@ class InplaceOp(Op):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         target = self.tensor_argument(args, 0)
+        if target.storage.version < 0 and not grad_state.inference:
+            raise RuntimeError(INFERENCE_WRITTEN)
+        if target.base is not None and grad_state.enabled and target.base.requires_grad:
+            raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
         result = self.functional.run(args, kwargs)
         check_storable(self.name, target, result)
         if result.storage.buffer is not None and target.storage.buffer is not None:

@@ -18,6 +18,7 @@ from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import (
     FLOATING,
 )
+from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.printing import to_text
@@ -179,8 +180,8 @@ class Tensor(TensorConversions, TensorProperties):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.grad_fn is not None:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user support the deepcopy protocol at the moment; detach()"
-                " it first"
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the"
+                " moment; detach() it first"
             )
         copy = object.__new__(type(self))
         memo[id(self)] = copy
@@ -194,10 +195,15 @@ class Tensor(TensorConversions, TensorProperties):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Asks for gradients. RuntimeError for integers, and for switching off what a recorded operation made."""
+        if requires_grad and self.storage.is_inference and not state.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if requires_grad and self.dtype.category < FLOATING:
             raise RuntimeError(f"only Tensors of floating point dtype can require gradients, got {self.dtype}")
         if not requires_grad and self.grad_fn is not None:
-            raise RuntimeError("you can only change requires_grad flags of leaf variables; use .detach()")
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
+                " subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
         self.requires_grad = requires_grad
         return self
 

@@ -157,7 +157,13 @@ class TensorProperties(TensorBase):
 
     @property
     def _version(self) -> int:
+        if self.storage.is_inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return self.storage.version
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was computed in inference_mode."""
+        return self.storage.is_inference
 
     @property
     def _base(self) -> Any:

@@ -22,6 +22,7 @@ from minitorch_compile.tensor import (
     enable_grad,
     get_default_dtype,
     grad_mode,
+    inference_mode,
     is_grad_enabled,
     no_grad,
     promote_types,
@@ -62,6 +63,14 @@ def _no_grad(tracer: Tracer, *function: Value) -> Value:
 @handles(enable_grad)
 def _enable_grad(tracer: Tracer, *function: Value) -> Value:
     return _grad_mode(tracer, enable_grad, True, function)
+
+
+@handles(inference_mode)
+def _inference_mode(tracer: Tracer, mode: Value = ConstantVariable(True)) -> Value:
+    """As no_grad: what a graph gives is not marked as an inference tensor, whatever the mode."""
+    if mode.is_constant() and not tracer.truth(mode):
+        return GradModeVariable.new(enable_grad, True)
+    return _grad_mode(tracer, no_grad, False, () if mode.is_constant() else (mode,))
 
 
 @handles(set_grad_enabled)
