@@ -40,7 +40,7 @@ def run_script(path: str, arguments: list[str]) -> int:
     os.environ[SCRIPT_VARIABLE] = str(Path(path).resolve())
     try:
         execute(path, script.__dict__)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  whatever the script raises is shown as Python shows it
         explain_missing_name(error)
         sys.excepthook(type(error), error.with_traceback(frames_of_script(error.__traceback__)), error.__traceback__)
         return 1
