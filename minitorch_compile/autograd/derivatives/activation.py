@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
-from minitorch_compile.autograd.derivative_table import Gradients, Unused, derivative
+from typing import Any
+
+from minitorch_compile.autograd.derivative_table import Gradients, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
 
 
@@ -48,3 +50,11 @@ def _(grad: Tensor, out: Unused, x: Tensor, beta: float, threshold: float) -> Gr
 @derivative(ops.log_sigmoid)
 def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
     return grad * ops.sigmoid(-x)
+
+
+@derivative(ops.binary_cross_entropy)
+def _(grad: Tensor, out: Unused, x: Tensor, target: Tensor) -> Gradients:
+    def by_target() -> Any:
+        return sum_to(grad * (ops.log1p(-x) - ops.log(x)), target)
+
+    return lambda: sum_to(grad * (x - target) / ops.clamp((1 - x) * x, min=1e-12), x), by_target

@@ -4,6 +4,12 @@
 >>> from minitorch_compile.tensor import ones, ops
 >>> print(captured(lambda x: ops.softmax(x, dim=0), ones(2)))
 x -> (softmax(x, dim=0),)
+
+An activation that is asked to work in place writes: its body is traced, so that the graph shows what it writes.
+
+>>> from minitorch_compile.nn import functional as F
+>>> print(captured(lambda x: F.relu(x + 1, inplace=True), ones(2)))
+x -> add = x + 1; relu_ = add.relu_(); (add,)
 """
 
 from __future__ import annotations
@@ -12,8 +18,9 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.functions import UserFunctionVariable
 from minitorch_compile.tensor import Op
 
 if TYPE_CHECKING:
@@ -56,7 +63,22 @@ class OperationVariable(VariableTracker):
             )
         if "out" in kwargs and not tracer.is_none(kwargs["out"]):
             raise Unsupported("unsupported-call", f"{self.op.name}(out=...) is not followed.")
+        if self.works_in_place(tracer, args, kwargs):
+            return self.body().call(tracer, args, kwargs)
         return tracer.output.call("call_function", self.op, args, kwargs)
+
+    def works_in_place(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> bool:
+        """Whether this is a call such as F.relu(x, inplace=True)."""
+        if "inplace" not in self.op.parameters:
+            return False
+        position = self.op.parameters.index("inplace")
+        asked = args[position] if position < len(args) else kwargs.get("inplace")
+        return asked is not None and tracer.truth(asked)
+
+    def body(self) -> UserFunctionVariable:
+        """The function of nn.functional that the operation was declared with."""
+        assert self.source is not None
+        return UserFunctionVariable(self.op.kernel, AttrSource(self.source, "kernel"))  # type: ignore[arg-type]
 
     def reconstruct(self, codegen: Codegen) -> str:
         return codegen.constant(self.op, self.op.name)

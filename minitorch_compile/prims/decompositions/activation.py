@@ -59,3 +59,10 @@ def _(x: Tensor, beta: float, threshold: float) -> Tensor:
 def _(x: Tensor) -> Tensor:
     """min(x, 0) - log1p(exp(-|x|)): what is added to the larger exponent is never large."""
     return ops.clamp(x, max=0) - ops.log1p(ops.exp(-ops.abs(x)))
+
+
+@decomposes(ops.binary_cross_entropy)
+def _(x: Tensor, target: Tensor) -> Tensor:
+    """-(y log x + (1 - y) log(1 - x))."""
+    if_one, if_zero = ops.clamp(ops.log(x), min=-100), ops.clamp(ops.log1p(-x), min=-100)
+    return (target - 1) * if_zero - target * if_one

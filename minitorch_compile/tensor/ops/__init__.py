@@ -142,7 +142,6 @@ from minitorch_compile.tensor.ops.logarithms import (
     special_xlog1py,
     xlogy,
 )
-from minitorch_compile.tensor.ops.loss import cross_entropy, mse_loss, nll_loss
 from minitorch_compile.tensor.ops.max_pooling import (
     max_pool1d,
     max_pool1d_with_indices,
@@ -413,7 +412,6 @@ __all__ = [
     "cos",
     "cosh",
     "cosine_similarity",
-    "cross_entropy",
     "deg2rad",
     "detach",
     "div",
@@ -525,7 +523,6 @@ __all__ = [
     "minimum",
     "mm",
     "movedim",
-    "mse_loss",
     "mul",
     "multinomial",
     "multinomial_choice",
@@ -543,7 +540,6 @@ __all__ = [
     "new_tensor",
     "new_zeros",
     "nextafter",
-    "nll_loss",
     "nonzero",
     "normal",
     "normal_",

@@ -98,3 +98,13 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Any:
     if not input.dtype.is_floating_point:
         raise RuntimeError(f"hardshrink: implemented for floating-point tensors, got {input.dtype}")
     return where(le(abs(input), lambd), 0.0, input)
+
+
+@pointwise(torch=False, methods=False)
+def binary_cross_entropy(input: Array, target: Array) -> Array:
+    """-(y log x + (1 - y) log(1 - x)); the logarithms end at -100. RuntimeError for x outside [0, 1]."""
+    _floats_only("binary_cross_entropy", input)
+    if input.size and not (input.min() >= 0 and input.max() <= 1):
+        raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
+    if_one, if_zero = np.maximum(np.log(input), -100), np.maximum(np.log1p(-input), -100)
+    return (target - 1) * if_zero - target * if_one

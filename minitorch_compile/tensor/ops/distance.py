@@ -1,0 +1,82 @@
+"""Distances and angles between rows.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x, y = tensor([[3.0, 4.0]]), tensor([[0.0, 2.0]])
+>>> cosine_similarity(x, y), pairwise_distance(x, y, p=1, eps=0.0), pdist(tensor([[0.0], [1.0], [3.0]]))
+(tensor([0.8000]), tensor([5.]), tensor([1., 3., 2.]))
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import FLOATING, promote_types
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.copies import to
+from minitorch_compile.tensor.ops.indexing import index_select
+from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, pow, sqrt, where
+from minitorch_compile.tensor.ops.reduction import amax, sum
+from minitorch_compile.tensor.tensor_base import from_numpy
+
+
+def p_norm(x: Any, p: float, dim: int, keepdim: bool = False) -> Any:
+    """The p-norm along `dim`. Where it is 0 its gradient is 0, too, and not 0 / 0."""
+    if p == 0:
+        return to(sum(ne(x, 0), dim, keepdim), x.dtype)
+    if p == 1:
+        return sum(abs(x), dim, keepdim)
+    if p == math.inf:
+        return amax(abs(x), dim, keepdim)
+    powers = x * x if p == 2 else pow(abs(x), p)
+    total = sum(powers, dim, keepdim)
+    nothing = total == 0
+    above = where(nothing, 1.0, total)
+    return where(nothing, 0.0, sqrt(above) if p == 2 else pow(above, 1 / p))
+
+
+@composite(functional=True)
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between x1 and x2 along `dim`; norms below `eps` count as `eps`. The inputs broadcast.
+
+    RuntimeError for integers.
+    """
+    common = promote_types(x1.dtype, x2.dtype)
+    if common.category < FLOATING:
+        raise RuntimeError(
+            f"cosine_similarity: expected common dtype to be floating point, yet common dtype is {common}"
+        )
+    x1, x2 = to(x1, common), to(x2, common)
+    return sum(_unit(x1, dim, eps) * _unit(x2, dim, eps), dim)
+
+
+def _unit(x: Any, dim: int, eps: float) -> Any:
+    """x divided by its norm. The norm is clamped in value only: the gradient passes as if it weren't."""
+    norm = p_norm(x, 2, dim, True)
+    return x / (norm + (clamp(norm, min=eps) - norm).detach())
+
+
+@composite(functional=True)
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The p-norm of x1 - x2 + eps along the last dimension; `eps` keeps it from 0."""
+    return p_norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+@composite(functional=True)
+def pdist(input: Tensor, p: float = 2.0) -> Any:
+    """The p-norm distances between all pairs of rows i < j of a matrix, in that order. RuntimeError for another shape
+    or a negative p."""
+    if len(input.sizes) != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {len(input.sizes)}D")
+    if input.dtype.category < FLOATING:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = (from_numpy(rows.astype(np.int64)) for rows in np.triu_indices(input.sizes[0], 1))
+    return p_norm(index_select(input, 0, first) - index_select(input, 0, second), p, -1)
+
+
+__all__ = ["cosine_similarity", "p_norm", "pairwise_distance", "pdist"]
