@@ -1,9 +1,19 @@
-"""Programs to differentiate, as in derivative_cases.py: samples, linear algebra, Fourier transforms."""
+"""Programs to differentiate, as in derivative_cases.py: samples, norms, linear algebra.
+
+Factorizations are differentiated through what doesn't depend on a choice of signs: products with the factors' absolute
+values, or with vectors that were fixed.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
+
 from minitorch_compile.tensor import float64, ops, tensor
-from tests.autograd.derivative_cases import Case, positive
+from minitorch_compile.tensor.ops.adjoint import adjoint
+from tests.autograd.derivative_cases import Case, generic, positive
 
 
 def sampling_cases() -> list[Case]:
@@ -11,5 +21,62 @@ def sampling_cases() -> list[Case]:
     return [("gamma_quantile", lambda a: ops.gamma_quantile(a, u), [positive(2, 3)])]
 
 
+def norm_cases() -> list[Case]:
+    cases: list[Case] = []
+    for ord in (1.0, 2.0, 3.0, 0.5, -2.0, math.inf, -math.inf):
+        for dim, keepdim in ((None, False), (1, True), ((0, 2), False)):
+            cases.append(("_vector_norm", lambda x, a=(dim, keepdim, ord): ops._vector_norm(x, *a), [generic(2, 3, 2)]))
+    return cases
+
+
+def regular(*sizes: int, shift: float = 0.0) -> np.ndarray:
+    """Matrices that are far from singular."""
+    return generic(*sizes, shift=shift) + 3 * np.eye(sizes[-2], sizes[-1])
+
+
+def symmetric(x: Any) -> Any:
+    return (x + adjoint(x)) / 2
+
+
+def linear_algebra_cases() -> list[Case]:
+    def definite(x: Any) -> Any:
+        return x @ adjoint(x) + 1.0 * ops.eye(x.sizes[-1], dtype=x.dtype)
+
+    square, tall, wide = regular(2, 3, 3), regular(2, 4, 3), regular(2, 3, 4)
+    singular = np.array([[1.0, 2.0], [2.0, 4.0]])
+    cases: list[Case] = [
+        ("linalg_inv", ops.linalg_inv, [square]),
+        ("_linalg_solve", ops._linalg_solve, [square, generic(2, 3, 2)]),
+        ("linalg_det", ops.linalg_det, [square]),
+        ("linalg_det", lambda x: ops.linalg_det(x @ x.T), [generic(1, 1)]),
+        ("_linalg_slogdet", lambda x: ops._linalg_slogdet(x)[1], [square]),
+        ("linalg_matrix_exp", ops.linalg_matrix_exp, [generic(2, 2, 2)]),
+        ("_linalg_cholesky", lambda x: ops._linalg_cholesky(definite(x)), [square]),
+        ("_linalg_lu_factor", lambda x: ops._linalg_lu_factor(x)[0], [square]),
+        ("_linalg_eigh", lambda x: ops._linalg_eigh(symmetric(x), False)[0], [square]),
+        ("_linalg_eigh", lambda x: ops.abs(ops._linalg_eigh(symmetric(x), True)[1]), [square]),
+    ]
+    for upper in (False, True):
+        for unit in (False, True):
+            cases.append(
+                (
+                    "_linalg_solve_triangular",
+                    lambda a, b, flags=(upper, unit): ops._linalg_solve_triangular(a, b, *flags),
+                    [square, generic(2, 3, 2)],
+                )
+            )
+    for matrix in (square, tall, wide):
+        cases += [
+            ("_linalg_pinv", lambda x: ops._linalg_pinv(x, None), [matrix]),
+            ("_linalg_qr", lambda x: ops._linalg_qr(x, False), [matrix]),
+            ("_linalg_svd", lambda x: ops._linalg_svd(x, False)[1], [matrix]),
+            ("_linalg_svd", lambda x: ops.abs(ops._linalg_svd(x, False)[0]), [matrix]),
+            ("_linalg_svd", lambda x: [ops.abs(f) for f in ops._linalg_svd(x, False)], [matrix]),
+        ]
+    cases.append(("_linalg_qr", lambda x: ops._linalg_qr(x, True), [wide]))
+    cases.append(("_linalg_det_of_a_singular_matrix", ops.linalg_det, [singular]))
+    return cases
+
+
 def cases() -> list[Case]:
-    return sampling_cases()
+    return sampling_cases() + norm_cases() + linear_algebra_cases()

@@ -501,3 +501,13 @@ def _() -> Iterator[Call]:
 def _() -> Iterator[Call]:
     for element in (int64, int32, float32):
         yield -3, 10, (4, 5), tensor(3), tensor(2**40), element
+
+
+@row(ops._vector_norm)
+def _() -> Iterator[Call]:
+    for element, ord in product((float32, float64), (2.0, 1.0, 0.0, 3.0, 0.5, -1.0, float("inf"), float("-inf"))):
+        for dim, keepdim in product((None, 1, (0, 2)), (False, True)):
+            yield sample(2, 3, 4, dtype=element), dim, keepdim, ord
+        yield sample(dtype=element), None, False, ord
+    yield sample(0, 3), 0, False, 2.0
+    yield sample(3, 0), 1, True, 1.0

@@ -8,6 +8,7 @@ from minitorch_compile.prims.decompositions import (
     elementary,
     indexing,
     joining,
+    linear_algebra,
     normalization,
     pointwise,
     pooling,

@@ -17,16 +17,19 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
+from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
+from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import copy, to_copy
-from minitorch_compile.tensor.ops.creation import _leaf, _sized, sizes_of
+from minitorch_compile.tensor.ops.creation import _sized, dense, sizes_of
 from minitorch_compile.tensor.ops.pointwise import floor
 from minitorch_compile.tensor.philox import Generator, default_generator, normal, uniform
-from minitorch_compile.tensor.placement import on_device
-from minitorch_compile.tensor.strides import is_contiguous, numel
+from minitorch_compile.tensor.placement import placed
+from minitorch_compile.tensor.strides import contiguous_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 Ints = tuple[int, ...]
+Format = memory_format
 
 # How many numbers of the stream each element takes.
 DRAWS = {"uniform_random": 1, "normal_random": 2, "randint_random": 1}
@@ -86,7 +89,7 @@ def _randint_rule(low: int, high: int, size: Ints, dtype: dtype | None, generato
     if low >= high:
         raise RuntimeError(f"randint: expects 'low' to be less than 'high', got low={low} and high={high}")
     if element.category < FLOATING:
-        least, most = (0, 1) if element is bool_ else (np.iinfo(element.numpy).min, np.iinfo(element.numpy).max)
+        least, most = (0, 1) if element is bool_ else (iinfo(element).min, iinfo(element).max)
         if low < least or high - 1 > most:
             raise RuntimeError(
                 f"randint: [{low}, {high}) is out of bounds for {element}, which holds {least} to {most}"
@@ -143,52 +146,30 @@ def uniform_tensor(size: Ints, element: dtype, generator: Any = None) -> Any:
     """
     if element.itemsize > 2:
         return uniform_random(size, element, generator)
-    steps = 2.0 / float(np.finfo(element.numpy).eps)
+    steps = 2.0 / finfo(element).eps
     return to_copy(floor(uniform_random(size, float32, generator) * steps) / steps, element)
 
 
-def _made(x: Any, device: Any, requires_grad: bool) -> Any:
-    return _leaf(on_device(x, device), requires_grad)
-
-
-def _as_layout_of(input: Tensor, drawn: Any) -> Any:
-    """The numbers in the order of dimensions that `input` has in memory, as the `_like` functions promise."""
-    if is_contiguous(input.sizes, input.strides):
-        return drawn
-    pattern = to_copy(input, drawn.dtype) if input.dtype is not drawn.dtype else input
-    return copy(pattern.detach(), drawn)
+def _laid_out(input: Any, drawn: Any, format: Format, placement: dict[str, Any]) -> Any:
+    """The numbers on the device of `input` and, unless a format is given, in its order of dimensions in memory."""
+    strides = copy_strides(format, input.sizes, input.strides)
+    if strides != contiguous_strides(input.sizes):
+        drawn = copy(dense(input.sizes, strides, 0, drawn.dtype), drawn)
+    return placed(drawn, **{"device": input.device, **placement})
 
 
 @composite()
-def rand(
-    *sizes: Any,
-    size: Any = None,
-    generator: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
+def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("rand", _sized(sizes) if size is None else size)
-    return _made(uniform_tensor(shape, dtype or get_default_dtype(), generator), device, requires_grad)
+    return placed(uniform_tensor(shape, dtype or get_default_dtype(), generator), **placement)
 
 
 @composite()
-def randn(
-    *sizes: Any,
-    size: Any = None,
-    generator: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
+def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("randn", _sized(sizes) if size is None else size)
-    return _made(normal_random(shape, dtype, generator), device, requires_grad)
+    return placed(normal_random(shape, dtype, generator), **placement)
 
 
 @composite()
@@ -199,10 +180,7 @@ def randint(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
+    **placement: Any,
 ) -> Any:
     """Integers in [low, high), int64 unless given; `randint(high, size)` counts from 0."""
     if size is None:
@@ -212,8 +190,7 @@ def randint(
     for name, value in (("low", low), ("high", high)):
         if isinstance(value, (bool, float)) or value is None:
             raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
-    drawn = randint_random(int(low), int(high), sizes_of("randint", size), dtype, generator)
-    return _made(drawn, device, requires_grad)
+    return placed(randint_random(int(low), int(high), sizes_of("randint", size), dtype, generator), **placement)
 
 
 @composite()
@@ -222,15 +199,12 @@ def rand_like(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
+    memory_format: Format = preserve_format,
+    **placement: Any,
 ) -> Any:
     """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
     drawn = uniform_tensor(tuple(input.sizes), dtype or input.dtype, generator)
-    return _made(_as_layout_of(input, drawn), device, requires_grad)
+    return _laid_out(input, drawn, memory_format, placement)
 
 
 @composite()
@@ -239,15 +213,12 @@ def randn_like(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
+    memory_format: Format = preserve_format,
+    **placement: Any,
 ) -> Any:
     """Standard normal in the sizes, memory layout and dtype of `input`."""
     drawn = normal_random(tuple(input.sizes), dtype or input.dtype, generator)
-    return _made(_as_layout_of(input, drawn), device, requires_grad)
+    return _laid_out(input, drawn, memory_format, placement)
 
 
 @composite()
@@ -258,31 +229,19 @@ def randint_like(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
+    memory_format: Format = preserve_format,
+    **placement: Any,
 ) -> Any:
-    """Integers in [low, high) in the sizes, memory layout and dtype of `input`; `randint_like(x, high)` counts from 0."""
+    """Integers in [low, high), or [0, low), in the sizes, memory layout and dtype of `input`."""
     drawn = randint(low, high, tuple(input.sizes), generator=generator, dtype=dtype or input.dtype)
-    return _made(_as_layout_of(input, drawn), device, requires_grad)
+    return _laid_out(input, drawn, memory_format, placement)
 
 
 @composite()
-def randperm(
-    n: int,
-    *,
-    generator: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Any:
+def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
     order = wrap(np.argsort(uniform_random(sizes_of("randperm", n), float64, generator).array, kind="stable"))
-    return _made(order if dtype is None else to_copy(order, dtype), device, requires_grad)
+    return placed(order if dtype is None else to_copy(order, dtype), **placement)
 
 
 @composite(functional=True)

@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
+from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.creation import to_copy
+from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.pointwise import ceil, cos, exp, log1p, sin
 from minitorch_compile.tensor.ops.random import normal_random, randint_random, uniform_random, uniform_tensor
 from minitorch_compile.tensor.ops.sampling import bernoulli
@@ -70,7 +69,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     drawn = to_copy(log1p(-_fractions(input, generator)) / -lambd, input.dtype)
-    return input.copy_(drawn.clamp(min=float(np.finfo(input.dtype.numpy).tiny)))
+    return input.copy_(drawn.clamp(min=finfo(input.dtype).tiny))
 
 
 @composite(torch=False, methods=True)
@@ -119,5 +118,5 @@ def _most_of(element: dtype) -> int:
     if element is bool_:
         return 1
     if element.is_floating_point:
-        return int(2 / float(np.finfo(element.numpy).eps))
-    return int(np.iinfo(element.numpy.type).max)
+        return int(2 / finfo(element).eps)
+    return iinfo(element).max

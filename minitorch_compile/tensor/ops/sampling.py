@@ -20,8 +20,9 @@ from scipy import special
 
 from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, dtype, float64, get_default_dtype, int64
+from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.creation import to_copy
+from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.random import normal_random, randn, uniform_random
 from minitorch_compile.tensor.ops.view import detach
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
@@ -73,10 +74,8 @@ def normal(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
     requires_grad: bool = False,
-    pin_memory: bool = False,
+    **placement: Any,
 ) -> Any:
     """Normal numbers of that mean and standard deviation, each a tensor or a number; two numbers need a `size`.
 
@@ -87,7 +86,7 @@ def normal(
         if size is None:
             raise TypeError("normal(): two numbers need a size: normal(mean, std, size)")
         _check_std("normal", std)
-        drawn = randn(size=size, generator=generator, dtype=dtype, device=device) * std + mean
+        drawn = randn(size=size, generator=generator, dtype=dtype, **placement) * std + mean
         return drawn.requires_grad_() if requires_grad else drawn
     for value in tensors:
         _check_floating("normal", value)
@@ -99,8 +98,8 @@ def normal(
 
 
 def _check_std(name: str, std: Any) -> None:
-    negative = std < 0
-    if not (_all_true(~negative) if isinstance(negative, TensorBase) else not negative):
+    fine: Any = std >= 0
+    if not (_all_true(fine) if isinstance(fine, TensorBase) else fine):
         raise RuntimeError(f"{name} expects std >= 0.0, but found std {std}")
 
 
@@ -227,7 +226,7 @@ def _standard_gamma(input: Tensor, generator: Any = None) -> Any:
     _check_floating("_standard_gamma", input)
     uniforms = uniform_random(tuple(input.sizes), float64, generator)
     drawn = to_copy(gamma_quantile(to_copy(input, float64), uniforms), input.dtype)
-    return drawn.clamp(min=float(np.finfo(input.dtype.numpy).tiny))
+    return drawn.clamp(min=finfo(input.dtype).tiny)
 
 
 @composite()

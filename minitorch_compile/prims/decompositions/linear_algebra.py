@@ -1,0 +1,50 @@
+"""Vector norms as sums; the algorithms of LAPACK stay calls of their kernels.
+
+>>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.tensor import empty_fake, ops
+>>> print(decomposed(ops._vector_norm, empty_fake((3,)), 0, False, 1.0).compact())
+x -> sum(abs(x), (0,))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.prims.decomposition_table import decomposes, refuses
+from minitorch_compile.prims.elementwise import converted
+from minitorch_compile.tensor import ops
+
+Tensor = Any
+
+refuses(
+    ops.linalg_inv,
+    ops._linalg_solve,
+    ops._linalg_solve_triangular,
+    ops._linalg_pinv,
+    ops.linalg_det,
+    ops._linalg_slogdet,
+    ops.linalg_matrix_exp,
+    ops._linalg_cholesky,
+    ops._linalg_qr,
+    ops._linalg_svd,
+    ops._linalg_eigh,
+    ops._linalg_lu_factor,
+    ops._permutation_of_pivots,
+    because="it is an algorithm of LAPACK, which works on whole matrices step by step, not element by element",
+)
+
+
+@decomposes(ops._vector_norm)
+def _(x: Tensor, dim: int | Sequence[int] | None, keepdim: bool, ord: float) -> Tensor:
+    """(sum |x|^ord)^(1/ord), with the shortcuts for ord 0, 1, 2 and infinity."""
+    if math.isinf(ord):
+        return (ops.amax if ord > 0 else ops.amin)(ops.abs(x), dim, keepdim)
+    if ord == 0:
+        return ops.sum(converted(x != 0, x.dtype), dim, keepdim)
+    if ord == 1:
+        return ops.sum(ops.abs(x), dim, keepdim)
+    if ord == 2:
+        return ops.sqrt(ops.sum(ops.square(x), dim, keepdim))
+    return ops.pow(ops.sum(ops.pow(ops.abs(x), ord), dim, keepdim), 1 / ord)

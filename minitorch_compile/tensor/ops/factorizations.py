@@ -1,0 +1,241 @@
+"""Factorizations of matrices: Cholesky, QR, SVD, eigenvectors, LU, as torch.linalg has them, and torch's older names.
+
+>>> from minitorch_compile.tensor import tensor
+>>> A = tensor([[4.0, 0.0], [0.0, 9.0]])
+>>> linalg_cholesky(A), linalg_svdvals(A), linalg_eigvalsh(A)
+(tensor([[2., 0.],
+        [0., 3.]]), tensor([9., 4.]), tensor([4., 9.]))
+>>> linalg_lu(A).U
+tensor([[4., 0.],
+        [0., 9.]])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import int32
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.adjoint import adjoint
+from minitorch_compile.tensor.ops.copies import to_copy
+from minitorch_compile.tensor.ops.creation import arange, eye, full
+from minitorch_compile.tensor.ops.indexing import tril, triu
+from minitorch_compile.tensor.ops.matrix_kernels import (
+    _linalg_cholesky,
+    _linalg_eigh,
+    _linalg_lu_factor,
+    _linalg_qr,
+    _linalg_solve_triangular,
+    _linalg_svd,
+    _permutation_of_pivots,
+)
+from minitorch_compile.tensor.ops.view import transpose
+
+
+class Cholesky(NamedTuple):
+    """What linalg.cholesky_ex returns: `info` is 0 where it succeeded."""
+
+    L: Any
+    info: Any
+
+
+class QR(NamedTuple):
+    """What linalg.qr and torch.qr return."""
+
+    Q: Any
+    R: Any
+
+
+class SVD(NamedTuple):
+    """What linalg.svd returns: A = U diag(S) Vh."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+class OldSVD(NamedTuple):
+    """What torch.svd returns: A = U diag(S) V^H."""
+
+    U: Any
+    S: Any
+    V: Any
+
+
+class Eigen(NamedTuple):
+    """What linalg.eigh and linalg.eig return."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class LU(NamedTuple):
+    """What linalg.lu returns: A = P L U."""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class LUFactor(NamedTuple):
+    """What linalg.lu_factor returns: L and U in one matrix, and the rows' swaps."""
+
+    LU: Any
+    pivots: Any
+
+
+# ------------------------------------------------------------------------------------------------------------- Cholesky
+
+
+@composite(torch=False)
+def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
+    """The lower triangular L with A = L L^H, or the upper one with A = U^H U, of Hermitian positive-definite matrices.
+
+    LinAlgError for others.
+    """
+    return adjoint(_linalg_cholesky(adjoint(A))) if upper else _linalg_cholesky(A)
+
+
+@composite(torch=False)
+def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """(L, info): linalg.cholesky with info all 0, for what has no factorization raises, as check_errors asks."""
+    return Cholesky(linalg_cholesky(A, upper=upper), full(tuple(A.sizes[:-2]), 0, int32))
+
+
+@composite(methods=True)
+def cholesky(input: Tensor, upper: bool = False) -> Any:
+    """torch.cholesky, the older name of linalg.cholesky."""
+    return linalg_cholesky(input, upper=upper)
+
+
+@composite(methods=True)
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Any:
+    """The X with A X = input, where L is the Cholesky factor of A."""
+    if upper:
+        L = adjoint(L)
+    inner = _linalg_solve_triangular(L, _like_batch(input, L), False, False)
+    return _linalg_solve_triangular(adjoint(L), inner, True, False)
+
+
+def _like_batch(B: Any, A: Any) -> Any:
+    """B with the leading dimensions of A."""
+    return B.expand((*A.sizes[:-2], *B.sizes[-2:])) if len(B.sizes) < len(A.sizes) else B
+
+
+@composite(methods=True)
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Any:
+    """The inverse of the matrix whose Cholesky factor is L."""
+    return cholesky_solve(eye(L.sizes[-1], dtype=L.dtype), L, upper)
+
+
+# ------------------------------------------------------------------------------------------------------------- QR, SVD
+
+
+@composite(torch=False)
+def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
+    """A = Q R with orthonormal columns Q and upper triangular R. mode: "reduced", "complete" (Q square), or "r" (no
+    Q)."""
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode {mode!r} but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    q, r = _linalg_qr(A, mode == "complete")
+    return QR(full((0,), 0.0, A.dtype) if mode == "r" else q, r)
+
+
+@composite(methods=True)
+def qr(input: Tensor, some: bool = True) -> Any:
+    """torch.qr, the older name of linalg.qr."""
+    return linalg_qr(input, "reduced" if some else "complete")
+
+
+@composite(torch=False)
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+    """A = U diag(S) Vh with orthonormal U and Vh and falling S >= 0. `driver` chooses among GPU algorithms: ignored."""
+    return SVD(*_linalg_svd(A, full_matrices))
+
+
+@composite(torch=False)
+def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Any:
+    """The singular values, falling."""
+    return _linalg_svd(A, False)[1]
+
+
+@composite(methods=True)
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """torch.svd, the older form of linalg.svd: it returns V, not its adjoint."""
+    u, s, vh = _linalg_svd(input, not some)
+    if compute_uv:
+        return OldSVD(u, s, adjoint(vh))
+    *batch, m, n = input.sizes
+    return OldSVD(full((*batch, m, m), 0.0, input.dtype), s, full((*batch, n, n), 0.0, input.dtype))
+
+
+# -------------------------------------------------------------------------------------------------------- eigenvectors
+
+
+@composite(torch=False)
+def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
+    """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which one half is read, L or U."""
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"linalg.eigh: Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return Eigen(*_linalg_eigh(A, UPLO.upper() == "U"))
+
+
+@composite(torch=False)
+def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
+    """The eigenvalues of Hermitian matrices, rising."""
+    return linalg_eigh(A, UPLO).eigenvalues
+
+
+# ------------------------------------------------------------------------------------------------------------------- LU
+
+
+@composite(torch=False)
+def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    """(LU, pivots): L below the diagonal and U above in one matrix, and the swaps of rows, counted from 1."""
+    if not pivot:
+        raise NotImplementedError("linalg.lu_factor: pivot=False needs a GPU in PyTorch, too; leave it out")
+    return LUFactor(*_linalg_lu_factor(A))
+
+
+@composite(torch=False)
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
+    """A = P L U: a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one."""
+    factors, pivots = linalg_lu_factor(A, pivot=pivot)
+    m, n = A.sizes[-2:]
+    k = min(m, n)
+    ones = eye(m, k, dtype=A.dtype)
+    order = _permutation_of_pivots(pivots, m)
+    permutation = to_copy(order.unsqueeze(-2) == _counting(m), A.dtype)
+    return LU(permutation, tril(factors[..., :, :k], -1) + ones, triu(factors[..., :k, :]))
+
+
+def _counting(count: int) -> Any:
+    return arange(count).unsqueeze(-1)
+
+
+@composite(torch=False)
+def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Any:
+    """The X with A X = B (or X A = B if not left), where LU and pivots are what lu_factor made of A."""
+    if not left:
+        turned = linalg_lu_solve(LU, pivots, _adjoint(B), adjoint=not adjoint)
+        return _adjoint(turned)
+    order = _permutation_of_pivots(pivots, LU.sizes[-1])
+    permutation = to_copy(order.unsqueeze(-2) == _counting(LU.sizes[-1]), LU.dtype)
+    B = _like_batch(B, LU)
+    if adjoint:  # A^H = U^H L^H P^T
+        inner = _linalg_solve_triangular(_adjoint(LU), B, False, False)
+        return permutation @ _linalg_solve_triangular(_adjoint(LU), inner, True, True)
+    inner = _linalg_solve_triangular(LU, transpose(permutation, -2, -1) @ B, False, True)
+    return _linalg_solve_triangular(LU, inner, True, False)
+
+
+_adjoint = adjoint
+
+
+@composite()
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    """torch.lu_solve, the older form of linalg.lu_solve."""
+    return linalg_lu_solve(LU_data, LU_pivots, b)

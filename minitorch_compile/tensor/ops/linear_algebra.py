@@ -1,0 +1,303 @@
+"""Inverses, linear systems, determinants and what is computed from them, as torch.linalg has them.
+
+>>> from minitorch_compile.tensor import tensor
+>>> A, b = tensor([[3.0, 1.0], [1.0, 2.0]]), tensor([9.0, 8.0])
+>>> linalg_solve(A, b), linalg_det(A), linalg_matrix_rank(A)
+(tensor([2., 3.]), tensor(5.), tensor(2))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import int32, int64
+from minitorch_compile.tensor.numeric_limits import finfo
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.adjoint import adjoint
+from minitorch_compile.tensor.ops.contraction import matmul
+from minitorch_compile.tensor.ops.copies import to_copy
+from minitorch_compile.tensor.ops.creation import full
+from minitorch_compile.tensor.ops.factorizations import linalg_eigvalsh, linalg_svdvals
+from minitorch_compile.tensor.ops.matrix_kernels import (
+    _linalg_pinv,
+    _linalg_slogdet,
+    _linalg_solve,
+    _linalg_solve_triangular,
+    linalg_det,
+    linalg_inv,
+    linalg_matrix_exp,
+)
+from minitorch_compile.tensor.ops.norms import linalg_matrix_norm
+from minitorch_compile.tensor.ops.pointwise import abs, where
+from minitorch_compile.tensor.ops.reduction import amax, sum
+from minitorch_compile.tensor.ops.view import detach, reshape
+from minitorch_compile.tensor.strides import broadcast_sizes, numel
+
+
+class InverseAndInfo(NamedTuple):
+    """What linalg.inv_ex returns: `info` is 0 where it succeeded."""
+
+    inverse: Any
+    info: Any
+
+
+class SignAndLog(NamedTuple):
+    """What linalg.slogdet returns."""
+
+    sign: Any
+    logabsdet: Any
+
+
+class LeastSquares(NamedTuple):
+    """What linalg.lstsq returns."""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+# ------------------------------------------------------------------------------------------------------ inverse, solve
+
+
+@composite(methods=True)
+def inverse(input: Tensor) -> Any:
+    """torch.inverse, the older name of linalg.inv."""
+    return linalg_inv(input)
+
+
+@composite(torch=False)
+def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """(inverse, info), where info is all 0: a singular matrix raises, as check_errors asks for."""
+    return InverseAndInfo(linalg_inv(A), full(tuple(A.sizes[:-2]), 0, int32))
+
+
+@composite(torch=False)
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
+    """The X with A X = B, or with X A = B if not left; B is a matrix, or a vector for each matrix of A.
+
+    LinAlgError for a singular A.
+    """
+    vectors = len(B.sizes) == 1 or (len(B.sizes) == len(A.sizes) - 1 and B.sizes == A.sizes[:-1])
+    if not left and not vectors:
+        return adjoint(linalg_solve(adjoint(A), adjoint(B)))
+    right = B.unsqueeze(-1) if vectors else B
+    if right.sizes[-2] != A.sizes[-1]:
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.sizes[-2]}x{A.sizes[-1]} and"
+            f" {right.sizes[-2]}x{right.sizes[-1]})"
+        )
+    solved = _linalg_solve(*_same_batch(A, right))
+    return solved.squeeze(-1) if vectors else solved
+
+
+def _same_batch(A: Any, B: Any) -> tuple[Any, Any]:
+    """Both expanded to their common leading dimensions."""
+    batch = broadcast_sizes(A.sizes[:-2], B.sizes[:-2])
+    return A.expand((*batch, *A.sizes[-2:])), B.expand((*batch, *B.sizes[-2:]))
+
+
+@composite(torch=False)
+def linalg_solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """The X with A X = B (or X A = B if not left) for a triangular A, of which only that half is read."""
+    if not left:
+        turned = linalg_solve_triangular(adjoint(A), adjoint(B), upper=not upper, unitriangular=unitriangular)
+        return adjoint(turned)
+    if B.sizes[-2] != A.sizes[-1]:
+        raise RuntimeError(
+            f"linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B ({A.sizes[-2]}x"
+            f"{A.sizes[-1]} and {B.sizes[-2]}x{B.sizes[-1]})"
+        )
+    return _linalg_solve_triangular(*_same_batch(A, B), upper, unitriangular)
+
+
+class TriangularSolution(NamedTuple):
+    """What torch.triangular_solve returns."""
+
+    solution: Any
+    cloned_coefficient: Any
+
+
+@composite(methods=True)
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """torch.triangular_solve, the older form of linalg.solve_triangular."""
+    matrix = A.transpose(-2, -1) if transpose else A
+    solved = linalg_solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
+    return TriangularSolution(solved, A.clone())
+
+
+@composite(torch=False)
+def linalg_pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, atol: Any = None) -> Any:
+    """The Moore-Penrose inverse; singular values below rtol times the largest count as 0.
+
+    NotImplementedError for atol.
+    """
+    if atol is not None:
+        raise NotImplementedError("linalg.pinv: atol isn't implemented; give rtol, relative to the largest value")
+    limit = rcond if rtol is None else rtol
+    return _linalg_pinv(A, float(limit) if limit is not None else None)
+
+
+@composite(methods=True)
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
+    """torch.pinverse, the older name of linalg.pinv."""
+    return linalg_pinv(input, rcond)
+
+
+@composite(torch=False)
+def linalg_lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """The X of smallest norm that minimises |A X - B|, with residuals, the rank of A and its singular values.
+
+    As in PyTorch the residuals are there only for a full-rank A with more rows than columns, and the singular values
+    only for the drivers "gelss" and "gelsd".
+    """
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"linalg.lstsq: driver should be one of (gels, gelsy, gelsd, gelss), got {driver}")
+    vectors = len(B.sizes) == len(A.sizes) - 1
+    right = B.unsqueeze(-1) if vectors else B
+    solution = matmul(linalg_pinv(A, rcond), right)
+    values, rank = linalg_svdvals(detach(A)), linalg_matrix_rank(detach(A), rtol=rcond)
+    m, n = A.sizes[-2:]
+    empty = full((0,), 0.0, A.dtype)
+    full_rank = m > n and not values.is_fake and bool((rank == n).all())
+    residuals = sum((matmul(A, solution) - right) ** 2, -2) if full_rank and driver != "gelsy" and driver else empty
+    return LeastSquares(
+        solution.squeeze(-1) if vectors else solution,
+        residuals,
+        rank if driver != "gels" else full((0,), 0, int64),
+        values if driver in ("gelss", "gelsd") else empty,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ determinant and rank
+
+
+@composite(methods=True)
+def det(input: Tensor) -> Any:
+    """The determinant of each matrix."""
+    return linalg_det(input)
+
+
+@composite(torch=False)
+def linalg_slogdet(A: Tensor) -> Any:
+    """(sign, logabsdet): the determinant is sign * exp(logabsdet), also where it would overflow."""
+    return SignAndLog(*_linalg_slogdet(A))
+
+
+@composite(methods=True)
+def slogdet(input: Tensor) -> Any:
+    """torch.slogdet, the older name of linalg.slogdet."""
+    return linalg_slogdet(input)
+
+
+@composite(methods=True)
+def logdet(input: Tensor) -> Any:
+    """The logarithm of the determinant: nan where that is negative."""
+    sign, logarithm = _linalg_slogdet(input)
+    return where(sign == -1, full((), math.nan, input.dtype), logarithm)
+
+
+@composite(torch=False)
+def linalg_matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+) -> Any:
+    """How many singular values are above max(atol, rtol * largest): int64. rtol is max(m, n) * eps unless given."""
+    A = detach(A)
+    values = abs(linalg_eigvalsh(A)) if hermitian else linalg_svdvals(A)
+    if values.sizes[-1] == 0:
+        return full(tuple(values.sizes[:-1]), 0, int64)
+    absolute = tol if tol is not None else (0.0 if atol is None else atol)
+    relative = rtol
+    if relative is None:
+        given = tol is not None or atol is not None
+        relative = 0.0 if given else max(A.sizes[-2:]) * finfo(A.dtype).eps
+    limit = amax(values, -1, True) * relative
+    return sum(to_copy(values > limit.clamp(min=absolute), int64), -1)
+
+
+@composite(torch=False)
+def linalg_cond(A: Tensor, p: Any = None) -> Any:
+    """The condition number: the norm of A times that of its inverse; for p = None or 2, by singular values."""
+    if p in (None, 2, -2):
+        values = linalg_svdvals(A)
+        largest, smallest = values[..., 0], values[..., -1]
+        return smallest / largest if p == -2 else largest / smallest
+    return linalg_matrix_norm(A, p) * linalg_matrix_norm(linalg_inv(A), p)
+
+
+# ------------------------------------------------------------------------------------------------------------ products
+
+
+@composite(torch=False)
+def linalg_multi_dot(tensors: Sequence[Any]) -> Any:
+    """The product of matrices, in the order of multiplication that takes the fewest operations; the first and the last
+    may be vectors."""
+    matrices = list(tensors)
+    if len(matrices) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(matrices)}")
+    row, column = len(matrices[0].sizes) == 1, len(matrices[-1].sizes) == 1
+    if row:
+        matrices[0] = matrices[0].unsqueeze(0)
+    if column:
+        matrices[-1] = matrices[-1].unsqueeze(-1)
+    product = _multiplied(matrices, _best_splits([m.sizes[0] for m in matrices] + [matrices[-1].sizes[1]]), 0)
+    return product.squeeze(tuple([0] * row + [-1] * column)) if row or column else product
+
+
+def _best_splits(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
+    """For each run of factors first ... last, after which one to split: the matrix chain problem of every textbook."""
+    count = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for first in range(count - length):
+            last = first + length
+            costs = {
+                at: cost[first, at] + cost[at + 1, last] + sizes[first] * sizes[at + 1] * sizes[last + 1]
+                for at in range(first, last)
+            }
+            split[first, last] = min(costs, key=costs.__getitem__)
+            cost[first, last] = costs[split[first, last]]
+    return split
+
+
+def _multiplied(matrices: Sequence[Any], split: dict[tuple[int, int], int], first: int) -> Any:
+    if len(matrices) == 1:
+        return matrices[0]
+    at = split[first, first + len(matrices) - 1] - first + 1
+    return matmul(_multiplied(matrices[:at], split, first), _multiplied(matrices[at:], split, first + at))
+
+
+@composite(methods=True)
+def matrix_exp(input: Tensor) -> Any:
+    """The sum of A^k / k! of each matrix."""
+    return linalg_matrix_exp(input)
+
+
+@composite(torch=False)
+def linalg_tensorinv(A: Tensor, ind: int = 2) -> Any:
+    """The inverse of a tensor as the matrix that its first `ind` dimensions and the rest make."""
+    if ind <= 0:
+        raise RuntimeError(f"linalg.tensorinv: expected a strictly positive integer for ind, got {ind}")
+    rows, columns = tuple(A.sizes[:ind]), tuple(A.sizes[ind:])
+    if numel(rows) != numel(columns):
+        raise RuntimeError(f"linalg.tensorinv: expected sizes {rows} and {columns} to have the same product")
+    return reshape(linalg_inv(reshape(A, (numel(rows), -1))), (*columns, *rows))
+
+
+@composite(torch=False)
+def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Any:
+    """The X with tensordot(A, X, X.ndim) = B."""
+    if dims is not None:
+        moved = [d % len(A.sizes) for d in dims]
+        A = A.permute((*[d for d in range(len(A.sizes)) if d not in moved], *moved))
+    unknown = tuple(A.sizes[len(B.sizes) :])
+    matrix = reshape(A, (numel(B.sizes), numel(unknown)))
+    return reshape(linalg_solve(matrix, reshape(B, (-1,))), unknown)
