@@ -50,7 +50,7 @@ _RANDOM_NAMES = frozenset(
         "_standard_gamma",
         "_sample_dirichlet",
     )
-    + ("dropout", "scaled_dot_product_attention")
+    + ("dropout", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu")
 )
 _with_side_effect: set[Callable] = {print}
 
@@ -85,7 +85,8 @@ def is_random(node: Node) -> bool:
 
 def _called_name(node: Node) -> str:
     """The name of the operation, if the target is a method's name or an Op; other functions go by identity."""
-    return node.target if isinstance(node.target, str) else getattr(node.target, "name", "")
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "name", "")
+    return name.rpartition(".")[2]  # F.dropout is a dropout
 
 
 def is_impure(node: Node) -> bool:

@@ -66,9 +66,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def _check_arguments(self) -> None:
-        if (
-            not isinstance(self.dropout, numbers.Number) or isinstance(self.dropout, bool) or not 0 <= self.dropout <= 1  # type: ignore[operator]
-        ):
+        if not isinstance(self.dropout, numbers.Number) or isinstance(self.dropout, bool) or not 0 <= self.dropout <= 1:
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
@@ -266,7 +264,7 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units: r, z = sigmoid(...), n = tanh(W x + r (W h)), h' = (1 - z) n + z h. Gives (output, h_n)."""
+    """Gated recurrent units: r, z = sigmoid(..), n = tanh(W x + r (W h)), h' = (1 - z) n + z h. Gives (output, h_n)."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
@@ -338,7 +336,7 @@ class RNNCellBase(Module):
                 )
             if tuple(state.shape[:-1]) != batch:
                 raise RuntimeError(
-                    f"Input batch size {list(batch)} doesn't match hidden{i} batch size {list(state.shape[:-1])}"
+                    f"Input batch size {_count(batch)} doesn't match hidden{i} batch size {_count(state.shape[:-1])}"
                 )
         return tuple(states)
 
@@ -352,6 +350,10 @@ class RNNCellBase(Module):
         if getattr(self, "nonlinearity", "tanh") != "tanh":
             text += f", nonlinearity={self.nonlinearity}"
         return text
+
+
+def _count(batch: tuple[int, ...]) -> int | str:
+    return batch[0] if batch else "none"
 
 
 class RNNCell(RNNCellBase):

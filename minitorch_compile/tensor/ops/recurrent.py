@@ -41,7 +41,8 @@ class _Weights:
     def __init__(self, parameters: Sequence[Any], has_biases: bool) -> None:
         rest = list(parameters)
         self.w_ih, self.w_hh = rest.pop(0), rest.pop(0)
-        self.b_ih, self.b_hh = (rest.pop(0), rest.pop(0)) if has_biases else (None, None)
+        self.b_ih: Any = rest.pop(0) if has_biases else None
+        self.b_hh: Any = rest.pop(0) if has_biases else None
         self.w_hr = rest.pop(0) if rest else None
 
     def both_biases(self) -> Any:

@@ -12,7 +12,6 @@ tensor([4]) tensor([40])
 from __future__ import annotations
 
 import itertools
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -95,9 +94,7 @@ class DataLoader(Generic[T_co]):
 
     def _check_workers(self, prefetch_factor: int | None, context: Any) -> None:
         if self.num_workers < 0:
-            raise ValueError(
-                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
-            )
+            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
         if self.timeout < 0:
             raise ValueError("timeout option should be non-negative")
         if self.num_workers == 0 and prefetch_factor is not None:

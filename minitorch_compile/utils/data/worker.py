@@ -12,7 +12,7 @@ import random
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,20 +42,23 @@ def get_worker_info() -> WorkerInfo | None:
     return _Process.worker
 
 
-class Task(NamedTuple):
+@dataclass(frozen=True)
+class Task:
     """Make batch number `index` out of these items; of an iterable dataset, that many of the next ones."""
 
     index: int
     items: Any
 
 
-class Restart(NamedTuple):
+@dataclass(frozen=True)
+class Restart:
     """Begin the dataset anew: another epoch of a worker that stayed."""
 
     seed: int
 
 
-class Result(NamedTuple):
+@dataclass(frozen=True)
+class Result:
     """Batch number `index`, made by a worker. `finished`: there is none, its iterable dataset has ended."""
 
     index: int
@@ -65,7 +68,8 @@ class Result(NamedTuple):
     finished: bool = False
 
 
-class Failure(NamedTuple):
+@dataclass(frozen=True)
+class Failure:
     """An exception of a worker, as text: it may not survive the way between processes itself."""
 
     kind: type[BaseException]
@@ -98,9 +102,7 @@ def fetch(dataset: Any, indices: Any, collate: Callable[[Any], Any], batched: bo
     return collate(many(indices) if callable(many) else [dataset[i] for i in indices])
 
 
-def fetch_next(
-    items: Iterator[Any], count: int | None, collate: Callable[[Any], Any], drop_last: bool
-) -> Any:
+def fetch_next(items: Iterator[Any], count: int | None, collate: Callable[[Any], Any], drop_last: bool) -> Any:
     """The batch of the next `count` items of an iterable dataset; None for one item alone. StopIteration at its end."""
     if count is None:
         return collate(next(items))
@@ -151,7 +153,7 @@ def _send(results: Any, result: Result) -> bool:
         return False
     except Exception as error:  # noqa: BLE001  # the batch, or the class of an exception, can't be pickled
         text = "".join(traceback.format_exception(error)) if result.failure is None else result.failure.text
-        results.send(Result(result.index, result.worker, failure=Failure(RuntimeError, text)))
+        return _send(results, Result(result.index, result.worker, failure=Failure(RuntimeError, text)))
     return True
 
 

@@ -150,12 +150,12 @@ class WorkerPool:
     def _receive(self) -> None:
         """Waits for results, and for the death of a worker."""
         deadline = None if self.timeout is None else time.monotonic() + self.timeout
-        ready = wait(self.results, None if deadline is None else max(0.0, deadline - time.monotonic()))
+        ready: list[Any] = wait(self.results, None if deadline is None else max(0.0, deadline - time.monotonic()))
         if not ready:
             raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds")
         for connection in ready:
             try:
-                result = connection.recv()  # type: ignore[union-attr]
+                result = connection.recv()
             except EOFError:
                 raise self._death(self.results.index(connection)) from None
             self._take(result)

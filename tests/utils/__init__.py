@@ -1,0 +1,1 @@
+"""Tests of utils: datasets and their loading, gradient checkpoints."""
