@@ -212,7 +212,7 @@ from minitorch_compile.tensor.ops.normalization import (
     native_layer_norm,
     scaled_dot_product_attention,
 )
-from minitorch_compile.tensor.ops.norms import _vector_norm, linalg_matrix_norm, linalg_norm, linalg_vector_norm
+from minitorch_compile.tensor.ops.norms import _vector_norm, linalg_matrix_norm, linalg_norm, linalg_vector_norm, norm
 from minitorch_compile.tensor.ops.padding import constant_pad_nd, pad
 from minitorch_compile.tensor.ops.pointwise import (
     abs,
@@ -645,6 +645,7 @@ __all__ = [
     "new_zeros",
     "nextafter",
     "nonzero",
+    "norm",
     "normal",
     "normal_",
     "normal_random",

@@ -152,3 +152,17 @@ def linalg_norm(
     if count == 2 or isinstance(ord, str):
         return linalg_matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return linalg_vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+@composite(methods=True)
+def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Any:
+    """torch.norm: the vector norm of all elements, or over the dimensions in `dim`, however many they are.
+
+    "fro" is 2; "nuc" is the sum of the singular values of the matrices that two dimensions make.
+    """
+    if p == "nuc":
+        matrix = tuple(range(len(input.sizes))) if dim is None else dim
+        return linalg_matrix_norm(input, "nuc", matrix, keepdim, dtype=dtype)  # type: ignore[arg-type]
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: unknown norm {p!r}; choose 'fro', 'nuc' or a number")
+    return linalg_vector_norm(input, 2 if p == "fro" or p is None else p, dim, keepdim, dtype=dtype)
