@@ -352,6 +352,37 @@ def _() -> Iterator[Call]:
     yield sample(4, dtype=int64), sample(2, 3, dtype=int64), sample(3, 4, dtype=int64, seed=1), 2, 3
 
 
+@row(ops.native_batch_norm)
+def _() -> Iterator[Call]:
+    for element in (float32, float64):
+        yield sample(3, 2, dtype=element), sample(2, dtype=element), sample(2, dtype=element, seed=1), 1e-5
+    yield sample(3, 2, 4), None, sample(2), 1e-3
+    yield sample(3, 2, 4, 1), sample(2), None, 1e-3
+    yield sample(2, 4, 3, 3).permute(0, 3, 1, 2), None, None, 1e-5
+
+
+@row(ops.hardtanh)
+@row(ops.elu)
+@row(ops.softplus)
+def _() -> Iterator[Call]:
+    for (x,) in unary_calls():
+        yield (x,)
+        yield x, 0.5, 2.0
+
+
+@row(ops.leaky_relu)
+def _() -> Iterator[Call]:
+    for (x,), slope in product(unary_calls(), (0.01, -0.5)):
+        yield x, slope
+
+
+@row(ops.binary_cross_entropy)
+def _() -> Iterator[Call]:
+    for element in (float32, float64):
+        yield ops.sigmoid(sample(3, 4, dtype=element)), ops.sigmoid(sample(3, 4, dtype=element, seed=1))
+    yield tensor([0.0, 1.0, 0.0, 1.0]), tensor([0.0, 0.0, 1.0, 1.0])
+
+
 @row(ops.native_layer_norm)
 def _() -> Iterator[Call]:
     for element in (float32, float64):

@@ -249,13 +249,13 @@ def test_cross_entropy_with_ignored_targets_weights_and_probabilities() -> None:
 
 def test_dropout_keeps_the_expectation_and_repeats_with_its_seed() -> None:
     torch.manual_seed(3)
-    a = torch.dropout(torch.ones(20_000), 0.25)
+    a = torch.dropout(torch.ones(20_000), 0.25, True)
     torch.manual_seed(3)
-    assert (a == torch.dropout(torch.ones(20_000), 0.25)).all()
+    assert (a == torch.dropout(torch.ones(20_000), 0.25, True)).all()
     assert a.mean().item() == pytest.approx(1, abs=0.02)
     assert sorted({round(v, 4) for v in a.tolist()}) == [0.0, round(1 / 0.75, 4)]
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        torch.dropout(a, 1.5)
+    with pytest.raises(RuntimeError, match="between 0 and 1"):
+        torch.dropout(a, 1.5, True)
 
 
 def test_random_streams_have_the_right_moments_and_do_not_repeat() -> None:

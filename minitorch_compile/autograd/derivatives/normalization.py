@@ -1,4 +1,4 @@
-"""The derivative of layer normalisation.
+"""Derivatives of normalisation.
 
 >>> from minitorch_compile.tensor import ones, ops, tensor
 >>> from minitorch_compile.autograd import grad
@@ -9,10 +9,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.strides import numel
 
 Grads = tuple[Tensor | None, Tensor | None, Tensor | None]
 
@@ -27,36 +29,66 @@ def _(
     bias: Layout,
     eps: float,
 ) -> Gradients:
-    upper, (_, mean, rstd) = grad[0], out
+    (upper, by_mean, by_rstd), (_, mean, rstd) = grad, out
     dims = tuple(range(len(x.sizes) - len(normalized_shape), len(x.sizes)))
     normalized = (x - mean) * rstd
+
+    def by_input() -> Any:
+        count = numel(normalized_shape)
+        scaled = upper if upper is None or weight is None else upper * weight
+        by_rstd_too = None if by_rstd is None else by_rstd * (-rstd * rstd / count) * normalized
+        return _total(_through_statistics(scaled, normalized, rstd, dims), _share(by_mean, count, x), by_rstd_too)
+
     return (
-        lambda: _input_gradient(grad, normalized, rstd, weight, dims),
+        by_input,
         None,
         lambda: None if upper is None else sum_to(upper * normalized, weight),
         lambda: None if upper is None else sum_to(upper, bias),
     )
 
 
-def _input_gradient(grad: Grads, normalized: Tensor, rstd: Tensor, weight: Tensor | None, dims: tuple[int, ...]) -> Any:
-    """The row's gradient less its mean and less its part along the normalised row: moving along these changes nothing.
+@derivative(ops.native_batch_norm)
+def _(
+    grad: Grads, out: tuple[Unused, Tensor, Tensor], x: Tensor, weight: Tensor, bias: Layout, eps: float
+) -> Gradients:
+    (upper, by_mean, by_variance), (_, mean, variance) = grad, out
+    dims = [d for d in range(len(x.sizes)) if d != 1]
+    channel = (-1, *[1] * (len(x.sizes) - 2))
+    rstd = ops.rsqrt(variance + eps)
+    normalized = (x - mean) * rstd
+
+    def by_input() -> Any:
+        count = numel(x.sizes[d] for d in dims)
+        scaled = upper if upper is None or weight is None else upper * ops.reshape(weight, channel)
+        by_variance_too = None if by_variance is None else by_variance * (x - mean) * (2 / count)
+        return _total(_through_statistics(scaled, normalized, rstd, dims), _share(by_mean, count, x), by_variance_too)
+
+    return (
+        by_input,
+        lambda: None if upper is None else ops.reshape(ops.sum(upper * normalized, dims), tuple(weight.sizes)),
+        lambda: None if upper is None else ops.reshape(ops.sum(upper, dims), tuple(bias.sizes)),
+    )
+
+
+def _through_statistics(grad: Any, normalized: Tensor, rstd: Tensor, dims: Sequence[int]) -> Any:
+    """The gradient less its mean and less its part along what is normalised: moving along these changes nothing.
 
     With n = normalized, mean' = 1/N and rstd' = -rstd^2 n / N for a row of N elements.
     """
-    upper, by_mean, by_rstd = grad
+    if grad is None:
+        return None
+    return (grad - ops.mean(grad, dims, True) - normalized * ops.mean(grad * normalized, dims, True)) * rstd
+
+
+def _share(by_mean: Any, count: int, x: Tensor) -> Any:
+    """What each element gets of the gradient of the mean."""
+    return None if by_mean is None else ops.expand(by_mean / count, tuple(x.sizes))
+
+
+def _total(*parts: Any) -> Any:
+    """The sum of the gradients that there are."""
     total = None
-    if upper is not None:
-        g = upper if weight is None else upper * weight
-        total = (g - ops.mean(g, dims, True) - normalized * ops.mean(g * normalized, dims, True)) * rstd
-    count = 1
-    for d in dims:
-        count *= normalized.sizes[d]
-    if by_mean is not None:
-        total = _plus(total, ops.expand(by_mean / count, tuple(normalized.sizes)))
-    if by_rstd is not None:
-        total = _plus(total, by_rstd * (-rstd * rstd / count) * normalized)
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
     return total
-
-
-def _plus(total: Any, part: Any) -> Any:
-    return part if total is None else total + part

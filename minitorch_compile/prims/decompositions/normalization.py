@@ -13,6 +13,7 @@ from typing import Any
 
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.ops.normalization import scaled_channels
 
 Tensor = Any
 
@@ -30,3 +31,13 @@ def _(
     if weight is not None:
         out = out * weight
     return (out if bias is None else out + bias), mean, rstd
+
+
+@decomposes(ops.native_batch_norm)
+def _(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Two passes over each channel, as for rows."""
+    dims = [d for d in range(len(x.sizes)) if d != 1]
+    mean = ops.mean(x, dims, True)
+    centred = x - mean
+    variance = ops.mean(centred * centred, dims, True)
+    return scaled_channels(centred * ops.rsqrt(variance + eps), weight, bias), mean, variance

@@ -1,4 +1,4 @@
-"""Normalisation, and attention, which is a normalisation of scores.
+"""Normalisation: numbers are shifted to mean 0 and scaled to variance 1; what differs is which are taken together.
 
 >>> from minitorch_compile.tensor import tensor
 >>> layer_norm(tensor([[1.0, 3.0]]), (2,))
@@ -7,25 +7,21 @@ tensor([[-1.0000,  1.0000]])
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.contraction import matmul
-from minitorch_compile.tensor.ops.creation import ones
-from minitorch_compile.tensor.ops.indexing import tril
-from minitorch_compile.tensor.ops.pointwise import rsqrt, square, where
-from minitorch_compile.tensor.ops.random import dropout
-from minitorch_compile.tensor.ops.reduction import mean, softmax
-from minitorch_compile.tensor.ops.view import transpose
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.ops.pointwise import rsqrt
+from minitorch_compile.tensor.ops.reduction import mean, sum
+from minitorch_compile.tensor.ops.view import reshape
+from minitorch_compile.tensor.strides import elementwise_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+# ---------------------------------------------------------------------------------------------------- rows
 
 
 @kernel_op("normalization", torch=False)
@@ -82,75 +78,170 @@ def layer_norm(
     return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
 
 
-@composite(torch=False, functional=True)
+@composite(functional=True)
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Any:
+    """Rows, the last dimensions of sizes `normalized_shape`, divided by their root mean square (Zhang and Sennrich
+    2019).
+
+    `eps` is added under the root: the smallest step at 1 of the dtype, unless given. RuntimeError for other sizes.
+    """
+    rows = len(normalized_shape)
+    if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"rms_norm: given normalized_shape={list(normalized_shape)}, expected input with sizes [*,"
+            f" {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
+        )
+    dims = tuple(range(len(input.sizes) - rows, len(input.sizes)))
+    epsilon = float(np.finfo(input.dtype.numpy).eps) if eps is None else eps
+    out = input * rsqrt(mean(input * input, dims, True) + epsilon)
+    return out if weight is None else out * weight
+
+
+@composite(functional=True)
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Any:
+    """The channels (dimension 1) of each sample in `num_groups` groups, each normalised as a whole (Wu and He 2018).
+
+    RuntimeError if the groups don't divide the channels, ValueError for groups of one number.
+    """
+    if len(input.sizes) < 2:
+        raise RuntimeError(f"group_norm: Expected at least 2 dimensions for input, got sizes {list(input.sizes)}")
+    samples, channels = input.sizes[:2]
+    if num_groups <= 0 or channels % num_groups:
+        raise RuntimeError(
+            "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape"
+            f" {list(input.sizes)} and num_groups={num_groups}"
+        )
+    grouped = reshape(input, (samples, num_groups, numel(input.sizes[1:]) // num_groups))
+    out = reshape(native_layer_norm(grouped, grouped.sizes[2:], None, None, eps)[0], tuple(input.sizes))
+    return scaled_channels(out, weight, bias)
+
+
+def scaled_channels(x: Any, weight: Any, bias: Any) -> Any:
+    """Each channel (dimension 1) times its weight, plus its bias, if there are such."""
+    channel = (-1, *[1] * (len(x.sizes) - 2))
+    if weight is not None:
+        x = x * reshape(weight, channel)
+    return x if bias is None else x + reshape(bias, channel)
+
+
+# ---------------------------------------------------------------------------------------------------- channels
+
+
+@kernel_op("normalization", torch=False)
+def native_batch_norm(input: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
+    """(out, mean, variance): each channel (dimension 1) shifted to mean 0 and scaled to variance 1, then by weight and
+    bias. The variance is the biased one; both statistics have size 1 in all other dimensions."""
+    axes = tuple(d for d in range(input.ndim) if d != 1)
+    mean = input.mean(axes, keepdims=True, dtype=input.dtype)
+    out = input - mean
+    variance = np.mean(out * out, axes, keepdims=True, dtype=input.dtype)
+    scale = 1 / np.sqrt(variance + input.dtype.type(eps))
+    channel = (-1, *[1] * (input.ndim - 2))
+    out *= scale if weight is None else scale * weight.reshape(channel)
+    if bias is not None:
+        out += bias.reshape(channel)
+    return out, np.ascontiguousarray(mean), np.ascontiguousarray(variance)
+
+
+@native_batch_norm.shape_rule
+def _batch_norm_rule(
+    input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, eps: float
+) -> tuple[Any, Any, Any]:
+    channels = input.sizes[1]
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        check_channels("batch_norm", name, parameter, channels)
+    statistics = tuple(n if d == 1 else 1 for d, n in enumerate(input.sizes))
+    strides = elementwise_strides(input.sizes, [(input.sizes, input.strides)])
+    return (
+        empty_fake(input.sizes, strides, input.dtype),
+        empty_fake(statistics, None, input.dtype),
+        empty_fake(statistics, None, input.dtype),
+    )
+
+
+def check_channels(op: str, name: str, parameter: Any, channels: int) -> None:
+    """RuntimeError unless there is one number for each channel."""
+    if parameter is not None and numel(parameter.sizes) != channels:
+        raise RuntimeError(f"{op}: {name} should contain {channels} elements not {numel(parameter.sizes)}")
+
+
+@composite()
 def batch_norm(
     input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
     running_mean: Tensor | None,
     running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
 ) -> Any:
     """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1 (Ioffe and Szegedy 2015).
 
     In training by the statistics of the batch, towards which the running ones are moved, in place; else by the running
-    ones.
+    ones. `cudnn_enabled` is PyTorch's, and unused.
     """
-    channel = (1, -1, *[1] * (len(input.sizes) - 2))
+    for name, parameter in (("running_mean", running_mean), ("running_var", running_var)):
+        check_channels("batch_norm", name, parameter, input.sizes[1])
     if training:
-        mean_, var_ = _batch_statistics(input)
-        _move_running(running_mean, mean_, 1.0, momentum)
-        count = numel(input.sizes) // max(input.sizes[1], 1)
-        _move_running(running_var, var_, count / max(count - 1, 1), momentum)
-    elif running_mean is None or running_var is None:
+        return _by_the_batch(input, weight, bias, running_mean, running_var, momentum, eps)
+    if running_mean is None or running_var is None:
         raise RuntimeError("batch_norm: expected running_mean and running_var to be defined when training=False")
-    else:
-        mean_, var_ = running_mean.view(channel), running_var.view(channel)
-    scale = rsqrt(var_ + eps)
+    check_channels("batch_norm", "weight", weight, input.sizes[1])
+    check_channels("batch_norm", "bias", bias, input.sizes[1])
+    scale = rsqrt(running_var + eps)
     if weight is not None:
-        scale = scale * weight.view(channel)
-    out = (input - mean_) * scale
-    return out if bias is None else out + bias.view(channel)
+        scale = scale * weight
+    shift = -running_mean * scale
+    return scaled_channels(input, scale, shift if bias is None else bias + shift)
 
 
-def _batch_statistics(input: Tensor) -> tuple[Any, Any]:
-    """The mean and the biased variance of each channel, with size-1 dimensions for the others."""
-    dims = [d for d in range(len(input.sizes)) if d != 1]
-    if numel(input.sizes[d] for d in dims) <= 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.sizes}")
-    centre = mean(input, dims, True)
-    return centre, mean(square(input - centre), dims, True)
+def _by_the_batch(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
+) -> Any:
+    out, centre, variance = native_batch_norm(input, weight, bias, eps)
+    count = numel(input.sizes) // max(input.sizes[1], 1)
+    move_running(running_mean, reshape(centre.detach(), (-1,)), momentum)
+    move_running(running_var, reshape(variance.detach(), (-1,)) * (count / max(count - 1, 1)), momentum)
+    return out
 
 
-def _move_running(running: Any, batch: Any, factor: float, momentum: float) -> None:
+def move_running(running: Any, batch: Any, momentum: float) -> None:
+    """Moves a running statistic, if there is one, towards that of a batch, in place."""
     if running is not None:
         with no_grad():
-            running.copy_(running * (1 - momentum) + batch.detach().view(-1) * (momentum * factor))
+            running.copy_(running * (1 - momentum) + batch * momentum)
 
 
-@composite(torch=False, functional=True)
-def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
+@composite()
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
 ) -> Any:
-    """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given.
+    """Each channel of each sample normalised by itself (Ulyanov et al. 2016); the running statistics are averages over
+    the samples. By the running ones unless `use_input_stats`. `cudnn_enabled` is PyTorch's, and unused."""
+    if not use_input_stats:
+        return batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    samples, channels = input.sizes[:2]
+    apart = reshape(input, (1, samples * channels, *input.sizes[2:]))
+    out, centre, variance = native_batch_norm(apart, None, None, eps)
+    count = numel(input.sizes[2:])
+    move_running(running_mean, _over_samples(centre, samples, channels), momentum)
+    move_running(running_var, _over_samples(variance, samples, channels) * (count / max(count - 1, 1)), momentum)
+    return scaled_channels(reshape(out, tuple(input.sizes)), weight, bias)
 
-    `attn_mask`: bool (True takes part) or added to the scores. `is_causal`: each place sees itself and the ones before
-    it.
-    """
-    factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
-    scores = matmul(query, transpose(key, -2, -1)) * factor
-    if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError("scaled_dot_product_attention: pass attn_mask or is_causal=True, not both")
-        attn_mask = tril(ones(query.sizes[-2], key.sizes[-2], dtype=bool_))
-    if attn_mask is not None:
-        scores = where(attn_mask, scores, float("-inf")) if attn_mask.dtype is bool_ else scores + attn_mask
-    return matmul(dropout(softmax(scores, -1), dropout_p), value)
+
+def _over_samples(statistic: Any, samples: int, channels: int) -> Any:
+    return sum(reshape(statistic.detach(), (samples, channels)), 0) / samples

@@ -242,17 +242,3 @@ def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **pla
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
     order = wrap(np.argsort(uniform_random(sizes_of("randperm", n), float64, generator).array, kind="stable"))
     return placed(order if dtype is None else to_copy(order, dtype), **placement)
-
-
-@composite(functional=True)
-def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Any:
-    """Each element is 0 with probability p, else divided by 1 - p, so that the expectation stays. Only when
-    training."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
-        return input
-    if p == 1:
-        return input * 0
-    keep = rand_like(input) >= p
-    return input * keep / (1 - p)

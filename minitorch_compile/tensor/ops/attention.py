@@ -1,0 +1,99 @@
+"""Attention: each query takes a weighted average of the values, by how well it agrees with their keys.
+
+>>> from minitorch_compile.tensor import tensor
+>>> keys = tensor([[1.0, 0.0], [0.0, 1.0]])
+>>> scaled_dot_product_attention(keys * 10, keys, tensor([[1.0], [2.0]]))
+tensor([[1.0008],
+        [1.9992]])
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.contraction import matmul
+from minitorch_compile.tensor.ops.creation import ones
+from minitorch_compile.tensor.ops.dropout import dropout
+from minitorch_compile.tensor.ops.pointwise import where
+from minitorch_compile.tensor.ops.reduction import amax, softmax
+from minitorch_compile.tensor.ops.triangles import tril
+from minitorch_compile.tensor.ops.view import expand, reshape, transpose, unsqueeze
+
+
+@composite(torch=False, functional=True)
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """softmax(query key^T * scale) value over the last two dimensions, (..., L, E); scale is 1 / sqrt(E) unless given.
+
+    `attn_mask`: bool (True takes part) or added to the scores; a query that may see nothing gets zeros. `is_causal`:
+    each place sees itself and the ones before it. `enable_gqa`: several heads (dimension -3) of the query share one of
+    the key and value. RuntimeError for other dtypes, and for a mask together with is_causal.
+    """
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        key, value = _shared_heads(query, key), _shared_heads(query, value)
+    factor = 1 / math.sqrt(query.sizes[-1]) if scale is None else scale
+    scores = matmul(query * factor, transpose(key, -2, -1))
+    if is_causal:
+        visible = tril(ones(query.sizes[-2], key.sizes[-2], dtype=bool_))
+        weights = softmax(where(visible, scores, float("-inf")), -1)
+    elif attn_mask is None:
+        weights = softmax(scores, -1)
+    else:
+        weights = _masked_softmax(scores, attn_mask)
+    return matmul(dropout(weights, dropout_p, True) if dropout_p else weights, value)
+
+
+def _masked_softmax(scores: Any, mask: Any) -> Any:
+    """softmax of what the mask leaves; zeros, not NaN, in a row where it leaves nothing."""
+    scores = where(mask, scores, float("-inf")) if mask.dtype is bool_ else scores + mask
+    nothing = amax(scores, -1, True) == float("-inf")
+    return where(nothing, 0.0, softmax(where(nothing, 0.0, scores), -1))
+
+
+def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
+    name = "scaled_dot_product_attention"
+    if not (query.dtype is key.dtype is value.dtype):
+        raise RuntimeError(
+            f"{name}: Expected query, key, and value to have the same dtype, but got query.dtype: {query.dtype}"
+            f" key.dtype: {key.dtype} and value.dtype: {value.dtype} instead."
+        )
+    if min(len(x.sizes) for x in (query, key, value)) < 2:
+        raise RuntimeError(f"{name}: Expected query, key, and value to all be at least 2 dimensional")
+    if mask is None:
+        return
+    if is_causal:
+        raise RuntimeError(f"{name}: Explicit attn_mask should not be set when is_causal=True")
+    if mask.dtype is not bool_ and mask.dtype is not query.dtype:
+        raise RuntimeError(
+            f"{name}: Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype:"
+            f" {mask.dtype} and query.dtype: {query.dtype} instead."
+        )
+
+
+def _shared_heads(query: Any, shared: Any) -> Any:
+    """Each head of a key or value repeated for the heads of the query that share it. RuntimeError if it doesn't come
+    out even."""
+    heads, groups = query.sizes[-3], shared.sizes[-3]
+    if heads == groups:
+        return shared
+    if heads % groups:
+        raise RuntimeError(
+            "scaled_dot_product_attention: Number of heads in key and value must divide the number of heads in query,"
+            f" got {groups} and {heads}"
+        )
+    *batch, _, length, width = shared.sizes
+    repeated = expand(unsqueeze(shared, -3), (*batch, groups, heads // groups, length, width))
+    return reshape(repeated, (*batch, heads, length, width))
