@@ -120,9 +120,9 @@ class CompiledNode(Node):
         return [None if place is None else results[place] for place in self.function.gradients]
 
     def _check_versions(self, saved: Sequence[TensorBase]) -> None:
-        for position, (x, version) in enumerate(zip(saved, self.versions, strict=True)):
+        for x, version in zip(saved, self.versions, strict=True):
             if x.storage.version != version:
-                raise modified_inplace(x, f"value {position} that a compiled forward pass saved", version)
+                raise modified_inplace(x, version, x.grad_fn, x.output_index)
 
     def release(self) -> None:
         self.saved = None

@@ -7,23 +7,48 @@
 tensor([2., 4.])
 """
 
-from minitorch_compile.autograd import derivatives, function, hooks, tape  # fills the table; installs the tape
+from minitorch_compile.autograd import (
+    derivatives,
+    function,
+    functional,
+    graph,
+    hooks,
+    tape,
+)  # fills the table; installs the tape
+from minitorch_compile.autograd.anomaly_mode import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from minitorch_compile.autograd.engine import backward, grad
 from minitorch_compile.autograd.function import Function
 from minitorch_compile.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from minitorch_compile.autograd.variable import Variable
+from minitorch_compile.tensor import grad_mode
 from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from minitorch_compile.tensor.inference_mode import inference_mode
 
 __all__ = [
     "Function",
     "GradcheckError",
+    "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "function",
+    "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "hooks",
+    "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

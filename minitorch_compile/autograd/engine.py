@@ -19,8 +19,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from minitorch_compile.autograd.accumulate import accumulate
+from minitorch_compile.autograd.anomaly_mode import anomalies, apply_watched
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import AccumulateGrad, Edge, Grad, Node
+from minitorch_compile.autograd.node import AccumulateGrad, AfterApply, Edge, Grad, Node
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import set_grad_enabled
 from minitorch_compile.tensor.strides import numel
@@ -78,13 +79,18 @@ class BackwardPass:
         if isinstance(node, AccumulateGrad):
             if self.accumulates:
                 accumulate(node, grads[0], self.create_graph, self.shared)
+                if node.hooks:
+                    self.after(node, (), grads)
             return
         wanted = [
             target is not None and (self.needed is None or target in self.needed) for target, _ in node.next_functions
         ]
         if not any(wanted):
             return
-        for edge, grad, want in zip(node.next_functions, node.apply(grads, wanted), wanted, strict=True):
+        gradients = apply_watched(node, grads, wanted) if anomalies.enabled else node.apply(grads, wanted)
+        if node.hooks:
+            gradients = self.after(node, gradients, grads)
+        for edge, grad, want in zip(node.next_functions, gradients, wanted, strict=True):
             if want and grad is not None:
                 if not node.new_gradients:
                     self.shared.add(grad.storage)
@@ -95,8 +101,18 @@ class BackwardPass:
     def call_hooks(self, node: Node, grads: list[Grad]) -> None:
         assert node.hooks is not None
         for hook in list(node.hooks.values()):
-            hook(grads)
+            if not isinstance(hook, AfterApply):
+                hook(grads)
         self.shared.update(g.storage for g in grads if g is not None)  # a hook may have kept it
+
+    def after(self, node: Node, gradients: Sequence[Grad], grads: list[Grad]) -> Sequence[Grad]:
+        """The gradients of a node's inputs, as its hooks leave them."""
+        assert node.hooks is not None
+        for hook in list(node.hooks.values()):
+            if isinstance(hook, AfterApply):
+                gradients = hook(gradients, grads)
+        self.shared.update(g.storage for g in gradients if g is not None)
+        return gradients
 
 
 def backward(
@@ -104,24 +120,31 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
     """Adds to `.grad` of every leaf (or only of the leaves in `inputs`) the sum of the gradients of `tensors`.
 
     `grad_tensors` are the gradients of the tensors themselves, 1 for a tensor of one element if None. The graph is
     freed unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be
-    differentiated.
+    differentiated. `inputs` may also be tensors that aren't leaves. `grad_variables` is the old name of `grad_tensors`.
     """
     outputs = _sequence(tensors, "tensors")
-    given = _given_gradients(outputs, grad_tensors)
-    needed = None
-    if inputs is not None:
-        wanted = _sequence(inputs, "inputs")
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        needed = _leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
+    given = _given_gradients(outputs, grad_variables if grad_tensors is None else grad_tensors)
+    if inputs is None:
+        _walk_from(outputs, given, BackwardPass(retain_graph, create_graph))
+        return
+    wanted = _sequence(inputs, "inputs")
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    inner = {gradient_edge(x): x for x in wanted if x.grad_fn is not None}
+    needed = _leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
     walk = BackwardPass(retain_graph, create_graph, needed)
+    walk.captured, walk.capturing = dict.fromkeys(inner), {node for node, _ in inner}
     _walk_from(outputs, given, walk)
+    for edge, x in inner.items():
+        if walk.captured[edge] is not None:
+            x.grad = walk.captured[edge] if x.grad is None else ops.add(x.grad, walk.captured[edge])
 
 
 def grad(
@@ -131,12 +154,23 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
 
-    RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None.
+    RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
+    zeros with `materialize_grads`.
     """
+    if is_grads_batched:
+        raise NotImplementedError(
+            "grad: is_grads_batched=True needs vmap, which doesn't run over the tape here; call grad for each row of"
+            " grad_outputs with retain_graph=True, and stack the results"
+        )
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     outputs, inputs = _sequence(outputs, "outputs"), _sequence(inputs, "inputs")
     for i, x in enumerate(inputs):
         if not x.requires_grad:
@@ -197,6 +231,8 @@ def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of"
                 f" {x.sizes}."
             )
+        elif g is not None and g.dtype is not x.dtype and x.requires_grad:
+            given[i] = ops.to_copy(g, x.dtype)
     return given
 
 

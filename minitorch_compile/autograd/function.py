@@ -26,6 +26,7 @@ from typing import Any
 
 from minitorch_compile.autograd.function_node import FunctionNode
 from minitorch_compile.autograd.node import Grad, Node
+from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import no_grad, state
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -69,6 +70,8 @@ class Function:
             return result
         several = isinstance(result, (tuple, list))
         outputs = ctx.attach(result if several else (result,), args)
+        if watchers:
+            tell(ctx)
         return outputs if several else outputs[0]
 
 

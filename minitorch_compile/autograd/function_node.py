@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.autograd.derivative_table import sum_to
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, NO_EDGE, Grad, Layout, Node, modified_inplace
 from minitorch_compile.autograd.op_node import twin
+from minitorch_compile.autograd.saved_tensors_hooks import Pack, Packed, Unpack
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
@@ -103,6 +105,13 @@ class FunctionNode(Node):
         self._versions = tuple(0 if x is None else x.storage.version for x in self._saved)
         self._saved = tuple(twin(x) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
 
+    def pack_saved(self, pack: Pack, unpack: Unpack) -> None:
+        """Leaves what is kept of the saved tensors to a pair of hooks."""
+        assert self._saved is not None
+        self._saved = tuple(
+            None if x is None else Packed(x, pack, unpack, i in self._saved_outputs) for i, x in enumerate(self._saved)
+        )
+
     # ------------------------------------------------------------------------------------ backward
 
     @property
@@ -110,13 +119,19 @@ class FunctionNode(Node):
         """What was saved. RuntimeError once freed, or if one was modified in place since."""
         if self._saved is None:
             raise RuntimeError(FREED)
+        if any(isinstance(x, Packed) for x in self._saved):
+            return self._results([None if x is None else x.tensor() for x in self._saved])
         for index, (x, version) in enumerate(zip(self._saved, self._versions, strict=False)):
             if x is not None and x.storage.version != version:
                 output = self._saved_outputs.get(index)
                 raise modified_inplace(x, version, *((x.grad_fn, x.output_index) if output is None else (self, output)))
+        return self._results(self._saved)
+
+    def _results(self, saved: Sequence[Any]) -> tuple[Any, ...]:
+        """The saved tensors, the outputs among them as results of this node if that matters now."""
         if not state.enabled:
-            return self._saved
-        return tuple(self._result(x, i) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
+            return tuple(saved)
+        return tuple(self._result(x, i) if i in self._saved_outputs else x for i, x in enumerate(saved))
 
     def _result(self, x: Any, index: int) -> Any:
         result = twin(x)
@@ -155,13 +170,20 @@ class FunctionNode(Node):
                 raise TypeError(
                     f"function {self._name}: expected Tensor or None for gradient {i}, got {type(g).__name__}"
                 )
-            if g.sizes != layout.sizes:
-                raise RuntimeError(
-                    f"Function {self._name} returned an invalid gradient at index {i} - got {list(g.sizes)} but"
-                    " expected"
-                    f" shape compatible with {list(layout.sizes)}"
-                )
+            if g.sizes != layout.sizes or g.dtype is not layout.dtype:
+                gradients[i] = self._fitted(g, layout, i)
         return gradients
+
+    def _fitted(self, g: Any, layout: Layout, i: int) -> Any:
+        """A gradient of another dtype converted, one of a broadcast argument summed. RuntimeError if it can't fit."""
+        lead = len(g.sizes) - len(layout.sizes)
+        pairs = zip(g.sizes[max(lead, 0) :], layout.sizes, strict=False)
+        if lead < 0 or any(n != wanted and wanted != 1 for n, wanted in pairs):
+            raise RuntimeError(
+                f"Function {self._name} returned an invalid gradient at index {i} - got {list(g.sizes)} but expected"
+                f" shape compatible with {list(layout.sizes)}"
+            )
+        return sum_to(g, layout)
 
     def release(self) -> None:
         if self._saved:

@@ -12,35 +12,15 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import AccumulateGrad, Grad
+from minitorch_compile.autograd.removable_handle import RemovableHandle
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state
-
-_ids = itertools.count()
-
-
-class RemovableHandle:
-    """What registering a hook returns: `remove()` takes it away; so does the end of a with-block."""
-
-    def __init__(self, hooks: MutableMapping[int, Any]) -> None:
-        self.hooks = hooks
-        self.id = next(_ids)
-
-    def remove(self) -> None:
-        """Takes the hook away; a second time does nothing."""
-        self.hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.remove()
 
 
 class _Replace:
@@ -103,6 +83,8 @@ def retain_grad(x: Any) -> None:
 def register_post_accumulate_grad_hook(x: Any, hook: Callable[[Any], None]) -> RemovableHandle:
     """`hook(x)` is called after a gradient was added to `x.grad`. RuntimeError unless `x` is a leaf."""
     node, _ = gradient_edge(x)
+    if node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not isinstance(node, AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     handle = RemovableHandle(node.post_hooks)

@@ -31,6 +31,7 @@ from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Grad, Layout, Node
 from minitorch_compile.autograd.op_node import OpNode
+from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
 from minitorch_compile.tensor.dtype import FLOATING
@@ -57,6 +58,8 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     finally:
         state.enabled = True
     node.keep_output(target)
+    if watchers:
+        tell(node)
     if target.base is None:
         _rebase(target, node)
     else:

@@ -21,6 +21,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.autograd.removable_handle import RemovableHandle
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.size import Size
@@ -77,14 +78,15 @@ class Node:
     """One recorded operation.
 
     `next_functions` has an edge for each tensor among the inputs, NO_EDGE for one that does not require grad. `hooks`
-    holds functions that may change the list of gradients of the outputs; the engine calls them before `apply`.
+    holds functions that may change the list of gradients of the outputs; the engine calls them before `apply`, those
+    that are an `AfterApply` with what `apply` gave.
     """
 
     __slots__ = ("__weakref__", "hooks", "next_functions", "number")
 
     new_gradients = True  # whether what `apply` returns is held by nobody else, or came in as a gradient
     next_functions: tuple[Edge, ...]
-    hooks: dict[int, Callable[[list[Grad]], None]] | None
+    hooks: dict[int, Any] | None
 
     def __init__(self, next_functions: tuple[Edge, ...]) -> None:
         self.number = next(numbers)
@@ -108,6 +110,41 @@ class Node:
 
     def release(self) -> None:
         """Lets go of the saved values; `apply` raises from then on, if there were any."""
+
+    def register_prehook(self, hook: Callable[[tuple[Grad, ...]], Any]) -> RemovableHandle:
+        """`hook(grad_outputs)` is called before the node runs; the tuple it returns, if any, takes their place."""
+
+        def before(grads: list[Grad]) -> None:
+            replacement = hook(tuple(grads))
+            if replacement is not None:
+                grads[:] = replacement if isinstance(replacement, (tuple, list)) else (replacement,)
+
+        return self._add_hook(before)
+
+    def register_hook(self, hook: Callable[[tuple[Grad, ...], tuple[Grad, ...]], Any]) -> RemovableHandle:
+        """`hook(grad_inputs, grad_outputs)` is called after the node ran; the tuple it returns, if any, takes the place
+        of `grad_inputs`."""
+        return self._add_hook(AfterApply(hook))
+
+    def _add_hook(self, hook: Any) -> RemovableHandle:
+        if self.hooks is None:
+            self.hooks = {}
+        handle = RemovableHandle(self.hooks)
+        self.hooks[handle.id] = hook
+        return handle
+
+
+class AfterApply:
+    """A hook for what a node gave."""
+
+    def __init__(self, hook: Callable[[tuple[Grad, ...], tuple[Grad, ...]], Any]) -> None:
+        self.hook = hook
+
+    def __call__(self, gradients: Sequence[Grad], grads: Sequence[Grad]) -> Sequence[Grad]:
+        replacement = self.hook(tuple(gradients), tuple(grads))
+        if replacement is None:
+            return gradients
+        return replacement if isinstance(replacement, (tuple, list)) else (replacement,)
 
 
 class AccumulateGrad(Node):

@@ -16,6 +16,7 @@ from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
 from minitorch_compile.autograd.node import Node
 from minitorch_compile.autograd.op_node import MissingDerivative, OpNode
+from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch import below_tape, register_tape, stacks
 from minitorch_compile.tensor.dtype import FLOATING
@@ -43,9 +44,14 @@ class RecordingTape:
             out.grad_fn = node
             if derivative.keeps_out is not NOTHING:
                 node.keep_output(out)
+        if watchers:
+            tell(node)
         return out
 
-    backward = staticmethod(engine.backward)
+    def backward(self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool, inputs: Any) -> None:
+        """What Tensor.backward does."""
+        engine.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
+
     register_hook = staticmethod(hooks.register_hook)
     retain_grad = staticmethod(hooks.retain_grad)
     register_post_accumulate_grad_hook = staticmethod(hooks.register_post_accumulate_grad_hook)

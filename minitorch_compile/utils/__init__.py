@@ -5,6 +5,6 @@
 3
 """
 
-from minitorch_compile.utils import data
+from minitorch_compile.utils import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]

@@ -1,0 +1,160 @@
+"""Hooks on what is kept for the backward pass: pack it on the way in, unpack it on the way out.
+
+>>> from minitorch_compile.tensor import float16, float32, ones
+>>> x = ones(3, requires_grad=True)
+>>> with saved_tensors_hooks(lambda t: t.to(float16), lambda packed: packed.to(float32)):
+...     y = x.exp()                 # its result is kept in half the memory
+>>> y.sum().backward()
+>>> x.grad
+tensor([2.7188, 2.7188, 2.7188])
+
+Checkpointing is such a pair of hooks: pack keeps nothing, unpack computes everything again (utils/checkpoint.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.node import FREED, Grad, Node
+from minitorch_compile.autograd.op_node import OpNode, twin
+from minitorch_compile.autograd.watching import watchers
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Pack = Callable[[Any], Any]
+Unpack = Callable[[Any], Any]
+
+
+class _Active(threading.local):
+    """The hooks of one thread, the innermost last; and why none may be used, if so."""
+
+    def __init__(self) -> None:
+        self.hooks: list[tuple[Pack, Unpack]] = []
+        self.forbidden: list[str] = []
+
+
+_active = _Active()
+
+
+class saved_tensors_hooks:
+    """Inside, `pack_hook(tensor)` decides what is kept of each tensor that an operation saves, and
+    `unpack_hook(packed)` makes a tensor of it when the backward pass asks."""
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if _active.forbidden:
+            raise RuntimeError(_active.forbidden[-1])
+        _active.hooks.append((self.pack_hook, self.unpack_hook))
+        watchers.append(_packing)
+
+    def __exit__(self, *error: object) -> None:
+        _active.hooks.pop()
+        watchers.remove(_packing)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside, using saved_tensors_hooks raises RuntimeError with that message."""
+    if _active.hooks:
+        raise RuntimeError(error_message)
+    _active.forbidden.append(error_message)
+    try:
+        yield
+    finally:
+        _active.forbidden.pop()
+
+
+class _Packing:
+    """The watcher that replaces what a new node saved by what the innermost pack hook makes of it."""
+
+    def recorded(self, node: Node) -> None:
+        if not _active.hooks:
+            return
+        if type(node) is OpNode:
+            pack_op_node(node, *_active.hooks[-1])
+        elif hasattr(node, "pack_saved"):
+            node.pack_saved(*_active.hooks[-1])
+
+
+_packing = _Packing()
+
+
+class Packed:
+    """What a pack hook returned, and what is needed to put the unpacked tensor back into the graph."""
+
+    def __init__(self, x: Any, pack: Pack, unpack: Unpack, is_output: bool) -> None:
+        self.edge = (None, 0) if is_output else gradient_edge(x)
+        self.is_leaf = not is_output and x.grad_fn is None
+        self.unpack = unpack
+        self.content = pack(twin(x))
+
+    def tensor(self) -> Any:
+        """The tensor again, with its history."""
+        result = self.unpack(self.content)
+        if not isinstance(result, TensorBase):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type"
+                f" {type(result).__name__}"
+            )
+        if self.edge[0] is None:
+            return result
+        result = twin(result)
+        result.requires_grad = True
+        if self.is_leaf:
+            result.accumulator = self.edge
+        else:
+            result.grad_fn, result.output_index = self.edge
+        return result
+
+
+class PackedOpNode(OpNode):
+    """An OpNode whose saved tensors are `Packed`."""
+
+    __slots__ = ()
+
+    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+        if self.parameters is None:
+            raise RuntimeError(FREED)
+        packed = self.parameters, self.outputs, self.kept
+        self.kept = []
+        try:
+            self.parameters = [_unpacked(p) for p in self.parameters]
+            self.outputs = _unpacked(self.outputs)
+            return super().apply(grads, wanted)
+        finally:
+            self.parameters, self.outputs, self.kept = packed
+
+
+def pack_op_node(node: OpNode, pack: Pack, unpack: Unpack) -> None:
+    """Replaces the tensors that a node keeps."""
+    kept = {id(x) for x, _ in node.kept}
+    if not kept:
+        return
+    packed: dict[int, Packed] = {}
+
+    def replace(value: Any, is_output: bool) -> Any:
+        if type(value) is tuple:
+            return tuple(replace(item, is_output) for item in value)
+        if id(value) not in kept:
+            return value
+        if id(value) not in packed:
+            packed[id(value)] = Packed(value, pack, unpack, is_output)
+        return packed[id(value)]
+
+    assert node.parameters is not None
+    node.parameters = [replace(value, False) for value in node.parameters]
+    node.outputs = replace(node.outputs, True)
+    node.kept = [(p, 0) for p in packed.values()]  # so that release() knows of something to let go
+    node.__class__ = PackedOpNode
+
+
+def _unpacked(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple(_unpacked(item) for item in value)
+    return value.tensor() if isinstance(value, Packed) else value
