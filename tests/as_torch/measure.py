@@ -7,6 +7,7 @@ parameter name, so neither side's random numbers matter.
 
 import importlib.util
 import math
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ def load(file: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"model_{file.stem}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
     spec.loader.exec_module(module)
     return module
 
@@ -46,7 +48,7 @@ def fill(model: Any, torch: Any) -> None:
         else:
             values = 0.1 * values + (1.0 if name.endswith("weight") else 0.0)
         with torch.no_grad():
-            parameter.copy_(torch.from_numpy(values.astype(np.float32)))
+            parameter.copy_(torch.from_numpy(np.asarray(values, dtype=np.float32)))
 
 
 def flatten(value: Any) -> list[Any]:
