@@ -92,6 +92,6 @@ def train_step(model, rng):
     recon_loss = nn.MSELoss()(out, img)
     loss = recon_loss + 0.25 * latent_loss.mean()
     loss.backward()
-    scheduler.step()
     optimizer.step()
+    scheduler.step()
     return loss, [out, ids, model.quantize.embed]
