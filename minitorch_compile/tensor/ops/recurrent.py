@@ -21,9 +21,9 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.contraction import addmm, linear, mm
+from minitorch_compile.tensor.ops.dropout import dropout
 from minitorch_compile.tensor.ops.joining import cat, stack
 from minitorch_compile.tensor.ops.pointwise import add, mul, relu, sigmoid, sub, tanh
-from minitorch_compile.tensor.ops.random import dropout
 from minitorch_compile.tensor.ops.split_copy import split_with_sizes_copy
 from minitorch_compile.tensor.ops.view import reshape, select, slice, t, transpose, unbind
 
