@@ -55,6 +55,7 @@ from minitorch_compile.nn.functional.dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
+from minitorch_compile.nn.functional.embedding import embedding, embedding_bag, one_hot
 from minitorch_compile.nn.functional.fold import fold, unfold
 from minitorch_compile.nn.functional.grid_sample import affine_grid, grid_sample
 from minitorch_compile.nn.functional.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
@@ -102,6 +103,7 @@ from minitorch_compile.tensor.ops import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
+    bilinear,
     channel_shuffle,
     conv1d,
     conv2d,
@@ -110,7 +112,6 @@ from minitorch_compile.tensor.ops import (
     conv_transpose2d,
     conv_transpose3d,
     cosine_similarity,
-    embedding,
     gelu,
     group_norm,
     hardshrink,
@@ -142,6 +143,7 @@ __all__ = [
     "avg_pool2d",
     "avg_pool3d",
     "batch_norm",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
@@ -163,6 +165,7 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
     "gaussian_nll_loss",
@@ -210,6 +213,7 @@ __all__ = [
     "native_channel_shuffle",
     "nll_loss",
     "normalize",
+    "one_hot",
     "pad",
     "pairwise_distance",
     "pdist",

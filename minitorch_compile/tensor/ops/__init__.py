@@ -40,8 +40,9 @@ from minitorch_compile.tensor.ops.aliases import (
 )
 from minitorch_compile.tensor.ops.attention import scaled_dot_product_attention
 from minitorch_compile.tensor.ops.average_pooling import avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, avg_pool_backward
+from minitorch_compile.tensor.ops.bilinear import bilinear
 from minitorch_compile.tensor.ops.blending import addcdiv, addcmul, clamp_max, clamp_min, clip, fmax, fmin, lerp, rsub
-from minitorch_compile.tensor.ops.closeness import allclose, equal, isclose
+from minitorch_compile.tensor.ops.closeness import allclose, dist, equal, isclose
 from minitorch_compile.tensor.ops.columns import col2im, im2col
 from minitorch_compile.tensor.ops.contraction import addmm, bmm, linear, matmul, mm
 from minitorch_compile.tensor.ops.conv import (
@@ -235,12 +236,10 @@ from minitorch_compile.tensor.ops.normalization import (
 )
 from minitorch_compile.tensor.ops.norms import (
     _vector_norm,
-    dist,
     linalg_matrix_norm,
     linalg_norm,
     linalg_vector_norm,
     norm,
-    renorm,
 )
 from minitorch_compile.tensor.ops.order_statistics import (
     median,
@@ -366,6 +365,7 @@ from minitorch_compile.tensor.ops.reduction import (
     softmax,
     sum,
 )
+from minitorch_compile.tensor.ops.renormalization import renorm
 from minitorch_compile.tensor.ops.resampling import resample
 from minitorch_compile.tensor.ops.sampling import (
     _sample_dirichlet,
@@ -505,6 +505,7 @@ __all__ = [
     "batch_norm",
     "bernoulli",
     "bernoulli_",
+    "bilinear",
     "binary_cross_entropy",
     "bincount",
     "binomial",
