@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Array = np.ndarray
@@ -78,6 +79,8 @@ class Op:
         return find, (self.name,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return call_with_out(self, args, kwargs, kwargs.pop("out"))
         return dispatch(self, args, kwargs)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Op, holds_fake
+from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
 from minitorch_compile.tensor.strides import wrap_dims
@@ -61,7 +62,7 @@ class ReductionOp(Op):
         input = self.tensor_argument(bound, 0)
         dims = wrap_dims(bound[1], len(input.sizes))
         if not self.empty and any(input.sizes[d] == 0 for d in dims):
-            raise IndexError(
+            raise (RuntimeError if bound[1] is None else IndexError)(
                 f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim"
                 f" {bound[1]}"
             )
@@ -128,9 +129,11 @@ class KernelOp(Op):
                 return promised
             arrays[i] = _to_arrays(bound[i], self, i)
         result = quietly(self.kernel, *arrays)
+        if self.shape_depends_on_data:
+            return tuple(wrap(np.asarray(r)) for r in result) if isinstance(result, tuple) else wrap(result)
         if isinstance(result, tuple):
             return tuple(wrap_as(np.asarray(r), p.strides) for r, p in zip(result, promised, strict=True))
-        return wrap(result) if self.shape_depends_on_data else wrap_as(np.asarray(result), promised.strides)
+        return wrap_as(np.asarray(result), promised.strides)
 
     def meta_rule(self, *bound: Any) -> Any:
         if self._rule is None:
@@ -196,6 +199,8 @@ class CompositeOp(Op):
         return self.kernel(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return call_with_out(self, args, kwargs, kwargs.pop("out"))
         return self.kernel(*args, **kwargs)
 
     def meta_rule(self, *bound: Any) -> Any:
@@ -234,7 +239,7 @@ class InplaceCompositeOp(CompositeOp):
         bound = self.bind(args, kwargs)
         target: Any = self.tensor_argument(bound, 0)
         old = target.clone() if any_requires_grad(bound, {}) else target
-        result = self.functional(old, *bound[1:])
+        result = self.functional(old, *args[1:], **kwargs)
         check_storable(self.name, target, result)
         return target.copy_(result)
 
