@@ -1,8 +1,8 @@
-"""Dropout.
+"""Dropout layers: random in training, nothing in evaluation.
 
 >>> from minitorch_compile import nn, ones
->>> nn.Dropout(0.5).eval()(ones(3))
-tensor([1., 1., 1.])
+>>> nn.Dropout(0.5).eval()(ones(3)), nn.Dropout2d(0.2)
+(tensor([1., 1., 1.]), Dropout2d(p=0.2, inplace=False))
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from minitorch_compile.nn.module import Module
 from minitorch_compile.tensor import Tensor
 
 
-class Dropout(Module):
-    """In training, each element is 0 with probability p, else divided by 1 - p."""
+class _Dropout(Module):
+    """Holds the probability of being dropped. ValueError unless it is within [0, 1]."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -22,9 +22,47 @@ class Dropout(Module):
         self.p = p
         self.inplace = inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        dropped = F.dropout(input, self.p, self.training)
-        return input.copy_(dropped) if self.inplace and dropped is not input else dropped
-
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """Each element is 0 with probability p, else divided by 1 - p."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class Dropout1d(_Dropout):
+    """dropout of whole channels: (N, C, L) or (C, L)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    """dropout of whole channels: (N, C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_Dropout):
+    """dropout of whole channels: (N, C, D, H, W) or (C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    """The dropout for selu: mean and variance stay what they are."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """AlphaDropout of whole channels."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.feature_alpha_dropout(input, self.p, self.training)
