@@ -17,6 +17,7 @@ from minitorch_compile.compiler.backends import Backend, lookup_backend
 from minitorch_compile.compiler.modes import options_of
 from minitorch_compile.compiler.pipeline import Inductor
 from minitorch_compile.dynamo import optimize
+from minitorch_compile.nn.compiler_slot import register_compiler
 
 
 def compile(
@@ -71,3 +72,6 @@ def _checked_backend(
     if mode is not None or options is not None:
         raise RuntimeError(f"compile: mode and options are for the inductor backend, but backend is {backend!r}")
     return chosen
+
+
+register_compiler(compile)  # for Module.compile()

@@ -1,4 +1,4 @@
-"""Functions that run before or after a module's forward.
+"""Functions that run before or after a module's forward, and with its gradients.
 
 >>> from minitorch_compile import nn, ones
 >>> layer = nn.Identity()
@@ -9,30 +9,63 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.autograd.hooks import RemovableHandle
+from minitorch_compile.nn.backward_hooks import GradientWatch
+
+Args = tuple[Any, ...]
 
 
-class Hooks(dict[int, tuple[Callable[..., Any], bool]]):
-    """Hooks in the order they run, each with whether it wants the keyword arguments too."""
+class Hooks(dict[int, tuple[Callable[..., Any], bool, bool]]):
+    """Hooks in the order they run, each with whether it wants the keyword arguments too, and whether it is to run even
+    if forward fails."""
 
-    def add(self, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> RemovableHandle:
+    def add(
+        self, hook: Callable[..., Any], prepend: bool, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
         """Registers a hook, in front of the others if `prepend`."""
         handle = RemovableHandle(self)
         rest = dict(self) if prepend else {}
         if prepend:
             self.clear()
-        self[handle.id] = (hook, with_kwargs)
+        self[handle.id] = (hook, with_kwargs, always_call)
         self.update(rest)
         return handle
 
-    def before(
-        self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+
+class ModuleHooks:
+    """All hooks of a module that take part in calling it."""
+
+    def __init__(self) -> None:
+        self.forward_pre = Hooks()
+        self.forward = Hooks()
+        self.backward_pre = Hooks()
+        self.backward = Hooks()
+
+    def any(self) -> bool:
+        """Whether one is registered."""
+        return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
+
+    def call(self, module: Any, args: Args, kwargs: dict[str, Any]) -> Any:
+        """module.forward with everything that belongs before and after it."""
+        if any(always for _, _, always in self.forward.values()):
+            return self._call_surely(module, args, kwargs)
+        return self._call(module, args, kwargs, set())
+
+    def _call(self, module: Any, args: Args, kwargs: dict[str, Any], ran: set[int]) -> Any:
+        args, kwargs = self._before(module, args, kwargs)
+        if not (self.backward or self.backward_pre):
+            return self._after(module, args, kwargs, module.forward(*args, **kwargs), ran)
+        watch = GradientWatch(module, _functions(self.backward), _functions(self.backward_pre))
+        args = watch.inputs(args)
+        return watch.outputs(self._after(module, args, kwargs, module.forward(*args, **kwargs), ran))
+
+    def _before(self, module: Any, args: Args, kwargs: dict[str, Any]) -> tuple[Args, dict[str, Any]]:
         """The arguments, as the hooks leave them."""
-        for hook, with_kwargs in list(self.values()):
+        for hook, with_kwargs, _ in list(self.forward_pre.values()):
             result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
             if result is None:
                 continue
@@ -46,10 +79,38 @@ class Hooks(dict[int, tuple[Callable[..., Any], bool]]):
                 args = result if isinstance(result, tuple) else (result,)
         return args, kwargs
 
-    def after(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
-        """The output, as the hooks leave it."""
-        for hook, with_kwargs in list(self.values()):
+    def _after(self, module: Any, args: Args, kwargs: dict[str, Any], output: Any, ran: set[int]) -> Any:
+        """The output, as the hooks leave it. `ran` collects the hooks that were called."""
+        for key, (hook, with_kwargs, _) in list(self.forward.items()):
+            ran.add(key)
             result = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
             if result is not None:
                 output = result
         return output
+
+    def _call_surely(self, module: Any, args: Args, kwargs: dict[str, Any]) -> Any:
+        """If an exception is on its way out, the hooks that are to run always run still, with None for the output."""
+        ran: set[int] = set()
+        try:
+            return self._call(module, args, kwargs, ran)
+        except Exception:
+            for key, (hook, with_kwargs, always) in list(self.forward.items()):
+                if always and key not in ran:
+                    _last_word(hook, (module, args, kwargs, None) if with_kwargs else (module, args, None))
+            raise
+
+
+def _functions(hooks: Hooks) -> list[Callable[..., Any]]:
+    return [hook for hook, _, _ in hooks.values()]
+
+
+def _last_word(hook: Callable[..., Any], args: Args) -> None:
+    """Calls a hook while another exception is being raised, which is the one that counts."""
+    try:
+        hook(*args)
+    except Exception as error:  # noqa: BLE001  # any: the first exception must come through
+        warnings.warn(
+            "module forward hook with ``always_call=True`` raised an exception that was silenced as another error"
+            f" was raised in forward: {error}",
+            stacklevel=2,
+        )

@@ -13,26 +13,44 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from minitorch_compile.nn.hooks import Hooks, RemovableHandle
+from minitorch_compile.nn.compiler_slot import registered_compiler
+from minitorch_compile.nn.hooks import Hooks, ModuleHooks, RemovableHandle
+from minitorch_compile.nn.module_conversion import ModuleConversion
 from minitorch_compile.nn.module_state import ModuleState
-from minitorch_compile.tensor import Tensor, no_grad
+from minitorch_compile.tensor import Tensor
 
 AnyModule = TypeVar("AnyModule", bound="Module")
 
 
-class Module(ModuleState):
+def _hooks_named(kind: str) -> Any:
+    """PyTorch's name for the hooks of one kind, for programs that clear or count them."""
+
+    def get(self: Module) -> Hooks:
+        return getattr(self._hooks(), kind)
+
+    def set(self: Module, hooks: dict[int, Any]) -> None:
+        get(self).clear()
+        get(self).update(hooks)
+
+    return property(get, set)
+
+
+class Module(ModuleConversion, ModuleState):
     """Base class of all layers and models. A subclass calls `super().__init__()` first and defines `forward`."""
 
-    _forward_pre_hooks: Hooks
-    _forward_hooks: Hooks
+    # None until the first hook is registered, so that a call, and a compiled call's guards, ask only one question. A
+    # module whose __init__ never called this class's finds this one, and can be called all the same.
+    _module_hooks: ModuleHooks | None = None
+    dump_patches = False  # of old versions, which some programs set
+    call_super_init = False
 
     def __init__(self) -> None:
         super().__init__()
-        object.__setattr__(self, "_forward_pre_hooks", Hooks())
-        object.__setattr__(self, "_forward_hooks", Hooks())
+        object.__setattr__(self, "_module_hooks", None)
 
     # -------------------------------------------------------------------------------------------- calling
 
@@ -44,36 +62,76 @@ class Module(ModuleState):
         return self._call_impl(*args, **kwargs)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._forward_pre_hooks and not self._forward_hooks:
+        if self._module_hooks is None:
             return self.forward(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
+        return self._module_hooks.call(self, args, kwargs)
 
     @property
     def _call_is_forward(self) -> bool:
         """Whether calling the module runs its class's forward and nothing else: then a compiler may begin there."""
         cls = type(self)
         own_call = cls.__call__ is not Module.__call__ or cls._call_impl is not Module._call_impl
-        return not (own_call or self._forward_pre_hooks or self._forward_hooks or "forward" in self.__dict__)
+        hooked = self._module_hooks is not None and self._module_hooks.any()
+        return not (own_call or hooked or "forward" in self.__dict__ or "_call_impl" in self.__dict__)
 
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = self._forward_pre_hooks.before(self, args, kwargs)
-        return self._forward_hooks.after(self, args, kwargs, self.forward(*args, **kwargs))
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """From now on, calling this module runs compiled code. Arguments as those of `minitorch_compile.compile`."""
+        # The instance's attribute goes before the class's method; compiling `self` instead would call it in turn.
+        compiled = registered_compiler()(type(self)._call_impl, *args, **kwargs)
+        object.__setattr__(self, "_call_impl", functools.partial(compiled, self))
+
+    # -------------------------------------------------------------------------------------------- hooks
+
+    def _hooks(self) -> ModuleHooks:
+        if self._module_hooks is None:
+            object.__setattr__(self, "_module_hooks", ModuleHooks())
+        assert self._module_hooks is not None
+        return self._module_hooks
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args)` runs before forward; what it returns, if not None, becomes the arguments."""
-        return self._forward_pre_hooks.add(hook, prepend, with_kwargs)
+        """`hook(module, args)` runs before forward; what it returns, if not None, becomes the arguments.
+
+        `with_kwargs`: `hook(module, args, kwargs)`, which returns None or (args, kwargs).
+        """
+        return self._hooks().forward_pre.add(hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args, output)` runs after forward; what it returns, if not None, becomes the output."""
-        if always_call:
-            raise NotImplementedError(
-                "register_forward_hook: always_call is not supported; use try/finally around the call"
-            )
-        return self._forward_hooks.add(hook, prepend, with_kwargs)
+        """`hook(module, args, output)` runs after forward; what it returns, if not None, becomes the output.
+
+        `with_kwargs`: `hook(module, args, kwargs, output)`. `always_call`: also if forward raises, with None.
+        """
+        return self._hooks().forward.add(hook, prepend, with_kwargs, always_call)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """`hook(module, grad_input, grad_output)` runs when the gradients of the inputs are known.
+
+        Both are tuples with None where there is no gradient. What it returns, if not None, becomes grad_input.
+        """
+        return self._hooks().backward.add(hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Deprecated: the same as register_full_backward_hook."""
+        return self.register_full_backward_hook(hook)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """`hook(module, grad_output)` runs before the gradients of the inputs are computed.
+
+        What it returns, if not None, becomes grad_output.
+        """
+        return self._hooks().backward_pre.add(hook, prepend)
+
+    _forward_pre_hooks = _hooks_named("forward_pre")
+    _forward_hooks = _hooks_named("forward")
+    _backward_pre_hooks = _hooks_named("backward_pre")
+    _backward_hooks = _hooks_named("backward")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled code belongs to this process and this object: what is copied or saved is the module.
+        return {name: value for name, value in self.__dict__.items() if name != "_call_impl"}
 
     # -------------------------------------------------------------------------------------------- switches
 
@@ -101,50 +159,6 @@ class Module(ModuleState):
         for param in self.parameters():
             if param.grad is not None:
                 param.grad = None if set_to_none else param.grad.detach().zero_()
-
-    # -------------------------------------------------------------------------------------------- conversions
-
-    def apply(self: AnyModule, fn: Callable[[Any], Any]) -> AnyModule:
-        """Calls `fn` on every module, children first."""
-        for module in self.children():
-            module.apply(fn)
-        fn(self)
-        return self
-
-    def _apply(self: AnyModule, fn: Callable[[Any], Any]) -> AnyModule:
-        """Replaces every parameter, gradient and buffer by fn of it; parameters stay the same objects."""
-        for module in self.children():
-            module._apply(fn)
-        with no_grad():
-            for param in self._parameters.values():
-                if param is not None:
-                    param.data = fn(param.data)
-                    if param.grad is not None:
-                        param.grad = fn(param.grad)
-            for name, buffer in self._buffers.items():
-                if buffer is not None:
-                    self._buffers[name] = fn(buffer)
-        return self
-
-    def to(self: AnyModule, *args: Any, **kwargs: Any) -> AnyModule:
-        """Converts floating-point parameters and buffers to a dtype, as Tensor.to does."""
-        return self._apply(lambda x: x.to(*args, **kwargs) if x.is_floating_point() else x)
-
-    def float(self: AnyModule) -> AnyModule:
-        """float32 parameters and buffers."""
-        return self._apply(lambda x: x.float() if x.is_floating_point() else x)
-
-    def double(self: AnyModule) -> AnyModule:
-        """float64 parameters and buffers."""
-        return self._apply(lambda x: x.double() if x.is_floating_point() else x)
-
-    def half(self: AnyModule) -> AnyModule:
-        """float16 parameters and buffers."""
-        return self._apply(lambda x: x.half() if x.is_floating_point() else x)
-
-    def cpu(self: AnyModule) -> AnyModule:
-        """Everything in main memory."""
-        return self._apply(lambda x: x.cpu())
 
     # -------------------------------------------------------------------------------------------- printing
 

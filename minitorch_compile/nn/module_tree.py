@@ -37,7 +37,7 @@ class ModuleTree:
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter; None reserves the name. TypeError for another type, KeyError for a name that won't do."""
-        self._check_name(name, "parameter", self._parameters)
+        self._check_name(name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or None"
@@ -53,7 +53,7 @@ class ModuleTree:
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that is not trained; it is part of state_dict if `persistent`."""
-        self._check_name(name, "buffer", self._buffers)
+        self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None required)"
@@ -72,11 +72,11 @@ class ModuleTree:
         """Adds a child module; None reserves the name."""
         if not isinstance(module, ModuleTree) and module is not None:
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._check_name(name, "module", self._modules)
+        self._check_name(name, "module", "_modules")
         self._modules[name] = module
 
-    def _check_name(self, name: str, what: str, registered: dict[str, Any]) -> None:
-        if "_parameters" not in self.__dict__:
+    def _check_name(self, name: str, what: str, kind: str) -> None:
+        if kind not in self.__dict__:
             raise AttributeError(NOT_INITIALISED.format(what=what))
         if not isinstance(name, str):
             raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
@@ -84,7 +84,7 @@ class ModuleTree:
             raise KeyError(f'{what} name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError(f'{what} name can\'t be empty string ""')
-        if hasattr(self, name) and name not in registered:
+        if hasattr(self, name) and name not in self.__dict__[kind]:
             raise KeyError(f"attribute '{name}' already exists")
 
     # -------------------------------------------------------------------------------------------- attributes
@@ -211,19 +211,51 @@ class ModuleTree:
         """The child modules."""
         return (module for _, module in self.named_children())
 
+    # -------------------------------------------------------------------------------------------- by dotted name
+
     def get_submodule(self, target: str) -> Any:
         """The module of a dotted name. AttributeError if there is none."""
         module: Any = self
         for name in target.split(".") if target else ():
-            module = module._modules.get(name)
-            if module is None:
-                raise AttributeError(f"{type(self).__name__} has no submodule `{target}`: there is no `{name}`")
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, ModuleTree):
+                raise AttributeError(f"`{name}` is not an nn.Module")
         return module
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Puts a module in the place of the one of a dotted name; `strict`: there has to be one already."""
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, ModuleTree):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), ModuleTree):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of a dotted name. AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        param = self.get_submodule(path)._parameters.get(name)
-        if param is None:
-            raise AttributeError(f"{type(self).__name__} has no parameter `{target}`")
+        owner, name = self._owner_of(target)
+        param = getattr(owner, name)
+        if not isinstance(param, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
         return param
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name. AttributeError if there is none."""
+        owner, name = self._owner_of(target)
+        if name not in owner._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return owner._buffers[name]
+
+    def _owner_of(self, target: str) -> tuple[Any, str]:
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+        return owner, name

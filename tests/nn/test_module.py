@@ -92,7 +92,7 @@ class TestRegistration:
         net = Net()
         assert net.get_submodule("rest.1") is net.rest[1]
         assert net.get_parameter("first.bias") is net.first.bias
-        with pytest.raises(AttributeError, match="has no submodule `rest.7`"):
+        with pytest.raises(AttributeError, match="Sequential has no attribute `7`"):
             net.get_submodule("rest.7")
 
 

@@ -1,0 +1,114 @@
+"""Converting all tensors of a module: to a dtype, a memory format, or by any function.
+
+>>> from minitorch_compile import float64, nn
+>>> layer = nn.BatchNorm1d(2).to(float64)
+>>> layer.weight.dtype, layer.running_var.dtype, layer.num_batches_tracked.dtype
+(torch.float64, torch.float64, torch.int64)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from minitorch_compile.nn.module_tree import ModuleTree
+from minitorch_compile.tensor import Tensor, dtype, no_grad, ops
+from minitorch_compile.tensor.dtype import FLOATING, float16, float32, float64
+
+AnyModule = TypeVar("AnyModule", bound="ModuleConversion")
+
+
+class ModuleConversion(ModuleTree):
+    """`apply`, `to` and their relatives. Parameters stay the same objects; what they hold is replaced."""
+
+    def apply(self: AnyModule, fn: Callable[[Any], Any]) -> AnyModule:
+        """Calls `fn` on every module, children first."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self: AnyModule, fn: Callable[[Any], Any], recurse: bool = True) -> AnyModule:
+        """Replaces every parameter, gradient and buffer by fn of it."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        with no_grad():
+            for param in self._parameters.values():
+                if param is not None:
+                    param.data = fn(param.data)
+                    if param.grad is not None:
+                        param.grad = fn(param.grad)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
+    def _cast(self: AnyModule, to: dtype) -> AnyModule:
+        return self._apply(lambda x: x.to(to) if x.is_floating_point() else x)
+
+    def to(self: AnyModule, *args: Any, **kwargs: Any) -> AnyModule:
+        """to(device, dtype, non_blocking), to(dtype), to(tensor), to(memory_format=...), as Tensor.to.
+
+        A dtype applies to floating-point and complex tensors only, a memory format to those of 4 or 5 dimensions.
+        TypeError for an integer dtype.
+        """
+        for value in (*args, kwargs.get("dtype")):
+            if isinstance(value, dtype) and value.category < FLOATING:
+                raise TypeError(
+                    "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=" + str(value)
+                )
+        plain = [x for x in args if not isinstance(x, (dtype, Tensor))]
+        unchanged = {name: value for name, value in kwargs.items() if name not in ("dtype", "other")}
+
+        def convert(x: Any) -> Any:
+            if x.dtype.category >= FLOATING:
+                return x.to(*args, **_fitting(x, kwargs))
+            return x.to(*plain, **_fitting(x, unchanged)) if plain or unchanged else x
+
+        return self._apply(convert)
+
+    def type(self: AnyModule, dst_type: dtype) -> AnyModule:
+        """All parameters and buffers in a dtype, integers too."""
+        return self._apply(lambda x: x.to(dst_type))
+
+    def float(self: AnyModule) -> AnyModule:
+        """float32 parameters and buffers."""
+        return self._cast(float32)
+
+    def double(self: AnyModule) -> AnyModule:
+        """float64 parameters and buffers."""
+        return self._cast(float64)
+
+    def half(self: AnyModule) -> AnyModule:
+        """float16 parameters and buffers."""
+        return self._cast(float16)
+
+    def bfloat16(self: AnyModule) -> AnyModule:
+        """bfloat16 parameters and buffers."""
+        return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
+
+    def cpu(self: AnyModule) -> AnyModule:
+        """Everything in main memory."""
+        return self._apply(lambda x: x.cpu())
+
+    def cuda(self: AnyModule, device: Any = None) -> AnyModule:
+        """Everything on the GPU, if tensors can be there."""
+        return self._apply(lambda x: x.cuda(device))
+
+    def to_empty(self: AnyModule, *, device: Any, recurse: bool = True) -> AnyModule:
+        """New memory for everything, not filled."""
+        return self._apply(lambda x: ops.empty_like(x, device=device), recurse)
+
+    def share_memory(self: AnyModule) -> AnyModule:
+        """Refused: tensors do not lie in memory that processes share."""
+        raise NotImplementedError(
+            "share_memory: tensors can't be moved into shared memory; send state_dict() to the other process"
+        )
+
+
+def _fitting(x: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords without a memory format that is not for tensors of so many dimensions."""
+    if "memory_format" not in kwargs or x.dim() in (4, 5):
+        return kwargs
+    return {name: value for name, value in kwargs.items() if name != "memory_format"}
