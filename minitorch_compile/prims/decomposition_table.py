@@ -4,9 +4,9 @@
 >>> from minitorch_compile.tensor import ops
 >>> rule_of(ops.softmax).__doc__
 'exp(x - max) / sum, where the maximum keeps exp from overflowing.'
->>> rule_of(ops.nonzero)
+>>> rule_of(ops.argwhere)
 Traceback (most recent call last):
-NotImplementedError: decompose: ops.nonzero has no decomposition: the size of its result depends on the data; ...
+NotImplementedError: decompose: ops.argwhere has no decomposition: the size of its result depends on the data; ...
 """
 
 from __future__ import annotations

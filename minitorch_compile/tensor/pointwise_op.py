@@ -27,7 +27,7 @@ from minitorch_compile.tensor.dtype import (
     result_dtype,
 )
 from minitorch_compile.tensor.layout import wrap_as
-from minitorch_compile.tensor.op import Array, Op
+from minitorch_compile.tensor.op import Array, Op, find
 from minitorch_compile.tensor.quiet import quietly, silence
 from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -153,6 +153,12 @@ class WherePointwiseOp(PointwiseOp):
     """A pointwise op whose first tensor is a condition: it keeps its bool dtype and has no say in the result's."""
 
     run = Op.run
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """where(condition) alone asks for the places where it holds: nonzero(condition, as_tuple=True)."""
+        if len(args) + len(kwargs) == 1:
+            return find("nonzero")(*args, *kwargs.values(), as_tuple=True)
+        return super().__call__(*args, **kwargs)
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         return common_dtype([bound[i] for i in self.tensor_parameters[1:]], self.name)

@@ -21,6 +21,7 @@ from minitorch_compile.tensor.dtype import (
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.ops.subscripts import without_masks
 from minitorch_compile.tensor.printing import to_text
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
@@ -118,6 +119,18 @@ class Tensor(TensorConversions, TensorProperties):
                 f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.sizes)} dimensions."
             )
         return self.copy_(value)
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """The tensor where the condition holds, else `other`."""
+        return ops.where(condition, self, other)
+
+    def index_put(self, indices: Any, values: Any, accumulate: bool = False) -> Any:
+        """The tensor with self[indices] = values, or += if `accumulate`; indices may be bool masks."""
+        return ops.index_put(self, without_masks(self, indices), values, accumulate)
+
+    def index_put_(self, indices: Any, values: Any, accumulate: bool = False) -> Any:
+        """In place, self[indices] = values, or += if `accumulate`; indices may be bool masks."""
+        return ops.table["index_put_"](self, without_masks(self, indices), values, accumulate)
 
     def detach_(self) -> Any:
         """Takes the tensor itself out of the recorded graph. RuntimeError for a view; use detach()."""

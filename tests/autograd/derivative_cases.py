@@ -216,6 +216,18 @@ def indexing_cases() -> list[Case]:
         ("gather", lambda x: ops.gather(x, 0, tensor(0)), [generic()]),
         ("scatter_add", lambda x, s: ops.scatter_add(x, 1, ints([0, 0], [2, 1]), s), [generic(2, 3), generic(2, 2)]),
         ("scatter_add", lambda x, s: ops.scatter_add(x, 1, ints([0, 2]), s), [generic(2, 3), generic(2, 3)]),
+        ("scatter_add", lambda x, s: x.index_reduce(0, ints(1, 1, 0), s, "mean"), [generic(2, 2), generic(3, 2)]),
+        ("scatter_src", lambda x, s: x.scatter(1, ints([0], [2]), s), [generic(2, 3), generic(2, 2)]),
+        ("scatter_src", lambda x, s: x.scatter(0, tensor(0), s), [generic(), generic()]),
+        *[
+            (
+                "scatter_combine",
+                lambda x, s, how=how, own=own: x.scatter_reduce(1, ints([0, 0], [2, 1]), s, how, include_self=own),
+                [generic(2, 3), generic(2, 3, shift=1)],
+            )
+            for how in ("amax", "amin", "prod")
+            for own in (True, False)
+        ],
         ("index", lambda x: x[ints(0, 0, 1)], [generic(2, 3)]),
         ("index", lambda x: x[:, ints(0, 2), None], [generic(2, 3)]),
         ("index", lambda x: x[ints(0, 1), :, ints([0], [2])], [generic(2, 2, 3)]),

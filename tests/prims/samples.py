@@ -415,6 +415,14 @@ def _() -> Iterator[Call]:
     yield sample(3, 0), 1, sample(3, 0, dtype=int64)
 
 
+@row(ops.scatter_src)
+def _() -> Iterator[Call]:
+    yield sample(3, 4), 1, tensor([[0, 3], [1, 2], [3, 0]]), sample(3, 3, seed=1)
+    yield sample(3, 4), 0, tensor([[2, 1, 0]]), sample(4, 4, seed=1)
+    yield sample(), 0, tensor(0), sample(seed=1)
+    yield sample(5, dtype=int64), 0, tensor([1, 4], dtype=int32), tensor([1, 2])
+
+
 @row(ops.scatter_add)
 def _() -> Iterator[Call]:
     yield sample(3, 4), 1, sample(3, 5, dtype=int64, low=0, high=4), sample(3, 5, seed=1)
@@ -481,7 +489,7 @@ def _() -> Iterator[Call]:
 @row(ops.full_strided)
 def _() -> Iterator[Call]:
     yield (2, 3), (1, 2), 1.5, float32
-    yield (2, 0), (1, 2), 1, int64
+    yield (2, 2, 2), (1, 4, 2), 1, int64
 
 
 @row(ops.arange)

@@ -20,13 +20,60 @@ def _zeros(x: Any) -> Any:
 
 
 @derivative(ops.gather)
-def _(grad: Tensor, out: Unused, x: Layout, dim: int, index: Tensor) -> Gradients:
+def _(grad: Tensor, out: Unused, x: Layout, dim: int, index: Tensor, sparse_grad: bool) -> Gradients:
     return ops.scatter_add(_zeros(x), dim, index, grad)
 
 
 @derivative(ops.scatter_add)
 def _(grad: Tensor, out: Unused, x: Unused, dim: int, index: Tensor, src: Layout) -> Gradients:
     return grad, None, None, lambda: _as_large_as(src, ops.gather(grad, dim, index))
+
+
+@derivative(ops.scatter_src)
+def _(grad: Tensor, out: Unused, x: Unused, dim: int, index: Tensor, src: Layout) -> Gradients:
+    return (
+        lambda: ops.scatter(grad, dim, index, 0),
+        None,
+        None,
+        lambda: _as_large_as(src, ops.gather(grad, dim, index)),
+    )
+
+
+@derivative(ops.scatter_combine)
+def _(
+    grad: Tensor, out: Tensor, x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> Gradients:
+    by_x, by_src = (_by_product if reduce == "prod" else _by_extremes)(grad, out, x, dim, index, src, include_self)
+    return by_x if include_self else ops.scatter(by_x, dim, index, 0), None, None, _as_large_as(src, by_src)
+
+
+def _by_extremes(grad: Any, out: Any, x: Any, dim: int, index: Any, src: Any, include_self: bool) -> tuple[Any, Any]:
+    """Those that are the maximum share the gradient equally."""
+    chosen = _covered(src, index) == ops.gather(out, dim, index)
+    chosen = ops.to_copy(chosen, grad.dtype)
+    own = ops.to_copy(x == out, grad.dtype)
+    count = ops.scatter_add(own if include_self else ops.scatter(own, dim, index, 0), dim, index, chosen)
+    share = grad / ops.maximum(count, ops.ones_like(count))
+    return own * share, chosen * ops.gather(share, dim, index)
+
+
+def _by_product(grad: Any, out: Any, x: Any, dim: int, index: Any, src: Any, include_self: bool) -> tuple[Any, Any]:
+    """The product of the other factors: out / factor, or where a factor is 0 the product computed without it."""
+    part = _covered(src, index)
+    others = ops.scatter_combine(ops.where(x == 0, 1.0, x), dim, index, part, "prod", include_self)
+    by_x = grad * others / ops.where(x == 0, 1.0, x)
+    zeros = ops.scatter_add(ops.scatter(ops.zeros_like(x), dim, index, 0), dim, index, ops.to_copy(part == 0, x.dtype))
+    single = (part == 0) & (ops.gather(zeros, dim, index) == 1)
+    without = ops.scatter_combine(x, dim, index, ops.where(single, 1.0, part), "prod", include_self)
+    alone = ops.gather(grad * ops.where(zeros == 1, without, out), dim, index)
+    by_division = ops.gather(grad * out, dim, index) / ops.where(part == 0, 1.0, part)
+    return by_x, ops.where(part == 0, ops.where(single, alone, 0.0), by_division)
+
+
+def _covered(src: Any, index: Any) -> Any:
+    for d, n in enumerate(index.sizes):
+        src = ops.slice(src, d, 0, n)
+    return src
 
 
 def _as_large_as(src: Layout, grad: Tensor) -> Any:

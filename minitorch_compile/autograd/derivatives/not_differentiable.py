@@ -14,7 +14,15 @@ not_differentiable(ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge, because="the 
 not_differentiable(ops.isnan, ops.logical_and, ops.logical_or, ops.logical_not, because="the result is bool")
 not_differentiable(ops.logical_xor, ops.isinf, ops.isfinite, ops.isreal, ops.signbit, because="the result is bool")
 not_differentiable(ops.any, ops.all, because="the result is bool")
-not_differentiable(ops.argmax, ops.argmin, ops.nonzero, because="the result is int64: positions")
+not_differentiable(ops.argmax, ops.argmin, ops.argwhere, because="the result is int64: positions")
+not_differentiable(
+    ops.argsort, ops.topk_indices, ops.median_index, ops.mode_index, because="the result is int64: positions"
+)
+not_differentiable(ops.running_extreme_indices, ops.searchsorted_places, because="the result is int64: positions")
+not_differentiable(
+    ops.unique_parts, ops.unique_consecutive_parts, because="which elements are equal; PyTorch has no derivative either"
+)
+not_differentiable(ops.bincount, ops.histc, ops.isin_elements, because="counting is a staircase")
 not_differentiable(
     ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor, ops.bitwise_not, because="floats have no such operation"
 )

@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.memory_format import layout, memory_format
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 # Types whose values are immutable, and compare and hash by value.
 LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
-CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, CodeType, range)
+CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, memory_format, layout, CodeType, range)
 
 
 def has_literal(value: object) -> bool:

@@ -27,7 +27,7 @@ def _at_least_one_dim(x: Tensor) -> Tensor:
 
 
 @decomposes(ops.gather)
-def _(x: Tensor, dim: int, index: Tensor) -> Tensor:
+def _(x: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
     """The prim; a 0-d tensor counts as one of a single element."""
     at = wrap_dim(dim, len(x.sizes))
     found = prims.gather(_at_least_one_dim(x), at, _at_least_one_dim(converted(index, int64)))
@@ -43,6 +43,27 @@ def _(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     for d, n in enumerate(places.sizes):
         added = ops.slice(added, d, 0, n)
     return reshaped(prims.scatter_add(_at_least_one_dim(x), at, places, added), x.sizes)
+
+
+@decomposes(ops.scatter_src)
+def _(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """An index_put whose other indices count, on the part of src that the index covers."""
+    at = wrap_dim(dim, len(x.sizes))
+    places = _at_least_one_dim(converted(index, int64))
+    stored = _at_least_one_dim(src)
+    for d, n in enumerate(places.sizes):
+        stored = ops.slice(stored, d, 0, n)
+    grid = [
+        places if d == at else prims.broadcast_in_dim(prims.iota(n, 0, 1, int64), tuple(places.sizes), (d,))
+        for d, n in enumerate(places.sizes)
+    ]
+    return reshaped(prims.index_put(_at_least_one_dim(x), tuple(grid), stored, False), x.sizes)
+
+
+refuses(
+    ops.scatter_combine,
+    because="there is no prim that multiplies, or takes the maximum, where several values land on one element",
+)
 
 
 def _common_indices(indices: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
@@ -92,6 +113,6 @@ def _diagonals(x: Tensor, diagonal: int) -> tuple[Tensor, Tensor]:
 
 
 refuses(
-    ops.nonzero,
+    ops.argwhere,
     because="the size of its result depends on the data; torch.where(mask, x, 0) keeps the size",
 )

@@ -1,5 +1,7 @@
-"""Pooling to a given output size: part i of o parts of n elements goes from i * n / o, rounded down, to (i + 1) * n / o,
-rounded up, so that neighbours overlap where o doesn't divide n.
+"""Pooling to a given output size.
+
+Part i of o parts of n elements goes from i * n / o, rounded down, to (i + 1) * n / o, rounded up; so neighbours overlap
+where o doesn't divide n.
 
 >>> from minitorch_compile.tensor import arange
 >>> x = arange(10.0).view(1, 2, 5)
@@ -21,7 +23,8 @@ from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.average_pooling import avg_pool
-from minitorch_compile.tensor.ops.indexing import gather, index
+from minitorch_compile.tensor.ops.gathering import gather
+from minitorch_compile.tensor.ops.indexing import index
 from minitorch_compile.tensor.ops.max_pooling import max_pool_with_indices
 from minitorch_compile.tensor.ops.pooling_windows import batched_image
 from minitorch_compile.tensor.ops.reduction import argmax, mean
@@ -58,11 +61,11 @@ def _arguments(name: str, ndim: int, input: Any, output_size: Any) -> tuple[Any,
 
 def _averaged(name: str, ndim: int, input: Any, output_size: Any) -> Any:
     x, batched, out = _arguments(name, ndim, input, output_size)
-    if x.dtype.category < FLOATING:
-        raise NotImplementedError(f"{name}: not implemented for {x.dtype}; convert the input with .float()")
     sizes = tuple(x.sizes[2:])
     if all(o == 1 for o in out):
         result = mean(x, tuple(range(2, 2 + ndim)), True)
+    elif x.dtype.category < FLOATING:
+        raise NotImplementedError(f"{name}: not implemented for {x.dtype}; convert the input with .float()")
     elif all(o and n % o == 0 for o, n in zip(out, sizes, strict=True)):
         kernel = tuple(n // o for n, o in zip(sizes, out, strict=True))
         result = avg_pool(x, kernel, kernel, (0,) * ndim, False, True, None)

@@ -17,7 +17,7 @@ from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, promote_types
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to
-from minitorch_compile.tensor.ops.indexing import index_select
+from minitorch_compile.tensor.ops.index_along import index_select
 from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, pow, sqrt, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
 from minitorch_compile.tensor.tensor_base import from_numpy

@@ -1,0 +1,61 @@
+"""Adding many values to few places: the kernels behind scatter_add, index_put and index_add.
+
+NumPy's own tool, `np.add.at`, is quick for single numbers at flat positions and slow for everything else.
+
+>>> result = np.zeros((3, 2))
+>>> add_rows(result, np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+>>> result.tolist()
+[[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from minitorch_compile.tensor.op import Array
+
+
+def add_rows(result: Array, index: Array, rows: Array) -> None:
+    """result[index[i]] += rows[i] for every i, also where an index comes twice."""
+    if not index.size or not rows.size:
+        return
+    if rows[0].size == 1 and result.flags.c_contiguous:
+        np.add.at(result.reshape(-1), index, rows.reshape(-1))
+        return
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    add = np.logical_or if result.dtype == np.bool_ else np.add
+    sums = add.reduceat(rows[order], starts, axis=0)
+    places = ordered[starts]
+    result[places] = add(result[places], sums)
+
+
+def add_elements(result: Array, places: tuple[Array, ...], values: Array) -> None:
+    """result[places] += values, also where a place comes twice. `places` has an index array for each dimension."""
+    flat = np.ravel_multi_index(places, result.shape) if result.ndim else np.zeros(values.shape, np.intp)
+    np.add.at(result.reshape(-1), np.broadcast_to(flat, values.shape).reshape(-1), values.reshape(-1))
+
+
+def add_at(result: Array, indices: tuple[Array | None, ...], values: Array) -> None:
+    """result[indices] += values; None stands for a whole dimension, `values` broadcasts to result[indices]."""
+    used = [dim for dim, i in enumerate(indices) if i is not None]
+    rest = [dim for dim in range(result.ndim) if dim not in used]
+    index = np.broadcast_arrays(
+        *(np.where(i < 0, i + result.shape[d], i) for d, i in enumerate(indices) if i is not None)
+    )
+    common = index[0].shape
+    adjacent = used == list(range(used[0], used[-1] + 1))
+    lead = used[0] if adjacent else 0
+    sizes = [result.shape[d] for d in rest]
+    values = np.broadcast_to(values, (*sizes[:lead], *common, *sizes[lead:]))
+    values = np.moveaxis(values, range(lead, lead + len(common)), range(len(common)))
+    rows = result.transpose(*used, *rest)  # a view: what is added to it arrives in result
+    flat = np.ravel_multi_index(tuple(index), rows.shape[: len(used)]).reshape(-1)
+    values = values.reshape(flat.size, *sizes)
+    if used == list(range(len(used))):
+        add_rows(result.reshape(-1, *sizes) if result.size else result, flat, values)
+    else:
+        merged = np.ascontiguousarray(rows).reshape(-1, *sizes)
+        add_rows(merged, flat, values)
+        rows[...] = merged.reshape(rows.shape)

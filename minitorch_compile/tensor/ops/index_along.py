@@ -1,0 +1,141 @@
+"""Whole slices of a dimension, chosen by a one-dimensional index: index_select, index_add, index_copy, index_fill; and
+elements by their place in the flattened tensor: take, put.
+
+>>> from minitorch_compile.tensor import ones, tensor, zeros
+>>> index_add(zeros(3), 0, tensor([2, 0, 2]), tensor([1.0, 2.0, 3.0])), index_fill(ones(3), 0, tensor([1]), 7)
+(tensor([2., 0., 4.]), tensor([1., 7., 1.]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import int32, int64
+from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.ops.copies import contiguous
+from minitorch_compile.tensor.ops.creation import full
+from minitorch_compile.tensor.ops.gathering import scatter_reduce
+from minitorch_compile.tensor.ops.indexing import index as index_op
+from minitorch_compile.tensor.ops.indexing import index_put
+from minitorch_compile.tensor.ops.pointwise import mul
+from minitorch_compile.tensor.ops.view import expand, reshape
+from minitorch_compile.tensor.strides import numel, wrap_dim
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+def _places(name: str, input: TensorBase, dim: int, index: TensorBase) -> list[Any]:
+    """The index as `index` and `index_put` take it. Checks what PyTorch checks."""
+    at = wrap_dim(dim, len(input.sizes))
+    if not isinstance(index, TensorBase):
+        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    if len(index.sizes) > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector, but got sizes {list(index.sizes)}")
+    if index.dtype not in (int64, int32):
+        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, got {index.dtype}")
+    return [None] * at + [index if index.sizes else reshape(index, (1,))]
+
+
+def _at_least_vector(x: TensorBase) -> Any:
+    return x if x.sizes else reshape(x, (1,))
+
+
+@composite(methods=True)
+def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
+    """The slices (along `dim`) that the one-dimensional `index` names."""
+    places = _places("index_select", input, dim, index)
+    chosen = index_op(_at_least_vector(input), places)
+    return chosen if input.sizes else reshape(chosen, ())
+
+
+def _source(name: str, input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Any:
+    """The source, after the checks that PyTorch makes: as many slices as index names, else of input's sizes."""
+    if not isinstance(source, TensorBase):
+        raise TypeError(f"{name}(): argument 'source' must be Tensor, not {type(source).__name__}")
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype} and (source)"
+            f" {source.dtype}"
+        )
+    at = wrap_dim(dim, len(input.sizes))
+    wanted = [numel(index.sizes) if d == at else n for d, n in enumerate(input.sizes)]
+    if input.sizes and source.sizes and list(source.sizes) != wanted:
+        error = IndexError if name == "index_copy" else RuntimeError
+        raise error(f"{name}(): source must have sizes {wanted}, as index and self ask, but got {list(source.sizes)}")
+    return source
+
+
+@composite(methods=True, inplace=True)
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Scalar = 1) -> Any:
+    """`input` with alpha * source[i] added to its slice index[i] along `dim`; several may land on one slice."""
+    values = _source("index_add", input, dim, index, source)
+    if alpha != 1:
+        values = mul(values, alpha)
+    places = _places("index_add", input, dim, index)
+    return reshape(contiguous(index_put(_at_least_vector(input), places, values, True)), tuple(input.sizes))
+
+
+@composite(methods=True, inplace=True)
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
+    """`input` with source[i] stored as its slice index[i] along `dim`."""
+    values = _source("index_copy", input, dim, index, source)
+    places = _places("index_copy", input, dim, index)
+    return reshape(contiguous(index_put(_at_least_vector(input), places, values)), tuple(input.sizes))
+
+
+@composite(methods=True, inplace=True)
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Any:
+    """`input` with one value in the slices along `dim` that the index names."""
+    if isinstance(value, TensorBase) and value.sizes:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {len(value.sizes)}"
+            " dimension(s)."
+        )
+    places = _places("index_fill", input, dim, index)
+    number = value.to(input.dtype) if isinstance(value, TensorBase) else full((), value, input.dtype)
+    return reshape(index_put(_at_least_vector(input), places, number), tuple(input.sizes))
+
+
+@composite(methods=True, inplace=True)
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Any:
+    """`input` with source[i] combined into its slice index[i] along `dim`, by "prod", "mean", "amax" or "amin"."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): expected reduce to be one of prod, mean, amax or amin, got {reduce!r}")
+    values = _source("index_reduce", input, dim, index, source)
+    at = wrap_dim(dim, len(input.sizes))
+    column = reshape(index, tuple(-1 if d == at else 1 for d in range(len(input.sizes))))
+    return scatter_reduce(input, dim, expand(column, tuple(values.sizes)), values, reduce, include_self=include_self)
+
+
+# ------------------------------------------------------------------------------------------ in the flattened tensor
+
+
+def _flat_index(name: str, index: TensorBase) -> None:
+    if not isinstance(index, TensorBase):
+        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    if index.dtype is not int64:
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {index.dtype}")
+
+
+@composite(methods=True)
+def take(input: Tensor, index: Tensor) -> Any:
+    """The elements at those places of the flattened input, in the sizes of `index`."""
+    _flat_index("take", index)
+    return index_op(reshape(input, (-1,)), [index])
+
+
+@composite(methods=True, inplace=True)
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+    """`input` with the elements of source stored at those places of the flattened input, or added to them."""
+    _flat_index("put_", index)
+    if numel(index.sizes) != numel(source.sizes):
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() ="
+            f" {numel(source.sizes)}, index.numel() = {numel(index.sizes)}"
+        )
+    if source.dtype is not input.dtype:
+        raise RuntimeError(f"put_(): self and source expected to have the same dtype, {input.dtype} != {source.dtype}")
+    flat = index_put(reshape(input, (-1,)), [reshape(index, (-1,))], reshape(source, (-1,)), accumulate)
+    return reshape(flat, tuple(input.sizes))

@@ -1,0 +1,121 @@
+"""Elements chosen by a bool mask, and the places where something isn't 0.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor([1.0, 2.0, 3.0])
+>>> masked_fill(x, x > 1, 0), masked_select(x, x > 1), nonzero(x > 1)
+(tensor([1., 0., 0.]), tensor([2., 3.]), tensor([[1],
+        [2]]))
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, kernel_op
+from minitorch_compile.tensor.dtype import BOOL, INTEGER, bool_, dtype
+from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.ops.copies import to
+from minitorch_compile.tensor.ops.indexing import index, index_put
+from minitorch_compile.tensor.ops.pointwise import where
+from minitorch_compile.tensor.ops.view import expand, reshape, select, slice, unsqueeze
+from minitorch_compile.tensor.strides import broadcast_sizes, numel
+from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
+
+
+@kernel_op("indexing", methods=True)
+def argwhere(input: Array) -> Array:
+    """The indices of the elements that are not 0, one row each. Its size depends on the data: it can't be traced."""
+    return np.stack(np.nonzero(input), axis=0).T if input.ndim else np.empty((int(input != 0), 0), np.int64)
+
+
+argwhere.shape_depends_on_data = True
+
+
+@argwhere.shape_rule
+def _argwhere_rule(input: TensorBase) -> TensorBase:
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if input.is_fake:
+        raise FakeDataError(
+            "nonzero: the size of the result depends on the data, which a fake tensor doesn't have;"
+            " torch.where(mask, x, 0) keeps the sizes"
+        )
+    return input
+
+
+@composite(methods=True)
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not 0: one row each, or with as_tuple an index tensor for each dimension."""
+    if not as_tuple:
+        return argwhere(input)
+    rows = argwhere(unsqueeze(input, 0) if not input.sizes else input)
+    return tuple(select(rows, 1, d) for d in range(max(len(input.sizes), 1)))
+
+
+def _check_mask(name: str, mask: Any) -> None:
+    if not isinstance(mask, TensorBase):
+        raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"{name}: only supports boolean masks, but got mask with dtype {mask.dtype}")
+
+
+@composite(methods=True, inplace=True)
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Scalar) -> Any:
+    """`value`, a number or 0-d tensor, where the bool `mask` holds, else the input; keeps the input's dtype."""
+    _check_mask("masked_fill", mask)
+    if isinstance(value, TensorBase):
+        if value.sizes:
+            raise RuntimeError(
+                "masked_fill only supports a 0-dimensional value tensor, but got tensor with"
+                f" {len(value.sizes)} dimension(s)."
+            )
+        return where(mask, to(value, input.dtype), input)
+    return where(mask, _as_element(value, input.dtype), input)
+
+
+def _as_element(value: Scalar, element: dtype) -> Scalar:
+    """A number that doesn't widen the dtype. RuntimeError if the dtype can't hold it."""
+    if element.category == BOOL:
+        return bool(value)
+    finite = math.isfinite(value)
+    largest = np.iinfo(element.numpy).max if element.category == INTEGER else np.finfo(element.numpy).max
+    if (element.category == INTEGER and not finite) or (finite and abs(value) > largest + 1):
+        raise RuntimeError(f"masked_fill: value cannot be converted to type {element.name} without overflow: {value}")
+    return int(value) if element.category == INTEGER else value
+
+
+@composite(methods=True)
+def masked_select(input: Tensor, mask: Tensor) -> Any:
+    """The elements where the bool `mask` holds, one after another; the two broadcast."""
+    _check_mask("masked_select", mask)
+    sizes = broadcast_sizes(input.sizes, mask.sizes)
+    if not sizes:
+        return index(reshape(input, (1,)), [select(argwhere(reshape(mask, (1,))), 1, 0)])
+    found = argwhere(expand(mask, sizes))
+    return index(expand(input, sizes), [select(found, 1, d) for d in range(len(sizes))])
+
+
+@composite(methods=True, inplace=True)
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+    """The elements of `source`, in order, where the bool `mask` holds, else the input.
+
+    RuntimeError if source has too few.
+    """
+    _check_mask("masked_scatter", mask)
+    if input.dtype is not source.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
+        )
+    sizes = broadcast_sizes(input.sizes, mask.sizes)
+    found = argwhere(reshape(expand(mask, sizes), (-1,)))
+    count = found.sizes[0]
+    if count > numel(source.sizes):
+        raise RuntimeError(
+            f"masked_scatter: expected source to have at least {count} elements, as the mask holds there, but it has"
+            f" {numel(source.sizes)}"
+        )
+    values = slice(reshape(source, (-1,)), 0, 0, count)
+    return reshape(index_put(reshape(expand(input, sizes), (-1,)), [select(found, 1, 0)], values), sizes)

@@ -1,0 +1,101 @@
+"""Putting elements in order. Only positions are computed here; values, and so gradients, come from `gather`.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor([2.0, 3.0, 1.0])
+>>> sort(x, descending=True).values, argsort(x), topk(x, 2).indices, kthvalue(x, 1).values
+(tensor([3., 2., 1.]), tensor([2, 0, 1]), tensor([1, 0]), tensor(1.))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, kernel_op
+from minitorch_compile.tensor.dtype import bool_, int64
+from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.gathering import gather
+from minitorch_compile.tensor.ops.reduction import ValuesIndices
+from minitorch_compile.tensor.strides import elementwise_strides, wrap_dim
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+
+@kernel_op("sorting", methods=True)
+def argsort(input: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
+    """The positions that put the elements along `dim` in order; NaN is the largest. Equal elements keep their order
+    (PyTorch promises that only if `stable`)."""
+    if input.ndim == 0:
+        return np.zeros((), np.int64)
+    return _stable_order(input, dim, descending)
+
+
+def _stable_order(input: Array, dim: int, descending: bool) -> Array:
+    """Descending: the mirror image of the mirror image's ascending order, so that equal elements keep theirs."""
+    if not descending:
+        return np.argsort(input, dim, kind="stable")
+    mirrored = np.argsort(np.flip(input, dim), dim, kind="stable")
+    return input.shape[dim] - 1 - np.flip(mirrored, dim)
+
+
+@argsort.shape_rule
+def _argsort_rule(input: TensorBase, dim: int = -1, descending: bool = False, stable: bool = False) -> TensorBase:
+    wrap_dim(dim, len(input.sizes))
+    return empty_fake(input.sizes, elementwise_strides(input.sizes, [(input.sizes, input.strides)]), int64)
+
+
+@composite(methods=True)
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> ValuesIndices:
+    """(values, indices): the elements along `dim` in order, and where they stood. NaN is the largest."""
+    indices = argsort(input, dim, descending, stable)
+    return ValuesIndices(gather(input, dim, indices), indices)
+
+
+@composite(methods=True)
+def msort(input: Tensor) -> Any:
+    """The elements along the first dimension in order."""
+    return sort(input, 0).values
+
+
+@kernel_op("sorting", torch=False)
+def topk_indices(input: Array, k: int, dim: int, largest: bool) -> Array:
+    """Where the k largest (or smallest) elements along `dim` stand, in order; NaN is the largest."""
+    if input.ndim == 0:
+        return np.zeros((k,) if k == 0 else (), np.int64)
+    return np.take(_stable_order(input, dim, largest), np.arange(k), dim)
+
+
+@topk_indices.shape_rule
+def _topk_rule(input: TensorBase, k: int, dim: int, largest: bool) -> TensorBase:
+    at = wrap_dim(dim, len(input.sizes))
+    if not 0 <= k <= (input.sizes[at] if input.sizes else 1):
+        raise RuntimeError(f"selected index k out of range: k = {k}, sizes {list(input.sizes)}, dim {dim}")
+    if input.dtype is bool_:
+        raise RuntimeError("topk does not support bool dtypes on CPU; call .int() first")
+    return empty_fake([k if d == at else n for d, n in enumerate(input.sizes)], None, int64)
+
+
+@composite(methods=True)
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesIndices:
+    """(values, indices) of the k largest elements along `dim`, or the smallest. They come in order, also if `sorted` is
+    False, which allows any. RuntimeError unless k <= size."""
+    indices = topk_indices(input, k, dim, largest)
+    return ValuesIndices(gather(input, dim, indices), indices)
+
+
+@composite(methods=True)
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """(values, indices) of the k-th smallest element along `dim`, k >= 1. RuntimeError if there are fewer than k."""
+    at = wrap_dim(dim, len(input.sizes))
+    size = input.sizes[at] if input.sizes else 1
+    if size == 0:
+        raise IndexError(f"kthvalue(): Expected reduction dim {at} to have non-zero size.")
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}: k = {k}, size {size}")
+    return chosen(input, argsort(input, dim).narrow(at, k - 1, 1) if input.sizes else argsort(input), dim, keepdim)
+
+
+def chosen(input: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
+    """The elements that indices of size 1 along `dim` name, with that dimension or without."""
+    values = gather(input, dim, indices)
+    return ValuesIndices(values, indices) if keepdim else ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
