@@ -210,7 +210,7 @@ class TestErrors:
             nn.Conv2d(4, 3, 1, groups=2)
 
     def test_an_unknown_padding_mode(self):
-        with pytest.raises(NotImplementedError, match="padding_mode='mirror' is not supported"):
+        with pytest.raises(ValueError, match="padding_mode must be one of zeros, .* but got padding_mode='mirror'"):
             nn.Conv2d(3, 4, 1, padding_mode="mirror")
 
     def test_an_unknown_reduction(self):

@@ -113,3 +113,23 @@ def _() -> Iterator[Call]:
         sizes = [5 if d == dim else 2 for d in range(3)]
         maps = (wrap(forth.places), tensor(forth.weights, dtype=number), wrap(back.places))
         yield sample(*sizes, dtype=element), dim, *maps, tensor(back.weights, dtype=number)
+
+
+BLOCKS = [  # image, kernel, dilation, padding, stride
+    ((2, 3, 5, 4), (2, 3), (1, 1), (0, 0), (1, 1)),
+    ((2, 3, 5, 4), (2, 2), (2, 1), (1, 2), (1, 2)),
+    ((1, 2, 4, 4), (2, 2), (1, 1), (0, 0), (2, 2)),
+    ((0, 2, 4, 4), (2, 2), (1, 1), (0, 0), (2, 2)),
+]
+
+
+@row(ops.im2col)
+def _() -> Iterator[Call]:
+    for element, (sizes, *how) in product((float32, float64, bool_), BLOCKS):
+        yield sample(*sizes, dtype=element), *how
+
+
+@row(ops.col2im)
+def _() -> Iterator[Call]:
+    for element, (sizes, *how) in product((float32, float64), BLOCKS):
+        yield sample(*ops.im2col(sample(*sizes), *how).sizes, dtype=element), sizes[2:], *how

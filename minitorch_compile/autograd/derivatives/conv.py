@@ -69,3 +69,24 @@ def _(
         lambda: ops.convolution(x, grad, None, stride, padding, dilation, groups),
         lambda: ops.convolution_input_grad(upper, grad, tuple(x.sizes), stride, padding, dilation, groups),
     )
+
+
+@derivative(ops.im2col)
+def _(
+    grad: Tensor, out: Unused, x: Layout, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints
+) -> Gradients:
+    return ops.col2im(grad, tuple(x.sizes[2:]), kernel_size, dilation, padding, stride)
+
+
+@derivative(ops.col2im)
+def _(
+    grad: Tensor,
+    out: Unused,
+    columns: Unused,
+    output_size: Ints,
+    kernel_size: Ints,
+    dilation: Ints,
+    padding: Ints,
+    stride: Ints,
+) -> Gradients:
+    return ops.im2col(grad, kernel_size, dilation, padding, stride)

@@ -68,7 +68,13 @@ from minitorch_compile.nn.functional.margin_loss import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from minitorch_compile.nn.functional.normalization import batch_norm, instance_norm, local_response_norm, normalize
+from minitorch_compile.nn.functional.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    local_response_norm,
+    normalize,
+)
 from minitorch_compile.nn.functional.pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
@@ -113,7 +119,6 @@ from minitorch_compile.tensor.ops import (
     conv_transpose3d,
     cosine_similarity,
     gelu,
-    group_norm,
     hardshrink,
     layer_norm,
     linear,

@@ -1,4 +1,4 @@
-"""Convolution of any number of dimensions: the prims convolve images, which have two.
+r"""Convolution of any number of dimensions: the prims convolve images, which have two.
 
 A one-dimensional convolution is one of images of height 1. A three-dimensional one stacks, for each depth of the
 result, the slices that the kernel meets there as further channels of one image:
@@ -7,20 +7,23 @@ result, the slices that the kernel meets there as further channels of one image:
 
 >>> from minitorch_compile.prims.decomposer import decomposed
 >>> from minitorch_compile.tensor import empty_fake
->>> x, w = empty_fake((1, 2, 5)), empty_fake((3, 2, 2))
->>> print(decomposed(ops.convolution, x, w, None, (1,), (0,), (1,), 1).compact())
-x, weight -> reshape(convolution(reshape(x, (1, 2, 1, 5)), reshape(weight, (3, 2, 1, 2)), (1, 1), (0, 0), (1, 1), 1), (1, 3, 4))
+>>> graph = decomposed(ops.conv1d, empty_fake((1, 2, 5)), empty_fake((3, 2, 1)))
+>>> print(graph.compact().replace(" reshape", "\n  reshape"))
+x, weight ->
+  reshape(convolution(reshape(x, (1, 2, 1, 5)),
+  reshape(weight, (3, 2, 1, 1)), (1, 1), (0, 0), (1, 1), 1), (1, 3, 5))
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import reshaped
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.ops.windows import Ints
+from minitorch_compile.tensor.ops.windows import Ints, output_sizes
 
 Tensor = Any
 Geometry = tuple[Ints, Ints, Ints, int]  # stride, padding, dilation, groups
@@ -151,3 +154,40 @@ def _depth_back(images: Tensor, n: int, depths: int) -> Tensor:
     """The inverse of _depth_into_batch."""
     _, filters, height, width = images.sizes
     return ops.permute(reshaped(images, (n, depths, filters, height, width)), (0, 2, 1, 3, 4))
+
+
+# ------------------------------------------------------------------------------------------ columns
+
+
+@decomposes(ops.im2col)
+def _(x: Tensor, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Tensor:
+    """A gather: tap k of block b lies at k * dilation + b * stride of the padded image."""
+    padded = ops.constant_pad_nd(x, [n for p in reversed(padding) for n in (p, p)])
+    out = output_sizes(x.sizes[2:], kernel_size, stride, padding, dilation)
+    place = None
+    for d, size in enumerate(padded.sizes[2:]):
+        tap = ops.mul(ops.arange(kernel_size[d]), dilation[d]).reshape(*_only(d, kernel_size), *(1,) * len(out))
+        block = ops.mul(ops.arange(out[d]), stride[d]).reshape(*_only(d, out))
+        along = ops.add(tap, block)
+        place = along if place is None else ops.add(ops.mul(place, size), along)
+    flat = reshaped(padded, (*x.sizes[:2], math.prod(padded.sizes[2:])))
+    found = ops.index(flat, [None, None, place.reshape(math.prod(kernel_size), math.prod(out))])
+    return reshaped(found, (x.sizes[0], x.sizes[1] * math.prod(kernel_size), math.prod(out)))
+
+
+def _only(d: int, sizes: Ints) -> Ints:
+    """The sizes of something that varies along one of several dimensions."""
+    return tuple(n if i == d else 1 for i, n in enumerate(sizes))
+
+
+@decomposes(ops.col2im)
+def _(columns: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Tensor:
+    """The input gradient of a convolution whose filters each pick one tap."""
+    count = math.prod(kernel_size)
+    out = output_sizes(output_size, kernel_size, stride, padding, dilation)
+    channels = columns.sizes[0] * columns.sizes[1] // count
+    rows = reshaped(columns, (channels, count, *out))
+    picking = ops.eye(count, dtype=columns.dtype).reshape(count, 1, *kernel_size)
+    sizes = (channels, 1, *output_size)
+    image = prims.convolution_input_grad(rows, picking, sizes, tuple(stride), tuple(padding), tuple(dilation), 1)
+    return reshaped(image, (columns.sizes[0], columns.sizes[1] // count, *output_size))

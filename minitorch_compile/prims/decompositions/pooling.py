@@ -166,4 +166,4 @@ def _(x: Tensor, dim: int, places: Tensor, weights: Tensor, back_places: Tensor,
         seen = ops.index(working, [None] * dim + [ops.select(places, 0, tap)])
         term = ops.mul(seen, reshaped(ops.select(weights, 0, tap), shape))
         total = term if total is None else ops.add(total, term)
-    return converted(total if x.dtype.is_floating_point else ops.round(total), x.dtype)
+    return converted(total, x.dtype)

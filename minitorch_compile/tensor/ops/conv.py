@@ -13,7 +13,6 @@ tensor([[[1., 1., 2., 1., 1.]]])
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite

@@ -22,9 +22,9 @@ import numpy as np
 
 from minitorch_compile.tensor.blas import matmul
 from minitorch_compile.tensor.declare import kernel_op
+from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, tap_slices, taps, windows
-from minitorch_compile.tensor.strides import is_contiguous
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 CHUNK = 1 << 19  # elements of `columns` at a time: about the size of a core's cache
@@ -203,20 +203,11 @@ def check_dtypes(name: str, input: TensorBase, weight: TensorBase, bias: TensorB
 
 def _memory_order(sizes: Ints, *operands: TensorBase) -> Ints | None:
     """Channels-last strides for the result if an operand lies so, else None for row-major order."""
-    if len(sizes) not in (4, 5) or not any(_is_channels_last(x) for x in operands):
-        return None
-    strides, step = [0] * len(sizes), 1
-    for dim in (1, *range(len(sizes) - 1, 1, -1), 0):
-        strides[dim] = step
-        step *= max(sizes[dim], 1)
-    return tuple(strides)
-
-
-def _is_channels_last(x: TensorBase) -> bool:
-    if is_contiguous(x.sizes, x.strides):
-        return False
-    last = (0, *range(2, len(x.sizes)), 1)
-    return is_contiguous([x.sizes[d] for d in last], [x.strides[d] for d in last])
+    for x in operands:
+        order = suggested_format(x.sizes, x.strides)
+        if order is not contiguous_format:
+            return strides_in(order, sizes)
+    return None
 
 
 # ------------------------------------------------------------------------------------------ gradient in the weight

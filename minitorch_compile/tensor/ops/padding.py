@@ -18,6 +18,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.creation import arange
 from minitorch_compile.tensor.ops.indexing import index
@@ -68,7 +69,7 @@ def _constant_pad_rule(input: TensorBase, pad: Sequence[int], value: Scalar = 0)
             f"constant_pad_nd: The input size {list(input.sizes)}, plus negative padding {tuple(pad)}, resulted in a"
             f" negative output size {sizes}"
         )
-    return empty_fake(sizes, None, input.dtype)
+    return empty_fake(sizes, strides_in(suggested_format(input.sizes, input.strides), sizes), input.dtype)
 
 
 # ------------------------------------------------------------------------------------------ borders made of the input
@@ -137,6 +138,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     for dim, (before, after) in enumerate(around):
         if before < 0 or after < 0:
             result = slice(result, dim, max(-before, 0), result.sizes[dim] - max(-after, 0))
+    for dim, (before, after) in enumerate(around):
         if before > 0 or after > 0:
             result = _MODES[mode](result, dim, max(before, 0), max(after, 0))
     return result if result is not input else input.clone()

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minitorch_compile.tensor.declare import kernel_op
+from minitorch_compile.tensor.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
@@ -56,7 +57,10 @@ def apply_map(input: Any, dim: int, along: SparseMap) -> Any:
 
 @kernel_op("indexing", torch=False)
 def resample(input: Array, dim: int, places: Array, weights: Array, back_places: Array, back_weights: Array) -> Array:
-    """A sparse linear map along one dimension; `back_places` and `back_weights` are its transposed, for gradients."""
+    """A sparse linear map along one dimension; `back_places` and `back_weights` are its transposed, for gradients.
+
+    Of integers only a map that picks elements can be taken: one tap, weights 1.
+    """
     shape = (-1, *(1,) * (input.ndim - 1 - dim))
     if len(places) == 1 and (weights == 1).all():
         return np.take(input, places[0], dim)
@@ -66,8 +70,6 @@ def resample(input: Array, dim: int, places: Array, weights: Array, back_places:
         term = np.take(x, place, dim)
         term *= weight.reshape(shape)
         result += term
-    if input.dtype.kind in "iu":
-        return np.rint(result).astype(input.dtype)
     return result.astype(input.dtype, copy=False)
 
 
@@ -86,4 +88,4 @@ def _resample_rule(
             f" {list(places.sizes)}, {list(weights.sizes)}, dim={dim} and input {list(input.sizes)}"
         )
     sizes = (*input.sizes[:dim], places.sizes[1], *input.sizes[dim + 1 :])
-    return empty_fake(sizes, None, input.dtype)
+    return empty_fake(sizes, strides_in(suggested_format(input.sizes, input.strides), sizes), input.dtype)

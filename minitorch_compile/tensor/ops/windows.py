@@ -63,7 +63,7 @@ def output_sizes(
 
 
 def windows(padded: Array, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Array:
-    """A view (N, C, *out, *kernel) of images (N, C, *sizes): element [..., i, ..., k] is what window i sees at tap k."""
+    """A view (N, C, *out, *kernel) of images (N, C, *sizes): element [..., i, ..., k] is what window i sees at k."""
     along = padded.strides[2:]
     steps = [step * s for step, s in zip(along, stride, strict=True)]
     inner = [step * d for step, d in zip(along, dilation, strict=True)]
