@@ -41,6 +41,19 @@ def batch_norm(
 
 
 @functional()
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Any:
+    """The channels (dimension 1) of each sample in `num_groups` groups, each normalised as a whole (Wu and He 2018).
+
+    RuntimeError if the groups don't divide the channels, ValueError if there is but one number in a group.
+    """
+    if len(input.sizes) >= 2 and num_groups > 0 and numel(input.sizes) // num_groups == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.sizes)}")
+    return ops.group_norm(input, num_groups, weight, bias, eps)
+
+
+@functional()
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,

@@ -13,9 +13,10 @@ import math
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.dtype import bool_, float32
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.contraction import matmul
+from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.dropout import dropout
 from minitorch_compile.tensor.ops.pointwise import where
@@ -58,7 +59,7 @@ def scaled_dot_product_attention(
 
 def _masked_softmax(scores: Any, mask: Any) -> Any:
     """softmax of what the mask leaves; zeros, not NaN, in a row where it leaves nothing."""
-    scores = where(mask, scores, float("-inf")) if mask.dtype is bool_ else scores + mask
+    scores = where(mask, scores, float("-inf")) if mask.dtype is bool_ else scores + to(mask, scores.dtype)
     nothing = amax(scores, -1, True) == float("-inf")
     return where(nothing, 0.0, softmax(where(nothing, 0.0, scores), -1))
 
@@ -76,7 +77,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
         return
     if is_causal:
         raise RuntimeError(f"{name}: Explicit attn_mask should not be set when is_causal=True")
-    if mask.dtype is not bool_ and mask.dtype is not query.dtype:
+    if mask.dtype not in (bool_, float32, query.dtype):
         raise RuntimeError(
             f"{name}: Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype:"
             f" {mask.dtype} and query.dtype: {query.dtype} instead."

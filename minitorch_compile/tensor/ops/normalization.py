@@ -99,13 +99,13 @@ def rms_norm(
     return out if weight is None else out * weight
 
 
-@composite(functional=True)
+@composite()
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Any:
     """The channels (dimension 1) of each sample in `num_groups` groups, each normalised as a whole (Wu and He 2018).
 
-    RuntimeError if the groups don't divide the channels, ValueError for groups of one number.
+    RuntimeError if the groups don't divide the channels.
     """
     if len(input.sizes) < 2:
         raise RuntimeError(f"group_norm: Expected at least 2 dimensions for input, got sizes {list(input.sizes)}")
@@ -206,14 +206,14 @@ def _by_the_batch(
 ) -> Any:
     out, centre, variance = native_batch_norm(input, weight, bias, eps)
     count = numel(input.sizes) // max(input.sizes[1], 1)
-    move_running(running_mean, reshape(centre.detach(), (-1,)), momentum)
-    move_running(running_var, reshape(variance.detach(), (-1,)) * (count / max(count - 1, 1)), momentum)
+    move_running(running_mean, reshape(centre.detach(), (-1,)), count, momentum)
+    move_running(running_var, reshape(variance.detach(), (-1,)) * (count / max(count - 1, 1)), count, momentum)
     return out
 
 
-def move_running(running: Any, batch: Any, momentum: float) -> None:
-    """Moves a running statistic, if there is one, towards that of a batch, in place."""
-    if running is not None:
+def move_running(running: Any, batch: Any, count: int, momentum: float) -> None:
+    """Moves a running statistic, if there is one, towards that of a batch of `count` numbers, in place."""
+    if running is not None and count:
         with no_grad():
             running.copy_(running * (1 - momentum) + batch * momentum)
 
@@ -238,8 +238,9 @@ def instance_norm(
     apart = reshape(input, (1, samples * channels, *input.sizes[2:]))
     out, centre, variance = native_batch_norm(apart, None, None, eps)
     count = numel(input.sizes[2:])
-    move_running(running_mean, _over_samples(centre, samples, channels), momentum)
-    move_running(running_var, _over_samples(variance, samples, channels) * (count / max(count - 1, 1)), momentum)
+    unbiased = variance * (count / max(count - 1, 1))
+    move_running(running_mean, _over_samples(centre, samples, channels), samples * count, momentum)
+    move_running(running_var, _over_samples(unbiased, samples, channels), samples * count, momentum)
     return scaled_channels(reshape(out, tuple(input.sizes)), weight, bias)
 
 
