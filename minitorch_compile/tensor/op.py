@@ -38,6 +38,8 @@ Scalar = bool | int | float
 
 TENSOR_ANNOTATION = re.compile(r"Array|Tensor")
 
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"}
+
 table: dict[str, Op] = {}
 
 
@@ -93,7 +95,7 @@ class Op:
                 f"{self.name}() takes {len(self.parameters)} arguments {self.parameters} but {len(args)} were given"
             )
         values = [*args, *self.defaults[len(args) :]]
-        for name, value in kwargs.items():
+        for name, value in self.in_torch_names(kwargs).items():
             position = self._position.get(name)
             if position is None:
                 raise TypeError(
@@ -106,6 +108,12 @@ class Op:
             if value is inspect.Parameter.empty:
                 raise TypeError(f"{self.name}() missing 1 required argument: '{self.parameters[position]}'")
         return tuple(values)
+
+    def in_torch_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords with NumPy's names of parameters, which PyTorch takes too, in PyTorch's: `axis` is `dim`."""
+        if kwargs.keys() <= self._position.keys():
+            return kwargs
+        return {name if name in self._position else NUMPY_NAMES.get(name, name): kwargs[name] for name in kwargs}
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The operation itself, below every interpreter."""

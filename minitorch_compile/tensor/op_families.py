@@ -199,8 +199,10 @@ class CompositeOp(Op):
         return self.kernel(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs and "out" in kwargs:
-            return call_with_out(self, args, kwargs, kwargs.pop("out"))
+        if kwargs:
+            if "out" in kwargs:
+                return call_with_out(self, args, kwargs, kwargs.pop("out"))
+            kwargs = self.in_torch_names(kwargs)
         return self.kernel(*args, **kwargs)
 
     def meta_rule(self, *bound: Any) -> Any:

@@ -161,6 +161,27 @@ def reduction_cases() -> list[Case]:
     ]
 
 
+def scan_cases() -> list[Case]:
+    with_zeros = np.array([[1.5, 0.0, 2.0], [0.0, 0.5, 0.0], [2.0, 3.0, 0.4]])
+    cases: list[Case] = [("cumprod", lambda x: x.cumprod(1), [with_zeros])]
+    for name in ("cumsum", "cumprod", "logcumsumexp"):
+        op = getattr(ops, name)
+        cases += [(name, lambda x, op=op, d=d: op(x, d), [generic(2, 3)]) for d in (0, -1)]
+        cases += [
+            (name, lambda x, op=op: op(x, 0), [generic()]),
+            (name, lambda x, op=op: op(x, 1), [generic(2, 0)]),
+            (name, lambda x, op=op: op(x, 0), [generic(5)]),
+        ]
+    return cases + [
+        ("index", lambda x: ops.cummax(x, 1).values, [generic(2, 4)]),
+        ("index", lambda x: ops.sort(x, 0).values, [generic(3, 2)]),
+        ("index", lambda x: ops.topk(x, 2).values, [generic(2, 4)]),
+        ("index", lambda x: ops.median(x), [generic(2, 3)]),
+        ("index", lambda x: ops.quantile(x, 0.3, 1), [generic(2, 4)]),
+        ("sub", lambda x: ops.diff(x, 2), [generic(2, 4)]),
+    ]
+
+
 def view_cases() -> list[Case]:
     return [
         ("view", lambda x: x.view(3, 2), [generic(2, 3)]),
@@ -296,5 +317,13 @@ def network_cases() -> list[Case]:
 
 
 def all_cases() -> list[Case]:
-    families = (elementwise_cases, reduction_cases, view_cases, contraction_cases, indexing_cases, network_cases)
+    families = (
+        elementwise_cases,
+        reduction_cases,
+        scan_cases,
+        view_cases,
+        contraction_cases,
+        indexing_cases,
+        network_cases,
+    )
     return [case for family in families for case in family()]

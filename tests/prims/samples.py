@@ -225,6 +225,18 @@ def _() -> Iterator[Call]:
     yield sample(3, 4, dtype=int64), 1, float64
 
 
+@row(ops.cumsum)
+@row(ops.cumprod)
+def _() -> Iterator[Call]:
+    for element in DTYPES:
+        for name, array in arrays(element.numpy.type).items():
+            yield from_numpy(array), -1
+            if name in ("matrix", "cube"):
+                yield from_numpy(array), 0, float64
+    for _, x in layouts(arrays()["cube"]):
+        yield x, 1
+
+
 # ------------------------------------------------------------------------------------------ views
 
 

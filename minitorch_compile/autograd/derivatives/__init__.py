@@ -16,6 +16,7 @@ from minitorch_compile.autograd.derivatives import (
     pooling,
     reduction,
     sampling,
+    scan,
     view,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "pooling",
     "reduction",
     "sampling",
+    "scan",
     "view",
 ]

@@ -14,5 +14,6 @@ from minitorch_compile.prims.decompositions import (
     pooling,
     random,
     reduction,
+    scan,
     view,
 )

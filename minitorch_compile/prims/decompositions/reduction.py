@@ -15,7 +15,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, converted, copied, kept, number_like, reshaped
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import bool_, dtype
+from minitorch_compile.tensor.dtype import bool_, dtype, float16, float32
 from minitorch_compile.tensor.strides import numel, wrap_dim, wrap_dims
 
 Tensor = Any
@@ -31,7 +31,9 @@ def _reduce(prim: Any, x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
 @decomposes(ops.sum)
 def _(x: Tensor, dim: Axes, keepdim: bool, dtype: dtype | None) -> Tensor:
     """The sum, in the dtype of the result."""
-    return _reduce(prims.sum, converted(x, dtype or ops.sum.dtype_rule(x.dtype)), dim, keepdim)
+    element = dtype or ops.sum.dtype_rule(x.dtype)
+    wide = float32 if element is float16 else element  # as the kernel: half floats have three digits
+    return converted(_reduce(prims.sum, converted(converted(x, element), wide), dim, keepdim), element)
 
 
 @decomposes(ops.prod)
@@ -43,9 +45,11 @@ def _(x: Tensor, dim: Axes, keepdim: bool, dtype: dtype | None) -> Tensor:
 @decomposes(ops.mean)
 def _(x: Tensor, dim: Axes, keepdim: bool, dtype: dtype | None) -> Tensor:
     """The sum divided by the number of elements."""
-    total = ops.sum(x, dim, keepdim, dtype=dtype or ops.mean.dtype_rule(x.dtype))
+    element = dtype or ops.mean.dtype_rule(x.dtype)
+    wide = float32 if element is float16 else element
+    total = ops.sum(converted(x, element), dim, keepdim, dtype=wide)
     count = numel([x.sizes[d] for d in wrap_dims(dim, len(x.sizes))])
-    return prims.div(total, number_like(total, count))
+    return converted(prims.div(total, number_like(total, count)), element)
 
 
 @decomposes(ops.amax)
@@ -63,13 +67,13 @@ def _(x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
 @decomposes(ops.any)
 def _(x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
     """The maximum of a mask; False over no elements."""
-    return _of_mask(prims.amax, False, x, dim, keepdim)
+    return converted(_of_mask(prims.amax, False, x, dim, keepdim), ops.any.dtype_rule(x.dtype))
 
 
 @decomposes(ops.all)
 def _(x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
     """The minimum of a mask; True over no elements."""
-    return _of_mask(prims.amin, True, x, dim, keepdim)
+    return converted(_of_mask(prims.amin, True, x, dim, keepdim), ops.all.dtype_rule(x.dtype))
 
 
 def _of_mask(prim: Any, of_nothing: bool, x: Tensor, dim: Axes, keepdim: bool) -> Tensor:

@@ -1,4 +1,4 @@
-"""Comparing tensors with a tolerance.
+"""Comparing tensors: with a tolerance, or by their distance.
 
 >>> from minitorch_compile.tensor import tensor
 >>> allclose(tensor([1.0, 2.0]), tensor([1.0, 2.0 + 1e-6])), equal(tensor([1]), tensor([1, 1]))
@@ -12,6 +12,7 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import abs, eq, isnan, le, logical_and, logical_or, lt
 from minitorch_compile.tensor.ops.reduction import all
 
@@ -40,3 +41,9 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and elements, as a Python bool."""
     return input.sizes == other.sizes and bool(all(eq(input, other)))
+
+
+@composite(methods=True)
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Any:
+    """The p-norm of input - other."""
+    return linalg_vector_norm(input - other, p)

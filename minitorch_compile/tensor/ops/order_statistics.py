@@ -190,5 +190,5 @@ def _placed(values: Any, input: Any, q: Any, dim: int | None, keepdim: bool) -> 
     if not keepdim:
         return values
     if dim is None or not input.sizes:
-        return values.reshape(*q.sizes, *[1] * len(input.sizes))
+        return values.reshape((*q.sizes, *[1] * len(input.sizes)))
     return values.unsqueeze(wrap_dim(dim, len(input.sizes)) + len(q.sizes))

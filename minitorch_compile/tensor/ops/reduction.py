@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op, reduction
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, int64
+from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops import indexing, pointwise
-from minitorch_compile.tensor.strides import wrap_dim
+from minitorch_compile.tensor.ops import gathering, pointwise
+from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Dims = tuple[int, ...]
@@ -43,13 +43,18 @@ def _same(input: dtype) -> dtype:
 
 
 def _bool(input: dtype) -> dtype:
-    return bool_
+    return uint8 if input is uint8 else bool_  # PyTorch's bytes were its bools once
 
 
 @reduction(_integers_widen)
 def sum(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The sum over `dim` (an int, several, or None for all). Integers and bools add up in int64."""
-    return np.sum(input, dim, keepdims=keepdim)
+    return _total(input, dim, keepdim)
+
+
+def _total(input: Array, dim: Dims, keepdim: bool) -> Array:
+    """The sum, of half floats in single precision: their own has three digits."""
+    return np.sum(input, dim, np.float32 if input.dtype == np.float16 else None, keepdims=keepdim)
 
 
 @reduction(_integers_widen)
@@ -62,7 +67,8 @@ def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | N
 def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The average over `dim`; NaN over no elements. RuntimeError for integers unless `dtype` is given."""
     count = np.prod([input.shape[d] for d in dim], dtype=np.int64)
-    return np.sum(input, dim, keepdims=keepdim) / input.dtype.type(count)
+    total = _total(input, dim, keepdim)
+    return total / total.dtype.type(count)
 
 
 @reduction(_same, empty=False)
@@ -137,41 +143,65 @@ class ValuesIndices(NamedTuple):
 
 
 def _extreme(
-    reduce: Any, arg: Any, elementwise: Any, input: TensorBase, dim: Any, keepdim: bool
+    reduce: Any, arg: Any, elementwise: Any, input: TensorBase, dim: Any, keepdim: bool, other: Any
 ) -> TensorBase | ValuesIndices:
-    if isinstance(dim, TensorBase):
-        return elementwise(input, dim)
+    if other is not None or isinstance(dim, TensorBase):
+        return elementwise(input, dim if other is None else other)
     if dim is None:
         return reduce(input)
     indices = arg(input, dim, True)
-    values = indexing.gather(input, dim, indices)
+    values = gathering.gather(input, dim, indices)
     return ValuesIndices(values, indices) if keepdim else ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
 
 
 @composite(methods=True)
-def max(input: Tensor, dim: object = None, keepdim: bool = False) -> object:
+def max(input: Tensor, dim: object = None, keepdim: bool = False, *, other: Tensor | None = None) -> object:
     """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
-    return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim)
+    return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim, other)
 
 
 @composite(methods=True)
-def min(input: Tensor, dim: object = None, keepdim: bool = False) -> object:
+def min(input: Tensor, dim: object = None, keepdim: bool = False, *, other: Tensor | None = None) -> object:
     """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
-    return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim)
+    return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim, other)
+
+
+class MinMax(NamedTuple):
+    """What aminmax returns."""
+
+    min: TensorBase
+    max: TensorBase
 
 
 @composite(methods=True)
-def var(input: Tensor, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Tensor:
-    """The variance over `dim`, in two passes; the sum of squares is divided by count - correction."""
-    centred = input - mean(input, dim, True)
-    count = input.numel() // builtins.max(sum(input, dim).numel(), 1)
-    return sum(centred * centred, dim, keepdim) / builtins.max(count - correction, 0)
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+    """(min, max) of all elements or over `dim`."""
+    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+# -------------------------------------------------------------------------------------------------- of some elements
 
 
 @composite(methods=True)
-def std(input: Tensor, dim: Axes = None, keepdim: bool = False, correction: int = 1) -> Tensor:
-    """The standard deviation: the square root of var."""
-    return pointwise.sqrt(var(input, dim, keepdim, correction))
+def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
+    """How many elements over `dim` are not 0."""
+    return sum(pointwise.ne(input, 0), dim)
+
+
+@composite(methods=True)
+def nansum(input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+    """The sum over `dim` of what isn't NaN."""
+    valid = input if input.dtype.category < FLOATING else pointwise.where(pointwise.isnan(input), 0.0, input)
+    return sum(valid, dim, keepdim, dtype)
+
+
+@composite(methods=True)
+def nanmean(input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+    """The average over `dim` of what isn't NaN. RuntimeError for integers."""
+    if input.dtype.category < FLOATING:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    counted = sum(pointwise.logical_not(pointwise.isnan(input)), dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / counted
 
 
 # -------------------------------------------------------------------------------------------------- softmax and its kin
@@ -213,12 +243,12 @@ def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
 
 @composite(methods=True)
 def logsumexp(input: Tensor, dim: Axes, keepdim: bool = False) -> Tensor:
-    """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows."""
-    top = amax(input, dim, True)
+    """log(sum(exp(x))) over `dim`, shifted by the maximum so that nothing overflows. -inf over no elements."""
+    x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
+    dims = wrap_dims(dim, len(x.sizes))
+    if builtins.any(x.sizes[d] == 0 for d in dims):
+        return pointwise.log(sum(pointwise.exp(x), dims, keepdim))
+    top = amax(x, dims, True)
     top = pointwise.where(pointwise.eq(pointwise.abs(top), float("inf")), 0.0, top).detach()
-    total = pointwise.log(sum(pointwise.exp(input - top), dim, True)) + top
-    return total if keepdim else _drop(total, dim)
-
-
-def _drop(x: TensorBase, dim: Axes) -> TensorBase:
-    return sum(x, dim)
+    total = pointwise.log(sum(pointwise.exp(x - top), dims, True)) + top
+    return total if keepdim else total.squeeze(dims)

@@ -61,7 +61,7 @@ def msort(input: Tensor) -> Any:
 def topk_indices(input: Array, k: int, dim: int, largest: bool) -> Array:
     """Where the k largest (or smallest) elements along `dim` stand, in order; NaN is the largest."""
     if input.ndim == 0:
-        return np.zeros((k,) if k == 0 else (), np.int64)
+        return np.zeros((), np.int64)
     return np.take(_stable_order(input, dim, largest), np.arange(k), dim)
 
 

@@ -1,0 +1,101 @@
+"""How far elements lie from their mean.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor([[1.0, 3.0], [2.0, 8.0]])
+>>> var(x, 1), std(x, 1, unbiased=False), var_mean(x, dim=0)
+(tensor([ 2., 18.]), tensor([1., 3.]), (tensor([ 0.5000, 12.5000]), tensor([1.5000, 5.5000])))
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import FLOATING, float16, float32
+from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.pointwise import sqrt
+from minitorch_compile.tensor.ops.reduction import mean, sum
+from minitorch_compile.tensor.strides import numel, wrap_dims
+
+Axes = int | Sequence[int] | None
+NOT_FLOATING = "std and var only support floating point and complex dtypes, got {}; call .float() first"
+
+
+@composite(methods=True)
+def var(
+    input: Tensor,
+    dim: Axes | bool = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """The variance over `dim`, in two passes; the sum of squares is divided by count - correction.
+
+    `correction` is 1 by default; unbiased=False means 0. A single bool in the place of `dim` is `unbiased`.
+    RuntimeError for integers.
+    """
+    return _var_mean(input, dim, unbiased, keepdim, correction)[0]
+
+
+@composite(methods=True)
+def std(
+    input: Tensor,
+    dim: Axes | bool = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """The standard deviation: the square root of var."""
+    return sqrt(_var_mean(input, dim, unbiased, keepdim, correction)[0])
+
+
+@composite()
+def var_mean(
+    input: Tensor,
+    dim: Axes | bool = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """(var, mean) over `dim`."""
+    return _var_mean(input, dim, unbiased, keepdim, correction)
+
+
+@composite()
+def std_mean(
+    input: Tensor,
+    dim: Axes | bool = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """(std, mean) over `dim`."""
+    variance, average = _var_mean(input, dim, unbiased, keepdim, correction)
+    return sqrt(variance), average
+
+
+def _var_mean(input: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None) -> tuple[Any, Any]:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        if correction is not None:
+            raise TypeError("var/std: unbiased and correction say the same; give one of them")
+        correction = int(unbiased)
+    if input.dtype.category < FLOATING:
+        raise RuntimeError(NOT_FLOATING.format(input.dtype))
+    if input.dtype is float16:  # whose squares overflow early, and whose sums lose digits
+        variance, average = _var_mean(input.to(float32), dim, None, keepdim, correction)
+        return variance.to(float16), average.to(float16)
+    dims = wrap_dims(dim, len(input.sizes))
+    average = mean(input, dims, True)
+    centred = input - average
+    count = numel(input.sizes[d] for d in dims)
+    freedom = builtins.max(count - (1 if correction is None else correction), 0)
+    variance = sum(centred * centred, dims, keepdim) / freedom
+    return variance, average if keepdim else average.squeeze(dims)
