@@ -26,6 +26,8 @@ def accumulate(node: AccumulateGrad, grad: Grad, create_graph: bool, shared: set
     x = node.variable
     if x is None or grad is None:
         return
+    if grad.dtype.is_complex and not x.dtype.is_complex:
+        grad = ops.real(grad)
     if x.grad is None:
         x.grad = _owned(grad if create_graph else _without_history(grad), x, shared)
     elif create_graph:

@@ -102,6 +102,8 @@ def sum_to(grad: Any, like: Any) -> Any:
     (tensor([2., 2., 2.]), tensor([[3.],
             [3.]]))
     """
+    if grad.dtype.is_complex and not like.dtype.is_complex:
+        grad = ops.real(grad)
     if grad.sizes != like.sizes:
         lead = len(grad.sizes) - len(like.sizes)
         repeated = [d for d in range(lead, len(grad.sizes)) if like.sizes[d - lead] == 1 and grad.sizes[d] != 1]

@@ -225,6 +225,11 @@ def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
                     f"grad can be implicitly created only for scalar outputs; output {i} has sizes"
                     f" {list(x.sizes)}: pass its gradient"
                 )
+            if x.dtype.is_complex:
+                raise RuntimeError(
+                    f"grad can be implicitly created only for real scalar outputs but got {x.dtype}; take .real or"
+                    " .abs(), or pass the gradient"
+                )
             given[i] = ops.ones_like(x)
         elif g is not None and tuple(g.sizes) != tuple(x.sizes):
             raise RuntimeError(

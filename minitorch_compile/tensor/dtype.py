@@ -35,6 +35,21 @@ class dtype:
         self.is_complex = category == COMPLEX
         self.is_signed = self.numpy.kind in "ifc"
 
+    def to_complex(self) -> dtype:
+        """The complex dtype whose parts are of this dtype; that of a complex dtype is itself. RuntimeError for
+        integers."""
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise RuntimeError(f"to_complex: {self} has no complex dtype; convert to a floating-point dtype first")
+        return complex128 if self is float64 else complex64
+
+    def to_real(self) -> dtype:
+        """The dtype of the parts, and of absolute values; that of a real dtype is itself."""
+        if not self.is_complex:
+            return self
+        return float64 if self is complex128 else float32
+
     def __repr__(self) -> str:
         # PyTorch's text, so that programs which print or parse a dtype run unchanged.
         return f"torch.{self.name}"
@@ -52,10 +67,15 @@ int16 = dtype("int16", np.int16, INTEGER)
 int8 = dtype("int8", np.int8, INTEGER)
 uint8 = dtype("uint8", np.uint8, INTEGER)
 bool_ = dtype("bool", np.bool_, BOOL)
+complex128 = dtype("complex128", np.complex128, COMPLEX)
+complex64 = dtype("complex64", np.complex64, COMPLEX)
 
-DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)
-FROM_NUMPY = {d.numpy: d for d in DTYPES}
-FROM_NAME = {d.name: d for d in DTYPES} | {
+DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)  # those that kernels compute in
+COMPLEX_DTYPES = (complex128, complex64)
+FROM_NUMPY = {d.numpy: d for d in (*DTYPES, *COMPLEX_DTYPES)}
+FROM_NAME = {d.name: d for d in FROM_NUMPY.values()} | {
+    "cdouble": complex128,
+    "cfloat": complex64,
     "double": float64,
     "float": float32,
     "half": float16,
@@ -63,7 +83,7 @@ FROM_NAME = {d.name: d for d in DTYPES} | {
     "int": int32,
 }
 FROM_PYTHON = {bool: bool_, int: int64}  # a number that is a float becomes the default dtype
-FROM_TYPE = {bool: bool_, int: int64, float: float64}  # but dtype=float means float64
+FROM_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}  # but dtype=float means float64
 
 _default = [float32]
 
@@ -96,6 +116,8 @@ def dtype_of_scalar(value: bool | int | float | np.generic) -> dtype:
         return known
     if isinstance(value, np.bool_):
         return bool_
+    if isinstance(value, (complex, np.complexfloating)):
+        return _default[0].to_complex()
     return int64 if isinstance(value, (int, np.integer)) else _default[0]
 
 
@@ -103,6 +125,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that PyTorch lets both `a` and `b` convert to."""
     if a is b:
         return a
+    if {a.category, b.category} == {FLOATING, COMPLEX}:
+        return promote_types(a.to_complex(), b.to_complex())
     if a.category != b.category:
         return a if a.category > b.category else b
     return FROM_NUMPY[np.promote_types(a.numpy, b.numpy)]
@@ -111,7 +135,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 def result_dtype(dims: Iterable[dtype], zeros: Iterable[dtype] = (), scalars: Iterable[dtype] = ()) -> dtype:
     """The dtype of an operation on tensors with dimensions, 0-d tensors and Python numbers, in falling order of say.
 
-    A later group counts only if its category is higher than that of the groups before it.
+    A later group counts only if its category is higher than that of the groups before it; a complex one then makes the
+    floats before it complex.
 
     >>> result_dtype([float32], zeros=[float64]), result_dtype([int64], scalars=[float32])
     (torch.float32, torch.float32)
@@ -122,7 +147,8 @@ def result_dtype(dims: Iterable[dtype], zeros: Iterable[dtype] = (), scalars: It
         for d in group:
             combined = d if combined is None else promote_types(combined, d)
         if combined is not None and (result is None or combined.category > result.category):
-            result = combined
+            to_complex = result is not None and result.category == FLOATING
+            result = result.to_complex() if result is not None and to_complex else combined
     if result is None:
         raise TypeError("result_dtype: expected at least one tensor or number, got none")
     return result

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import complex_support
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dispatch import any_requires_grad
 from minitorch_compile.tensor.dtype import dtype
@@ -55,6 +56,8 @@ class ReductionOp(Op):
         self._dtype_at = self._position.get("dtype")
 
     def _result_dtype(self, bound: Sequence[Any]) -> dtype:
+        if bound[0].dtype.is_complex and self.name not in complex_support.REDUCTIONS:
+            raise complex_support.unsupported(self.name, bound[0].dtype)
         asked = bound[self._dtype_at] if self._dtype_at is not None else None
         return asked or self.dtype_rule(bound[0].dtype)
 

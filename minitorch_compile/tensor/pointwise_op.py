@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import complex_support
 from minitorch_compile.tensor.dtype import (
     BOOL,
     COMPLEX,
@@ -32,8 +33,8 @@ from minitorch_compile.tensor.quiet import quietly, silence
 from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
-NUMBERS = (bool, int, float, np.generic)
-SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING}
+NUMBERS = (bool, int, float, complex, np.generic)
+SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
 _ABSENT: Any = object()
 
@@ -60,6 +61,8 @@ class PointwiseOp(Op):
             return get_default_dtype()
         if self.promotion == BOOL_TO_LONG and common.category == BOOL:
             return int64
+        if common.category == COMPLEX and self.name not in complex_support.POINTWISE:
+            raise complex_support.unsupported(self.name, common)
         return common
 
     def _is_left_out(self, value: Any, position: int) -> bool:
@@ -67,7 +70,10 @@ class PointwiseOp(Op):
         return value is None and self.defaults[position] is None
 
     def result_dtype(self, bound: Sequence[Any]) -> dtype:
-        return bool_ if self.promotion == ALWAYS_BOOL else self.common_dtype(bound)
+        common = self.common_dtype(bound)
+        if self.promotion == ALWAYS_BOOL:
+            return bool_
+        return common.to_real() if self.name in complex_support.REAL_RESULTS else common
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """As Op.run; the frequent case goes straight to the kernel."""
@@ -82,7 +88,7 @@ class PointwiseOp(Op):
         if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
             return None
         element = input.dtype
-        if element.category < FLOATING and self.promotion is not DEFAULT:
+        if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
             return None
         try:
             if other is _ABSENT:

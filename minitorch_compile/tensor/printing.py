@@ -40,7 +40,8 @@ def _suffix(x: TensorBase) -> str:
     parts = []
     if not numel(x.sizes) and len(x.sizes) != 1:
         parts.append(f", size={tuple(x.sizes)}")
-    implied = (get_default_dtype(), int64, bool_) if numel(x.sizes) else (get_default_dtype(),)
+    default = get_default_dtype()
+    implied = (default, default.to_complex(), int64, bool_) if numel(x.sizes) else (default,)
     if x.dtype not in implied:
         parts.append(f", dtype={x.dtype}")
     return "".join(parts) + _autograd_suffix(x)
@@ -64,6 +65,8 @@ def _summarised(array: np.ndarray) -> np.ndarray:
 
 def _formatter(array: np.ndarray) -> Callable[[object], str]:
     """One text for each element, all of one width."""
+    if array.dtype.kind == "c":
+        return _complex_format(_summarised(array))
     shown = _summarised(array).reshape(-1)
     one = (
         str
@@ -75,6 +78,18 @@ def _formatter(array: np.ndarray) -> Callable[[object], str]:
     measured = shown[np.isfinite(shown) & (shown != 0)] if array.dtype.kind == "f" else shown  # as PyTorch measures
     width = max((len(one(v)) for v in measured), default=1)
     return lambda v: one(v).rjust(width)
+
+
+def _complex_format(values: np.ndarray) -> Callable[[object], str]:
+    """Each part in the notation that suits all of its kind: ` 1.0000-2.5000j`."""
+    real, imaginary = _formatter(values.real), _formatter(values.imag)
+
+    def one(value: object) -> str:
+        assert isinstance(value, np.complexfloating)
+        below = imaginary(value.imag).lstrip()
+        return real(value.real) + ("" if below.startswith("-") else "+") + below + "j"
+
+    return one
 
 
 def _float_format(values: np.ndarray) -> Callable[[object], str]:

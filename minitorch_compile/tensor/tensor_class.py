@@ -58,7 +58,7 @@ def with_op_methods(cls: type) -> type:
 
 def _binary(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (TensorBase, int, float, np.generic)):
+        if not isinstance(other, (TensorBase, int, float, complex, np.generic)):
             if not isinstance(other, np.ndarray):
                 return NotImplemented
             other = wrap(np.array(other))
@@ -69,7 +69,7 @@ def _binary(op: Op) -> Callable[[Any, Any], Any]:
 
 def _reflected(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (int, float, np.generic)):
+        if not isinstance(other, (int, float, complex, np.generic)):
             return NotImplemented
         return dispatch(op, (other, self), {})
 
@@ -164,6 +164,9 @@ class Tensor(TensorConversions, TensorProperties):
     def __float__(self) -> float:
         return float(self.item())
 
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
     def __index__(self) -> int:
         if self.dtype.category >= FLOATING or numel(self.sizes) != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -247,6 +250,37 @@ class Tensor(TensorConversions, TensorProperties):
     @property
     def mT(self) -> Any:
         return ops.transpose(self, -2, -1)
+
+    @property
+    def mH(self) -> Any:
+        return ops.adjoint(self)
+
+    @property
+    def H(self) -> Any:
+        if self.ndim not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor. For batches of"
+                " matrices, consider using tensor.mH"
+            )
+        return ops.adjoint(self) if self.ndim else ops.conj(self)
+
+    # ------------------------------------------------------------------------------------- parts of complex numbers
+
+    @property
+    def real(self) -> Any:
+        return ops.real(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.copy_(ops.complex(value + ops.zeros_like(self.real), self.imag) if self.is_complex() else value)
+
+    @property
+    def imag(self) -> Any:
+        return ops.imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.copy_(ops.complex(self.real, value + ops.zeros_like(self.imag)))
 
     # ------------------------------------------------------------------------------------------------ operators
 

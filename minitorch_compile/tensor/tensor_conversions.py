@@ -17,6 +17,8 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import (
     as_dtype,
     bool_,
+    complex64,
+    complex128,
     dtype,
     float16,
     float32,
@@ -74,6 +76,8 @@ class TensorConversions(TensorBase):
     float = _converter(float32)
     double = _converter(float64)
     half = _converter(float16)
+    cfloat = _converter(complex64)
+    cdouble = _converter(complex128)
     long = _converter(int64)
     int = _converter(int32)
     short = _converter(int16)

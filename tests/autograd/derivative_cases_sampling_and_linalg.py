@@ -78,5 +78,22 @@ def linear_algebra_cases() -> list[Case]:
     return cases
 
 
+def complex_cases() -> list[Case]:
+    """As functions of the parts; tests/tensor/test_complex.py has more."""
+
+    def of_parts(op: Any) -> Any:
+        return lambda a, b: op(ops.complex(a, b))
+
+    pair = [generic(2, 3), generic(3, shift=1)]
+    names = ("_real_part", "_imaginary_part", "view_as_real", "angle")
+    cases: list[Case] = [(name, of_parts(getattr(ops, name)), pair) for name in names]
+    return [
+        *cases,
+        ("complex", of_parts(ops.view_as_real), pair),
+        ("conj_physical", of_parts(lambda z: ops.view_as_real(ops.conj_physical(z))), pair),
+        ("view_as_complex", lambda x: ops.abs(ops.view_as_complex(x)), [generic(3, 2)]),
+    ]
+
+
 def cases() -> list[Case]:
-    return sampling_cases() + norm_cases() + linear_algebra_cases()
+    return sampling_cases() + norm_cases() + linear_algebra_cases() + complex_cases()

@@ -2,6 +2,7 @@
 
 from minitorch_compile.autograd.derivatives import (
     activation,
+    complex_numbers,
     contraction,
     conv,
     copies,
@@ -22,6 +23,7 @@ from minitorch_compile.autograd.derivatives import (
 
 __all__ = [
     "activation",
+    "complex_numbers",
     "contraction",
     "conv",
     "copies",

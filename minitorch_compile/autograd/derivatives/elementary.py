@@ -57,6 +57,8 @@ def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
 
 @derivative(ops.acosh)
 def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
+    if x.dtype.is_complex:  # each root on its own branch
+        return grad * ops.rsqrt(x - 1) * ops.rsqrt(x + 1)
     return grad * ops.rsqrt((x - 1) * (x + 1))
 
 

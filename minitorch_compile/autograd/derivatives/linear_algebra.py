@@ -95,15 +95,10 @@ def _(G: Tensor, P: Tensor, A: Tensor, rtol: float | None) -> Gradients:
 @derivative(ops.linalg_det)
 def _(G: Tensor, det: Tensor, A: Tensor) -> Gradients:
     """The matrix of cofactors: det(A) A^-H, or, where A is singular, from the singular values."""
-    G, conjugate = ops.unsqueeze(ops.unsqueeze(G, -1), -1), ops.unsqueeze(ops.unsqueeze(adjoint_number(det), -1), -1)
+    G, conjugate = ops.unsqueeze(ops.unsqueeze(G, -1), -1), ops.unsqueeze(ops.unsqueeze(ops.conj(det), -1), -1)
     if not stacks.modes and not det.is_fake and bool((det.array == 0).any()):
         return G * _cofactors(A)
     return G * conjugate * adjoint(ops.linalg_inv(A))
-
-
-def adjoint_number(x: Any) -> Any:
-    """The conjugate of numbers, if they are complex."""
-    return x
 
 
 def _cofactors(A: Any) -> Any:
@@ -113,15 +108,19 @@ def _cofactors(A: Any) -> Any:
     hidden = ops.where(ops.eye(count, dtype=s.dtype) == 1, ops.full((), 1.0, s.dtype), ops.unsqueeze(s, -2))
     others = ops.prod(hidden, -1)
     sign = ops.linalg_det(ops.detach(u)) * ops.linalg_det(ops.detach(vh))
-    return ops.unsqueeze(ops.unsqueeze(adjoint_number(sign), -1), -1) * (_scaled_columns(u, others) @ vh)
+    return ops.unsqueeze(ops.unsqueeze(ops.conj(sign), -1), -1) * (_scaled_columns(u, others) @ vh)
 
 
 @derivative(ops._linalg_slogdet)
-def _(G: tuple[Tensor, Tensor], out: tuple[Unused, Unused], A: Tensor) -> Gradients:
-    """d log|det A| = tr(A^-1 dA); the sign of a real determinant doesn't move."""
-    if G[1] is None:
-        return None
-    return ops.unsqueeze(ops.unsqueeze(G[1], -1), -1) * adjoint(ops.linalg_inv(A))
+def _(G: tuple[Tensor, Tensor], out: tuple[Tensor, Unused], A: Tensor) -> Gradients:
+    """d log|det A| = Re w and d sign = i sign Im w, with w = tr(A^-1 dA), which is real for real matrices."""
+    by_sign, by_log = G
+    by_trace = 0 if by_log is None else by_log
+    if by_sign is not None and A.dtype.is_complex:
+        by_trace = by_trace - 1j * ops.imag(ops.conj(by_sign) * out[0])
+    if not isinstance(by_trace, Tensor):
+        return ops.zeros_like(A)
+    return ops.unsqueeze(ops.unsqueeze(by_trace, -1), -1) * adjoint(ops.linalg_inv(A))
 
 
 @derivative(ops.linalg_matrix_exp)
@@ -169,7 +168,8 @@ def _(G: tuple[Tensor, Tensor], out: tuple[Tensor, Tensor], A: Tensor, complete:
 def _through_qr(by_q: Any, by_r: Any, Q: Any, R: Any) -> Any:
     """(gQ + Q sym(M)) R^-H with M = R gR^H - gQ^H Q, whose lower triangle is mirrored."""
     M = R @ adjoint(by_r) - adjoint(by_q) @ Q
-    mirrored = ops.tril(M) + adjoint(ops.tril(M, -1))
+    lower = _half_diagonal(ops.tril(M))
+    mirrored = lower + adjoint(lower)
     return adjoint(ops._linalg_solve_triangular(R, adjoint(by_q + Q @ mirrored), True, False))
 
 
@@ -195,7 +195,9 @@ def _(
         inner = inner + _scaled_rows(_skew(Vh @ adjoint(by_vh)) / gaps, S)
         if Vh.sizes[-1] > k:
             outside.append(U @ _scaled_rows(by_vh - (by_vh @ adjoint(Vh)) @ Vh, 1 / S))
-    total = U @ inner @ Vh
+    if by_u is not None and U.dtype.is_complex:
+        inner = inner + 1j * _scaled_columns(_identity_of(S) * ops.imag(adjoint(U) @ by_u), 1 / S)
+    total = U @ ops.to(inner, U.dtype) @ Vh
     for part in outside:
         total = total + part
     return total
@@ -214,7 +216,7 @@ def _(G: tuple[Tensor, Tensor], out: tuple[Tensor, Tensor], A: Unused, upper: bo
         gaps = ops.unsqueeze(values, -2) - ops.unsqueeze(values, -1)
         off_diagonal = 1 - _identity_of(values)
         inner = inner + (adjoint(V) @ by_vectors) * off_diagonal / (gaps + _identity_of(values))
-    total = V @ inner @ adjoint(V)
+    total = V @ ops.to(inner, V.dtype) @ adjoint(V)
     return (total + adjoint(total)) / 2
 
 

@@ -24,14 +24,14 @@ def _(grad: Tensor, out: Tensor, x: Tensor, dim: Dims, keepdim: bool, ord: float
         return None  # how many elements are not 0: a staircase
     grad, out = keep_dims(grad, x, dim, keepdim), keep_dims(out, x, dim, keepdim)
     if ord == 1:
-        return grad * ops.sign(x)
+        return grad * ops.sgn(x)
     if ord == 2:
         return x * _unless_zero(grad / out, out)
     if math.isinf(ord):
         extreme = ops.to_copy(ops.abs(x) == out, out.dtype)
-        return ops.sign(x) * (extreme * grad / ops.sum(extreme, dim, True))
+        return ops.sgn(x) * (extreme * grad / ops.sum(extreme, dim, True))
     power = _unless_zero(ops.pow(ops.abs(x), ord - 1), x)
-    return ops.sign(x) * power * _unless_zero(grad / ops.pow(out, ord - 1), out)
+    return ops.sgn(x) * power * _unless_zero(grad / ops.pow(out, ord - 1), out)
 
 
 def _unless_zero(value: Any, x: Any) -> Any:

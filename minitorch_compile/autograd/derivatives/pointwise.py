@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -71,8 +72,12 @@ def _power_by_base(grad: Tensor, x: Tensor, exponent: Any) -> Any:
 def _power_by_exponent(grad: Tensor, x: Any, exponent: Tensor) -> Any:
     """grad * x^n log(x), and 0 at x = 0 for n >= 0, where the power stays 0."""
     if isinstance(x, Tensor):
-        flat = ops.logical_and(x == 0, exponent >= 0)
+        if grad.dtype.is_complex and not x.dtype.is_complex:
+            x = ops.to_copy(x, grad.dtype)  # where a negative number has a logarithm
+        flat = ops.logical_and(x == 0, ops.real(exponent) >= 0)
         return ops.where(flat, 0.0, grad * (x**exponent * ops.log(ops.where(flat, 1.0, x))))
+    if isinstance(x, complex):
+        return grad * (x**exponent * cmath.log(x))
     if x > 0:
         return grad * (x**exponent * math.log(x))
     slope = math.nan if x < 0 else -math.inf
@@ -86,7 +91,7 @@ def _(grad: Tensor, out: Unused, x: Unused) -> Gradients:
 
 @derivative(ops.abs)
 def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
-    return grad * ops.sign(x)
+    return grad * ops.sgn(x)
 
 
 @derivative(ops.maximum)

@@ -16,7 +16,7 @@ import numpy as np
 from minitorch_compile.tensor.declare import alias, composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, get_default_dtype, int32
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.ops.pointwise import eq, gt, isnan, mul, pow, sign, sub, trunc, where
+from minitorch_compile.tensor.ops.pointwise import abs, div, eq, gt, isnan, mul, pow, sign, sub, trunc, where
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
 from minitorch_compile.tensor.strides import elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -65,8 +65,11 @@ def signbit(input: Array) -> Array:
 
 @composite(methods=True, inplace=True)
 def sgn(input: Tensor) -> Any:
-    """-1, 0 or 1."""
-    return sign(input)
+    """-1, 0 or 1; of a complex number the number on the unit circle in its direction, or 0."""
+    if not input.dtype.is_complex:
+        return sign(input)
+    size = abs(input)
+    return div(input, where(size == 0, 1.0, size))
 
 
 @pointwise(INT_TO_FLOAT)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, dtype, float32, float64, int32, int64
+from minitorch_compile.tensor.dtype import FLOATING, dtype, int32, int64
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -59,11 +59,6 @@ def check_square(name: str, input: TensorBase) -> None:
     rows, columns = input.sizes[-2:]
     if rows != columns:
         raise RuntimeError(f"{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices")
-
-
-def real_of(element: dtype) -> dtype:
-    """The dtype of absolute values: the element's own, unless it is complex."""
-    return element if not element.is_complex else (float32 if element.itemsize == 8 else float64)
 
 
 def each_matrix(function: Callable[..., Any], *stacks: Array) -> list[Any]:
@@ -180,7 +175,7 @@ def _linalg_slogdet(A: Array) -> tuple[Array, ...]:
 @_linalg_slogdet.shape_rule
 def _slogdet_rule(A: TensorBase) -> tuple[TensorBase, TensorBase]:
     check_square("linalg.slogdet", A)
-    return empty_fake(A.sizes[:-2], None, A.dtype), empty_fake(A.sizes[:-2], None, real_of(A.dtype))
+    return empty_fake(A.sizes[:-2], None, A.dtype), empty_fake(A.sizes[:-2], None, A.dtype.to_real())
 
 
 @kernel_op("linalg", torch=False)
@@ -246,7 +241,7 @@ def _svd_rule(A: TensorBase, full_matrices: bool) -> tuple[TensorBase, TensorBas
     *batch, m, n = A.sizes
     k = min(m, n)
     left, right = (m, n) if full_matrices else (k, k)
-    values = empty_fake((*batch, k), None, real_of(A.dtype))
+    values = empty_fake((*batch, k), None, A.dtype.to_real())
     return column_major((*batch, m, left), A.dtype), values, column_major((*batch, right, n), A.dtype)
 
 
@@ -262,7 +257,7 @@ def _linalg_eigh(A: Array, upper: bool) -> tuple[Array, ...]:
 @_linalg_eigh.shape_rule
 def _eigh_rule(A: TensorBase, upper: bool) -> tuple[TensorBase, TensorBase]:
     check_square("linalg.eigh", A)
-    return empty_fake(A.sizes[:-1], None, real_of(A.dtype)), column_major(A.sizes, A.dtype)
+    return empty_fake(A.sizes[:-1], None, A.dtype.to_real()), column_major(A.sizes, A.dtype)
 
 
 @kernel_op("linalg", torch=False)

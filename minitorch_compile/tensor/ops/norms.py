@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, reduction
-from minitorch_compile.tensor.dtype import FLOATING, dtype, float32, float64
+from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.factorizations import linalg_svdvals
@@ -32,7 +32,7 @@ def _absolute(element: dtype) -> dtype:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {element}; use .float()"
         )
-    return element if not element.is_complex else (float32 if element.itemsize == 8 else float64)
+    return element.to_real()
 
 
 @reduction(_absolute)

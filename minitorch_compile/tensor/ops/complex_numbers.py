@@ -1,0 +1,151 @@
+"""Complex tensors: made of two real ones, taken apart, conjugated.
+
+PyTorch's real, imag and view_as_real share memory with the complex tensor; here they are copies, since a storage has
+one element type. So writing into `x.real` does not change x.
+
+>>> from minitorch_compile.tensor import tensor
+>>> z = complex(tensor([3.0]), tensor([-4.0]))
+>>> z, z.real, z.conj(), z.abs(), view_as_real(z)
+(tensor([3.-4.j]), tensor([3.]), tensor([3.+4.j]), tensor([5.]), tensor([[ 3., -4.]]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
+from minitorch_compile.tensor.dtype import float32, float64
+from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.pointwise import cos, mul, sin
+from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
+from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
+
+# ------------------------------------------------------------------------------------------------ made and taken apart
+
+
+@kernel_op("complex")
+def complex(real: Array, imag: Array) -> Array:
+    """real + i imag, of two float32 tensors (complex64) or two float64 tensors (complex128) that broadcast."""
+    result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
+    result.real, result.imag = real, imag
+    return result
+
+
+@complex.shape_rule
+def _complex_rule(real: TensorBase, imag: TensorBase) -> TensorBase:
+    for x in (real, imag):
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"complex(): argument must be Tensor, not {type(x).__name__}; wrap it in torch.tensor")
+        if x.dtype not in (float32, float64):
+            raise RuntimeError(f"complex: Expected both inputs to be Float or Double tensors but got {x.dtype}")
+    if real.dtype is not imag.dtype:
+        raise RuntimeError(f"complex: Expected object of {real.dtype} but got {imag.dtype} for second argument")
+    sizes = broadcast_sizes(real.sizes, imag.sizes)
+    strides = elementwise_strides(sizes, [(real.sizes, real.strides), (imag.sizes, imag.strides)])
+    return empty_fake(sizes, strides, real.dtype.to_complex())
+
+
+@composite()
+def polar(abs: Tensor, angle: Tensor) -> Any:
+    """The complex number of that absolute value in that direction."""
+    return complex(mul(abs, cos(angle)), mul(abs, sin(angle)))
+
+
+@kernel_op("complex", torch=False)
+def _real_part(input: Array) -> Array:
+    """The real parts."""
+    return input.real.copy()
+
+
+@kernel_op("complex", torch=False)
+def _imaginary_part(input: Array) -> Array:
+    """The imaginary parts."""
+    return input.imag.copy()
+
+
+@_real_part.shape_rule
+@_imaginary_part.shape_rule
+def _part_rule(input: TensorBase) -> TensorBase:
+    strides = elementwise_strides(input.sizes, [(input.sizes, input.strides)])
+    return empty_fake(input.sizes, strides, input.dtype.to_real())
+
+
+@composite()
+def real(input: Tensor) -> Any:
+    """The real parts; a real tensor itself."""
+    return _real_part(input) if input.dtype.is_complex else input
+
+
+@composite()
+def imag(input: Tensor) -> Any:
+    """The imaginary parts. RuntimeError for a real tensor."""
+    if not input.dtype.is_complex:
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _imaginary_part(input)
+
+
+@kernel_op("complex")
+def view_as_real(input: Array) -> Array:
+    """Real and imaginary parts along one more dimension, the last."""
+    return np.stack([input.real, input.imag], -1)
+
+
+@view_as_real.shape_rule
+def _view_as_real_rule(input: TensorBase) -> TensorBase:
+    if not input.dtype.is_complex:
+        raise RuntimeError(f"view_as_real is only supported for complex tensors, got {input.dtype}")
+    strides = tuple(2 * s for s in elementwise_strides(input.sizes, [(input.sizes, input.strides)]))
+    return empty_fake((*input.sizes, 2), (*strides, 1), input.dtype.to_real())
+
+
+@kernel_op("complex")
+def view_as_complex(input: Array) -> Array:
+    """The complex numbers of which the last dimension, of size 2, has the parts."""
+    return complex.kernel(input[..., 0], input[..., 1])
+
+
+@view_as_complex.shape_rule
+def _view_as_complex_rule(input: TensorBase) -> TensorBase:
+    if input.dtype not in (float32, float64):
+        raise RuntimeError(f"view_as_complex is only supported for floating point tensors, but got {input.dtype}")
+    if not input.sizes or input.sizes[-1] != 2:
+        raise RuntimeError(f"Tensor must have a last dimension of size 2, got sizes {list(input.sizes)}")
+    parts = (input.sizes[:-1], input.strides[:-1])
+    return empty_fake(parts[0], elementwise_strides(parts[0], [parts]), input.dtype.to_complex())
+
+
+# ------------------------------------------------------------------------------------------------------------ functions
+
+
+@pointwise()
+def conj_physical(input: Array) -> Array:
+    """The conjugate numbers."""
+    return np.conjugate(input)
+
+
+@composite(methods=True)
+def conj(input: Tensor) -> Any:
+    """The conjugate numbers, computed at once; a real tensor itself."""
+    return conj_physical(input) if input.dtype.is_complex else input
+
+
+@composite(methods=True)
+def resolve_conj(input: Tensor) -> Any:
+    """The tensor itself: conjugates are always computed at once here."""
+    return input
+
+
+@composite(methods=True)
+def resolve_neg(input: Tensor) -> Any:
+    """The tensor itself: negatives are always computed at once here."""
+    return input
+
+
+@pointwise(INT_TO_FLOAT, inplace=False)
+def angle(input: Array) -> Array:
+    """The direction of each number in radians, in (-pi, pi]; 0 or pi for real ones."""
+    result = np.angle(input)
+    return np.where(np.isnan(input), np.nan, result).astype(result.dtype) if input.dtype.kind == "f" else result
