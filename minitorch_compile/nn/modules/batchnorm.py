@@ -18,14 +18,8 @@ from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, empty, int64, ones, tensor, zeros
 
 
-class _BatchNorm(Module):
-    """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1.
-
-    In training over the batch, which also moves the running statistics by `momentum` (None: their plain average); in
-    evaluation by the running statistics.
-    """
-
-    dims: tuple[int, ...] = ()  # how many dimensions an input may have
+class NormBase(Module):
+    """What batch and instance normalisation hold: a weight and a bias for each channel, and running statistics."""
 
     def __init__(
         self,
@@ -45,11 +39,13 @@ class _BatchNorm(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        self.register_parameter("weight", Parameter(empty(num_features, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_features, dtype=dtype)) if affine and bias else None)
-        self.register_buffer("running_mean", zeros(num_features, dtype=dtype) if track_running_stats else None)
-        self.register_buffer("running_var", ones(num_features, dtype=dtype) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
+        made: Any = {"device": device, "dtype": dtype}
+        self.register_parameter("weight", Parameter(empty(num_features, **made)) if affine else None)
+        self.register_parameter("bias", Parameter(empty(num_features, **made)) if affine and bias else None)
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(num_features, **made) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, **made) if tracked else None)
+        self.register_buffer("num_batches_tracked", tensor(0, dtype=int64, device=device) if tracked else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
@@ -66,6 +62,22 @@ class _BatchNorm(Module):
             init.ones_(self.weight)
         if self.bias is not None:
             init.zeros_(self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine},"
+            f" bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(NormBase):
+    """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1.
+
+    In training over the batch, which also moves the running statistics by `momentum` (None: their plain average); in
+    evaluation by the running statistics.
+    """
+
+    dims: tuple[int, ...] = ()  # how many dimensions an input may have
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -91,12 +103,6 @@ class _BatchNorm(Module):
         if input.dim() not in self.dims:
             expected = " or ".join(f"{n}D" for n in self.dims)
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine},"
-            f" bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
 
 
 class BatchNorm1d(_BatchNorm):
