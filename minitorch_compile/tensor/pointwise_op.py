@@ -111,7 +111,7 @@ class PointwiseOp(Op):
         result = object.__new__(TensorBase.concrete)  # as wrap_row_major does
         sizes = input.sizes
         result._array, result.sizes = value, sizes
-        result.strides = contiguous_strides(sizes) if 1 in sizes else input.strides  # a size-1 dimension's is anything
+        result.strides = contiguous_strides(sizes) if 1 in sizes or 0 in sizes else input.strides
         result.dtype = element if value.dtype is array.dtype else FROM_NUMPY[value.dtype]
         return result
 

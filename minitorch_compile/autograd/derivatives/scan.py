@@ -65,11 +65,12 @@ def _moved(x: Any, dim: int, by: int, coming_in: float) -> Any:
 
 @derivative(ops.logcumsumexp)
 def _(grad: Tensor, out: Tensor, x: Tensor, dim: int) -> Gradients:
-    """exp(x_i) times the sum of grad_j exp(-out_j) from i on, added up as logarithms: the positive gradients, then the
-    negative ones."""
+    """The sum of grad_j exp(x_i - out_j) from i on, as a recurrence whose factors exp(out_i - out_(i+1)) are at most 1.
 
-    def share(part: Any) -> Any:
-        logarithms = ops.where(part > 0, ops.log(ops.where(part > 0, part, 1.0)), -math.inf) - out
-        return ops.exp(reversed_along(ops.logcumsumexp(reversed_along(logarithms, dim), dim), dim) + x)
-
-    return share(grad) - share(-grad)
+    Where everything up to a place is -inf, its share is 0.
+    """
+    finite = ops.where(out == -math.inf, 0.0, out)
+    own_share = ops.exp(x - finite)
+    if not x.sizes or 0 in x.sizes:
+        return grad * own_share
+    return own_share * _linear_recurrence(grad, ops.exp(out - _moved(finite, dim, -1, math.inf)), dim)

@@ -30,7 +30,8 @@ def _wide(x: Tensor, asked: dtype | None) -> tuple[Tensor, dtype]:
 def _(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
     """The prim."""
     wide, target = _wide(x, dtype)
-    return converted(prims.cumsum(wide, wrap_dim(dim, len(x.sizes))), target) if x.sizes else copied(wide)
+    total = prims.cumsum(wide, wrap_dim(dim, len(x.sizes))) if x.sizes else copied(wide)
+    return converted(total, target)
 
 
 @decomposes(ops.cumprod)
