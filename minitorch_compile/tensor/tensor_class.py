@@ -18,6 +18,7 @@ from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import (
     FLOATING,
 )
+from minitorch_compile.tensor.exchange import TensorExchange
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
@@ -86,7 +87,7 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
 
 
 @with_op_methods
-class Tensor(TensorConversions, TensorProperties):
+class Tensor(TensorConversions, TensorExchange, TensorProperties):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
