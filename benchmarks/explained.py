@@ -1,0 +1,18 @@
+"""Where this package differs from PyTorch on purpose, or because PyTorch itself is not consistent, and why.
+
+A row: a pattern for the call, a pattern for the variation, a pattern for the difference, the reason.
+"""
+
+from __future__ import annotations
+
+import re
+
+EXPLAINED: list[tuple[str, str, str, str]] = []
+
+
+def reason_for(call: str, variation: str, difference: str) -> str | None:
+    """Why this difference is as it should be; None if nobody has said so."""
+    for of_call, of_variation, of_difference, reason in EXPLAINED:
+        if re.search(of_call, call) and re.search(of_variation, variation) and re.search(of_difference, difference):
+            return reason
+    return None
