@@ -7,7 +7,7 @@ The names here are PyTorch's: a program written for PyTorch runs after its impor
 tensor(3.)
 """
 
-from minitorch_compile import autograd, compiler, linalg, nn, optim, random
+from minitorch_compile import autograd, compiler, fft, linalg, nn, optim, random
 from minitorch_compile import dynamo as _dynamo
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
@@ -545,6 +545,7 @@ __all__ = [
     "expm1",
     "eye",
     "fill",
+    "fft",
     "finfo",
     "fix",
     "flatten",

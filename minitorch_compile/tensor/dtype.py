@@ -109,7 +109,7 @@ def as_dtype(value: object) -> dtype:
     raise TypeError(f"dtype: expected a dtype such as torch.float32, got {value!r}")
 
 
-def dtype_of_scalar(value: bool | int | float | np.generic) -> dtype:
+def dtype_of_scalar(value: bool | int | float | complex | np.generic) -> dtype:
     """The dtype that a Python number has when it stands alone."""
     known = FROM_PYTHON.get(type(value))
     if known is not None:

@@ -95,5 +95,22 @@ def complex_cases() -> list[Case]:
     ]
 
 
+def fourier_cases() -> list[Case]:
+    cases: list[Case] = []
+    for dims, norm in (((1,), "backward"), ((0, 2), "forward"), ((2, 1), "ortho")):
+        x, parts = generic(2, 3, 4), [generic(2, 3, 4), generic(2, 3, 4, shift=1)]
+        cases += [
+            ("_fft_r2c", lambda x, a=(dims, norm): ops.view_as_real(ops._fft_r2c(x, *a)), [x]),
+            ("_fft_c2c", lambda u, v, a=(dims, norm, norm == "ortho"): _parts_of(ops._fft_c2c, u, v, *a), parts),
+        ]
+        for size in (2 * parts[0].shape[dims[-1]] - 2, 2 * parts[0].shape[dims[-1]] - 1):
+            cases.append(("_fft_c2r", lambda u, v, a=(dims, norm, size): ops._fft_c2r(ops.complex(u, v), *a), parts))
+    return cases
+
+
+def _parts_of(op: Any, real: Any, imag: Any, *arguments: Any) -> Any:
+    return ops.view_as_real(op(ops.complex(real, imag), *arguments))
+
+
 def cases() -> list[Case]:
-    return sampling_cases() + norm_cases() + linear_algebra_cases() + complex_cases()
+    return sampling_cases() + norm_cases() + linear_algebra_cases() + complex_cases() + fourier_cases()

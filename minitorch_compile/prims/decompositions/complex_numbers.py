@@ -19,5 +19,8 @@ refuses(
     ops.view_as_complex,
     ops.conj_physical,
     ops.angle,
+    ops._fft_c2c,
+    ops._fft_r2c,
+    ops._fft_c2r,
     because="kernels compute with real numbers; complex ones run on NumPy, between what is compiled",
 )

@@ -162,7 +162,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Axes = None, keepdim: bool = False,
     """
     if p == "nuc":
         matrix = tuple(range(len(input.sizes))) if dim is None else dim
-        return linalg_matrix_norm(input, "nuc", matrix, keepdim, dtype=dtype)  # type: ignore[arg-type]
+        return linalg_matrix_norm(input, "nuc", matrix, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: unknown norm {p!r}; choose 'fro', 'nuc' or a number")
     return linalg_vector_norm(input, 2 if p == "fro" or p is None else p, dim, keepdim, dtype=dtype)
