@@ -24,15 +24,19 @@ _FAMILIES = {
     "contraction": "contraction", "convolution": "contraction", "view": "view", "shape": "view",
     "indexing": "movement", "joining": "movement", "copy": "movement", "creation": "constant", "random": "random",
 }  # fmt: skip
+_POOLS = ("max", "avg", "adaptive_max", "adaptive_avg", "lp")
 # Composite ops have no family; these are named after what their body mostly does.
 _COMPOSITES = {
-    **dict.fromkeys(("matmul", "linear", "conv2d", "scaled_dot_product_attention"), "contraction"),
+    **dict.fromkeys(("matmul", "linear", "scaled_dot_product_attention"), "contraction"),
     **dict.fromkeys(
-        ("max", "min", "var", "std", "logsumexp", "layer_norm", "cross_entropy", "nll_loss", "mse_loss", "max_pool2d"),
+        ("max", "min", "var", "std", "logsumexp", "layer_norm", "cross_entropy", "nll_loss", "mse_loss"),
         "reduction",
     ),
     **dict.fromkeys(("reshape", "flatten", "getitem", "narrow", "movedim", "view_as", "expand_as", "unbind"), "view"),
     **dict.fromkeys(("split", "chunk"), "view"),
+    **dict.fromkeys((f"{name}{n}d" for name in ("conv", "conv_transpose") for n in (1, 2, 3)), "contraction"),
+    **dict.fromkeys((f"{name}_pool{n}d" for name in _POOLS for n in (1, 2, 3)), "reduction"),
+    **dict.fromkeys(("pad", "interpolate", "unfold", "fold", "grid_sample", "pixel_shuffle"), "movement"),
     **dict.fromkeys(("to", "type_as", "contiguous", "stack", "repeat", "index_select"), "movement"),
     **dict.fromkeys(("masked_fill", "truediv", "floordiv", "mod", "invert", "and_", "or_", "xor"), "pointwise"),
     **dict.fromkeys(("zeros", "ones", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones"), "constant"),

@@ -54,7 +54,7 @@ class _ConvNd(Module):
         self.out_channels = out_channels
         self.kernel_size = int_tuple(kernel_size, self.ndim, name, "kernel_size")
         self.stride = int_tuple(stride, self.ndim, name, "stride")
-        self.padding = padding if isinstance(padding, str) else int_tuple(padding, self.ndim, name, "padding")
+        self.padding: Any = padding if isinstance(padding, str) else int_tuple(padding, self.ndim, name, "padding")
         self.dilation = int_tuple(dilation, self.ndim, name, "dilation")
         self.transposed = type(self).transposed
         self.output_padding = int_tuple(output_padding, self.ndim, name, "output_padding")
@@ -251,7 +251,7 @@ class _ConvTransposeNd(_ConvNd):
             self.dilation,
             strict=True,
         )
-        least = [(n - 1) * s - 2 * int(p) + d * (k - 1) + 1 for n, s, p, k, d in along]
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, k, d in along]
         if any(not low <= n < low + s for n, low, s in zip(asked, least, self.stride, strict=True)):
             most = [low + s - 1 for low, s in zip(least, self.stride, strict=True)]
             raise ValueError(

@@ -20,7 +20,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import kernel_op
 from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, tap_slices, taps, windows
+from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, seen_at, tap_of, taps, windows
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -56,7 +56,8 @@ def col2im(input: Array, output_size: Ints, kernel_size: Ints, dilation: Ints, p
     sizes = [n + 2 * p for n, p in zip(output_size, padding, strict=True)]
     padded = np.zeros((input.shape[0], channels, *sizes), input.dtype)
     for tap in taps(kernel_size):
-        padded[(..., *tap_slices(tap, stride, dilation, out))] += columns[(slice(None), slice(None), *tap)]
+        seen = seen_at(tap, padded, stride, dilation, out)
+        seen += columns[tap_of(tap)]
     return np.ascontiguousarray(padded[inside(output_size, padding)])
 
 

@@ -24,7 +24,7 @@ from minitorch_compile.tensor.blas import matmul
 from minitorch_compile.tensor.declare import kernel_op
 from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
 from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, tap_slices, taps, windows
+from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, seen_at, tap_of, taps, windows
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 CHUNK = 1 << 19  # elements of `columns` at a time: about the size of a core's cache
@@ -71,7 +71,7 @@ class Geometry(NamedTuple):
 
     def seen(self, padded: Array, tap: Ints) -> Array:
         """What all windows see at one tap."""
-        return padded[(..., *tap_slices(tap, self.stride, self.dilation, self.out))]
+        return seen_at(tap, padded, self.stride, self.dilation, self.out)
 
 
 def _as_rows(images: Array, groups: int) -> Array:
@@ -134,7 +134,7 @@ def _depthwise(x: Array, w: Array, geometry: Geometry) -> Array:
     for image, out in zip(x, result, strict=True):
         term = np.empty_like(out)
         for tap in taps(geometry.kernel):
-            factors = filters[(slice(None), slice(None), *tap)].reshape(*filters.shape[:2], *(1,) * len(tap))
+            factors = filters[tap_of(tap)].reshape(*filters.shape[:2], *(1,) * len(tap))
             out += np.multiply(geometry.seen(image, tap)[:, None], factors, out=term)
     return result.reshape(n, w.shape[0], *geometry.out)
 
@@ -238,7 +238,7 @@ def _depthwise_weight_grad(upper: Array, x: Array, geometry: Geometry) -> Array:
         rows = image_grad.reshape(channels, each, math.prod(geometry.out))
         for tap in taps(geometry.kernel):
             seen = np.ascontiguousarray(geometry.seen(image, tap)).reshape(channels, 1, rows.shape[2])
-            result[(slice(None), slice(None), *tap)] += np.einsum("cfp,cop->cf", rows, seen)
+            result[tap_of(tap)] += np.einsum("cfp,cop->cf", rows, seen)
     return result
 
 
@@ -290,7 +290,7 @@ def _add_products(upper: Array, w: Array, padded: Array, geometry: Geometry) -> 
         columns = columns.reshape(channels, *geometry.kernel, chunk.stop - chunk.start, *geometry.out)
         for tap in taps(geometry.kernel):
             seen = geometry.seen(padded[chunk], tap)
-            seen += columns[(slice(None), *tap)].swapaxes(0, 1)
+            seen += columns[tap_of(tap)[1:]].swapaxes(0, 1)
 
 
 def _add_depthwise(upper: Array, w: Array, padded: Array, geometry: Geometry) -> None:
@@ -299,7 +299,7 @@ def _add_depthwise(upper: Array, w: Array, padded: Array, geometry: Geometry) ->
     for image, image_grad in zip(padded, upper, strict=True):
         per_filter = image_grad.reshape(*filters.shape[:2], *geometry.out)
         for tap in taps(geometry.kernel):
-            factors = filters[(slice(None), slice(None), *tap)].reshape(*filters.shape[:2], *(1,) * len(tap))
+            factors = filters[tap_of(tap)].reshape(*filters.shape[:2], *(1,) * len(tap))
             seen = geometry.seen(image, tap)
             seen += (per_filter * factors).sum(1) if filters.shape[1] > 1 else per_filter[:, 0] * factors[:, 0]
 

@@ -21,7 +21,7 @@ from minitorch_compile.tensor.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pooling_windows import batched_image, check_window, pool_window
 from minitorch_compile.tensor.ops.view import squeeze
-from minitorch_compile.tensor.ops.windows import Ints, output_sizes, pad_image, tap_slices, taps
+from minitorch_compile.tensor.ops.windows import Ints, output_sizes, pad_image, seen_at, taps
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -54,7 +54,7 @@ def _running_maximum(padded: Array, kernel: Ints, stride: Ints, dilation: Ints, 
     count = math.prod(kernel)
     numbers = np.uint8 if count <= 256 else np.uint32
     has_nan = padded.dtype.kind not in "iu" and bool(np.isnan(padded).any())
-    views = (padded[(..., *tap_slices(tap, stride, dilation, out))] for tap in taps(kernel))
+    views = (seen_at(tap, padded, stride, dilation, out) for tap in taps(kernel))
     values = next(views).copy(order="C")
     place = np.zeros(values.shape, numbers)
     for number, candidate in enumerate(views, 1):

@@ -9,8 +9,8 @@ size; together these places k, one for each dimension, are the kernel's *taps*.
 >>> windows(np.arange(5)[None, None], (3,), (2,), (1,), (2,))[0, 0]
 array([[0, 1, 2],
        [2, 3, 4]])
->>> [tap_slices(tap, (2,), (1,), (2,)) for tap in taps((3,))]
-[(slice(0, 3, 2),), (slice(1, 4, 2),), (slice(2, 5, 2),)]
+>>> [seen_at(tap, np.arange(5), (2,), (1,), (2,)).tolist() for tap in taps((3,))]
+[[0, 2], [1, 3], [2, 4]]
 """
 
 from __future__ import annotations
@@ -93,7 +93,17 @@ def taps(kernel: Ints) -> Iterator[Ints]:
     return itertools.product(*map(range, kernel))
 
 
-def tap_slices(tap: Ints, stride: Ints, dilation: Ints, out: Ints) -> tuple[slice, ...]:
-    """What all windows see at one tap, as a slice of each padded dimension."""
+def seen_at(tap: Ints, padded: Array, stride: Ints, dilation: Ints, out: Ints) -> Array:
+    """What all windows see at one tap: a view of the last dimensions of the padded images.
+
+    >>> seen_at((1,), np.arange(7), (2,), (1,), (3,))
+    array([1, 3, 5])
+    """
     first = [k * d for k, d in zip(tap, dilation, strict=True)]
-    return tuple(slice(f, f + s * (o - 1) + 1 if o else f, s) for f, s, o in zip(first, stride, out, strict=True))
+    along: Any = (slice(f, f + s * (o - 1) + 1 if o else f, s) for f, s, o in zip(first, stride, out, strict=True))
+    return padded[(..., *along)]
+
+
+def tap_of(tap: Ints) -> Any:
+    """The index of one tap in an array (rows, columns, *kernel, ...)."""
+    return slice(None), slice(None), *tap
