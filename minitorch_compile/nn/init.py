@@ -9,10 +9,16 @@ tensor([3., 3.])
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.tensor import no_grad, ops
+import numpy as np
+
+from minitorch_compile.tensor import from_numpy, no_grad, ops
+from minitorch_compile.tensor.philox import Generator
 from minitorch_compile.tensor.strides import numel
 
 # ---------------------------------------------------------------------------------------------------- constants
@@ -40,37 +46,83 @@ def ones_(tensor: Any) -> Any:
 def eye_(tensor: Any) -> Any:
     """The identity matrix. ValueError unless the tensor is 2-dimensional."""
     if len(tensor.sizes) != 2:
-        raise ValueError(f"Only tensors with 2 dimensions are supported, got sizes {list(tensor.sizes)}")
+        raise ValueError("Only tensors with 2 dimensions are supported")
     return tensor.copy_(ops.eye(*tensor.sizes, dtype=tensor.dtype))
+
+
+@no_grad()
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """The weight of a convolution that gives back its input channels, as many as there are outputs (in each group)."""
+    if len(tensor.sizes) not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    outputs, inputs, *window = tensor.sizes
+    if outputs % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    tensor.fill_(0)
+    centre = tuple(n // 2 for n in window)
+    for channel in range(outputs):
+        place = channel % (outputs // groups)
+        if place < inputs:
+            tensor[(channel, place, *centre)] = 1
+    return tensor
 
 
 # ---------------------------------------------------------------------------------------------------- random
 
 
 @no_grad()
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0) -> Any:
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Any:
     """Uniform between a and b."""
-    return tensor.uniform_(a, b)
+    return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad()
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Any:
     """Normal with the given mean and standard deviation."""
-    return tensor.normal_(mean, std)
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@no_grad()
+def trunc_normal_(
+    tensor: Any,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Any:
+    """Normal, but only between a and b.
+
+    Drawn by the inverse of the distribution function: uniform numbers between its values at a and at b.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be"
+            " incorrect.",
+            stacklevel=2,
+        )
+    low, high = (math.erf((bound - mean) / std / math.sqrt(2.0)) for bound in (a, b))
+    tensor.uniform_(low, high, generator=generator)
+    return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity shrinks its input, to be made up for. ValueError for an unknown name."""
-    gains = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
-    gains |= {f"conv{n}{kind}": 1.0 for n in "123" for kind in ("d", "_transpose" + "d")}
+    """By how much a nonlinearity shrinks its input, to be made up for. ValueError for an unknown name.
+
+    `param`: the slope of leaky_relu, 0.01 if not given.
+    """
+    gains: dict[str, float] = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+    gains |= {f"conv{kind}{n}d": 1 for n in "123" for kind in ("", "_transpose")}
     if nonlinearity == "leaky_relu":
+        if isinstance(param, bool) or not isinstance(param, (int, float, type(None))):
+            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in gains:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}; choose one of {', '.join([*gains, 'leaky_relu'])}")
     return gains[nonlinearity]
 
 
-def _fans(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     """How many inputs each output sums, and how many outputs each input goes to."""
     if len(tensor.sizes) < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -78,45 +130,113 @@ def _fans(tensor: Any) -> tuple[int, int]:
     return tensor.sizes[1] * window, tensor.sizes[0] * window
 
 
-def _fan(tensor: Any, mode: str) -> int:
-    if mode not in ("fan_in", "fan_out"):
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+    if mode.lower() not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    return _fans(tensor)[mode == "fan_out"]
+    return _calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
 
 
-def xavier_uniform_(tensor: Any, gain: float = 1.0) -> Any:
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
     """Uniform, keeping the variance the same forwards and backwards (Glorot and Bengio 2010)."""
-    bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
-    return uniform_(tensor, -bound, bound)
+    bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Any, gain: float = 1.0) -> Any:
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
     """Normal, keeping the variance the same forwards and backwards (Glorot and Bengio 2010)."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))))
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
 
 
-def kaiming_uniform_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
+def kaiming_uniform_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Any:
     """Uniform, keeping the variance through rectifiers (He et al. 2015). Nothing to do for a tensor without
     elements."""
     if 0 in tensor.sizes:
-        return tensor
-    bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _fan(tensor, mode))
-    return uniform_(tensor, -bound, bound)
+        return _nothing_to_fill(tensor)
+    bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _calculate_correct_fan(tensor, mode))
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Any:
+def kaiming_normal_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Any:
     """Normal, keeping the variance through rectifiers (He et al. 2015). Nothing to do for a tensor without elements."""
     if 0 in tensor.sizes:
-        return tensor
-    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)))
+        return _nothing_to_fill(tensor)
+    fan = _calculate_correct_fan(tensor, mode)
+    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
+
+
+def _nothing_to_fill(tensor: Any) -> Any:
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return tensor
 
 
 @no_grad()
-def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Any:
-    """Normal, with values outside [a, b] drawn again."""
-    tensor.normal_(mean, std)
-    outside = ops.logical_or(tensor < a, tensor > b)
-    while outside.any():
-        tensor.copy_(ops.where(outside, ops.randn_like(tensor) * std + mean, tensor))
-        outside = ops.logical_or(tensor < a, tensor > b)
+def orthogonal_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
+    """Rows, or columns if there are more rows, that are orthogonal and of length `gain` (Saxe et al. 2013).
+
+    Dimensions after the first count as one.
+    """
+    if len(tensor.sizes) < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if 0 in tensor.sizes:
+        return tensor
+    rows, columns = tensor.sizes[0], numel(tensor.sizes[1:])
+    drawn = normal_(ops.empty((rows, columns), dtype=tensor.dtype), generator=generator).numpy()
+    q, r = np.linalg.qr(drawn if rows >= columns else drawn.T)
+    q = q * np.sign(np.diag(r))  # so that every orthogonal matrix is equally likely
+    return tensor.copy_(from_numpy(np.ascontiguousarray(q if rows >= columns else q.T)).view(tensor.sizes)).mul_(gain)
+
+
+@no_grad()
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Any:
+    """Normal, but a fraction `sparsity` of each column 0 (Martens 2010)."""
+    if len(tensor.sizes) != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.sizes
+    zeros = math.ceil(sparsity * rows)
+    normal_(tensor, 0.0, std, generator)
+    for column in range(columns):
+        chosen = ops.randperm(rows, generator=generator)[:zeros]
+        tensor[chosen, column] = 0
     return tensor
+
+
+# ---------------------------------------------------------------------------------------------------- old names
+
+
+def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The name without the underscore, which PyTorch gave up but old programs use."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def old(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    return old
+
+
+uniform = _deprecated(uniform_)
+normal = _deprecated(normal_)
+constant = _deprecated(constant_)
+eye = _deprecated(eye_)
+dirac = _deprecated(dirac_)
+xavier_uniform = _deprecated(xavier_uniform_)
+xavier_normal = _deprecated(xavier_normal_)
+kaiming_uniform = _deprecated(kaiming_uniform_)
+kaiming_normal = _deprecated(kaiming_normal_)
+orthogonal = _deprecated(orthogonal_)
+sparse = _deprecated(sparse_)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from minitorch_compile import empty, manual_seed, nn
+from minitorch_compile import Generator, empty, manual_seed, nn
 from minitorch_compile.nn import init
 
 
@@ -97,3 +97,52 @@ class TestErrors:
     def test_eye_is_a_matrix(self):
         with pytest.raises(ValueError, match="Only tensors with 2 dimensions"):
             init.eye_(empty(2))
+
+
+def test_orthogonal_rows_or_columns():
+    wide, tall = filled(init.orthogonal_, sizes=(3, 5)), filled(init.orthogonal_, 2.0, sizes=(6, 2, 2))
+    assert (wide @ wide.T).round(5).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert abs(tall.reshape(6, 4).T @ tall.reshape(6, 4) / 4 - init.eye_(empty(4, 4)).array).max() < 1e-5
+
+
+def test_a_dirac_convolution_gives_back_its_input():
+    assert filled(init.dirac_, sizes=(2, 3, 3)).tolist() == [
+        [[0, 1, 0], [0] * 3, [0] * 3],
+        [[0] * 3, [0, 1, 0], [0] * 3],
+    ]
+    assert filled(init.dirac_, 2, sizes=(4, 1, 1)).ravel().tolist() == [1, 0, 1, 0]
+
+
+def test_sparse_columns():
+    assert ((filled(init.sparse_, 0.35, sizes=(10, 4)) == 0).sum(0) == 4).all()
+
+
+def test_a_truncated_tail_is_reached():
+    values = filled(init.trunc_normal_, 0.0, 1.0, 3.0, 4.0)
+    assert values.min() >= 3 and values.max() <= 4
+
+
+def test_a_generator_decides():
+    first, second = (filled(init.orthogonal_, generator=Generator().manual_seed(4), sizes=(3, 3)) for _ in range(2))
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: init.eye_(empty(3)), "Only tensors with 2 dimensions are supported"),
+        (lambda: init.dirac_(empty(3, 3)), "Only tensors with 3, 4, or 5 dimensions"),
+        (lambda: init.dirac_(empty(3, 3, 3), 2), "dim 0 must be divisible by groups"),
+        (lambda: init.orthogonal_(empty(3)), "Only tensors with 2 or more dimensions"),
+        (lambda: init.calculate_gain("leaky_relu", True), "negative_slope True not a valid number"),
+        (lambda: init.kaiming_normal_(empty(2, 2), mode="fan"), "Mode fan not supported"),
+    ],
+)
+def test_what_cannot_be_filled(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_names_without_underscore_are_deprecated():
+    with pytest.warns(FutureWarning, match="nn.init.ones_|nn.init.constant_"):
+        assert (init.constant(empty(2), 3.0) == 3).all()
