@@ -1,1 +1,1 @@
-"""Calls of every public op on awkward arguments, written once and run in several ways: against PyTorch, on fake tensors."""
+"""Calls of every public op on awkward arguments: run against PyTorch, and on fake tensors against real ones."""

@@ -1,8 +1,8 @@
 """The tensors that the call sheets speak of, made in the same way for either library.
 
-A sheet says `f(2, 3)` for a float tensor of those sizes; which numbers it holds follows from its sizes and from how many
-tensors were made before it, so two libraries that evaluate the same line work on the same numbers. A `Layout` decides
-how the elements lie in memory, an `Element` which dtype `f` gives.
+A sheet says `f(2, 3)` for a float tensor of those sizes. Which numbers it holds follows from its sizes and from how
+many tensors the line made before it, so two libraries that evaluate it work on the same numbers. The layout decides how
+the elements lie in memory, the element type which dtype `f` gives.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def names_called(text: str) -> set[str]:
     """The functions and methods that an expression calls, as the op table names them.
 
     >>> sorted(names_called("F.relu(f(3)).add_(torch.linalg.inv(square(2)))"))
-    ['F.relu', 'add_', 'linalg_inv', 'relu']
+    ['F.relu', 'add_', 'inv', 'linalg_inv', 'relu']
     """
     found: set[str] = set()
     for node in ast.walk(ast.parse(text, mode="eval")):
