@@ -437,6 +437,7 @@ from minitorch_compile.tensor.ops.scan import (
     trapezoid,
     trapz,
 )
+from minitorch_compile.tensor.ops.short_time_fourier import istft, stft
 from minitorch_compile.tensor.ops.sorting import argsort, kthvalue, msort, sort, topk, topk_indices
 from minitorch_compile.tensor.ops.split_copy import (
     split_with_sizes_copy,
@@ -498,6 +499,13 @@ from minitorch_compile.tensor.ops.view import (
 )
 from minitorch_compile.tensor.ops.view import (
     view_op as view,
+)
+from minitorch_compile.tensor.ops.window_functions import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
 )
 
 __all__ = [
@@ -566,6 +574,7 @@ __all__ = [
     "avg_pool2d",
     "avg_pool3d",
     "avg_pool_backward",
+    "bartlett_window",
     "batch_norm",
     "bernoulli",
     "bernoulli_",
@@ -580,6 +589,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "blackman_window",
     "bmm",
     "bucketize",
     "cat",
@@ -701,6 +711,8 @@ __all__ = [
     "gru",
     "gru_cell",
     "gt",
+    "hamming_window",
+    "hann_window",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -729,6 +741,8 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
+    "kaiser_window",
     "kthvalue",
     "layer_norm",
     "lcm",
@@ -928,6 +942,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "sub",
     "subtract",
     "sum",

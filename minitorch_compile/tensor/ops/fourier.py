@@ -145,7 +145,7 @@ def _resized(x: Any, dims: Ints, sizes: Sequence[int | None]) -> Any:
     return x
 
 
-# -------------------------------------------------------------------------------------------------- over many dimensions
+# ------------------------------------------------------------------------------------------------- over many dimensions
 
 
 def _c2c(name: str, x: Any, s: Any, dim: Axes, norm: str | None, forward: bool) -> Any:

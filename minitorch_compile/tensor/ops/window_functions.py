@@ -1,0 +1,92 @@
+"""Window functions: weights that fade a stretch of a signal in and out.
+
+Periodic windows (the default) are one period of a longer one: made for spectra. The others are symmetric.
+
+>>> hann_window(4), hann_window(3, periodic=False)
+(tensor([0.0000, 0.5000, 1.0000, 0.5000]), tensor([0., 1., 0.]))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import dtype, float64, get_default_dtype
+from minitorch_compile.tensor.ops.copies import to_copy
+from minitorch_compile.tensor.ops.creation import arange, ones
+from minitorch_compile.tensor.ops.pointwise import abs, cos
+from minitorch_compile.tensor.placement import placed
+from minitorch_compile.tensor.tensor_base import wrap
+
+
+def _window(
+    length: int, periodic: bool, shape: Callable[[Any], Any], dtype: dtype | None, placement: dict[str, Any]
+) -> Any:
+    """The values of `shape` at places from 0 to 1. RuntimeError for a negative length or an integer dtype."""
+    element = dtype or get_default_dtype()
+    if not element.is_floating_point:
+        raise RuntimeError(f"window functions: expected a floating-point dtype, got {element}")
+    if length < 0:
+        raise RuntimeError(f"window functions: requires non-negative window_length, got window_length={length}")
+    if length <= 1:
+        return ones(length, dtype=element, **placement)
+    steps = length if periodic else length - 1
+    return placed(to_copy(shape(arange(length, dtype=float64) / steps), element), **placement)
+
+
+@composite()
+def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """0.5 - 0.5 cos(2 pi t)."""
+    return hamming_window(window_length, periodic, 0.5, 0.5, dtype=dtype, **placement)
+
+
+@composite()
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: dtype | None = None,
+    **placement: Any,
+) -> Any:
+    """alpha - beta cos(2 pi t)."""
+    return _window(window_length, periodic, lambda t: alpha - beta * cos(2 * math.pi * t), dtype, placement)
+
+
+@composite()
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t)."""
+
+    def shape(t: Any) -> Any:
+        return 0.42 - 0.5 * cos(2 * math.pi * t) + 0.08 * cos(4 * math.pi * t)
+
+    return _window(window_length, periodic, shape, dtype, placement)
+
+
+@composite()
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **placement: Any) -> Any:
+    """A triangle: 1 - |2 t - 1|."""
+    return _window(window_length, periodic, lambda t: 1 - abs(2 * t - 1), dtype, placement)
+
+
+@composite()
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: dtype | None = None,
+    **placement: Any,
+) -> Any:
+    """I0(beta sqrt(1 - (2 t - 1)^2)) / I0(beta), with the modified Bessel function I0."""
+
+    def shape(t: Any) -> Any:
+        inside = np.maximum(1 - (2 * t.array - 1) ** 2, 0)
+        return wrap(np.i0(beta * np.sqrt(inside)) / np.i0(beta))
+
+    return _window(window_length, periodic, shape, dtype, placement)
