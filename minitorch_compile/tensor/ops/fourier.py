@@ -22,7 +22,7 @@ from minitorch_compile.tensor.ops.complex_numbers import conj
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.joining import cat
-from minitorch_compile.tensor.ops.view import narrow
+from minitorch_compile.tensor.ops.splitting import narrow
 from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
