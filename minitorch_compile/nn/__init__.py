@@ -74,6 +74,7 @@ from minitorch_compile.nn.modules.margin_loss import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
+from minitorch_compile.nn.modules.multihead_attention import MultiheadAttention
 from minitorch_compile.nn.modules.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from minitorch_compile.nn.modules.padding import (
     CircularPad1d,
@@ -126,6 +127,8 @@ from minitorch_compile.nn.modules.rnn import (
 )
 from minitorch_compile.nn.modules.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 from minitorch_compile.nn.modules.sparse import Embedding, EmbeddingBag
+from minitorch_compile.nn.modules.transformer import Transformer, TransformerDecoder, TransformerEncoder
+from minitorch_compile.nn.modules.transformer_layer import TransformerDecoderLayer, TransformerEncoderLayer
 from minitorch_compile.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 from minitorch_compile.nn.parameter import Buffer, Parameter
 
@@ -219,6 +222,7 @@ __all__ = [
     "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -257,6 +261,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",

@@ -39,6 +39,7 @@ from minitorch_compile.nn.functional.activation import (
     threshold,
     threshold_,
 )
+from minitorch_compile.nn.functional.attention import multi_head_attention_forward
 from minitorch_compile.nn.functional.classification_loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -212,6 +213,7 @@ __all__ = [
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
