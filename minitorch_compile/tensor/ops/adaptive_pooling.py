@@ -29,7 +29,8 @@ from minitorch_compile.tensor.ops.max_pooling import max_pool_with_indices
 from minitorch_compile.tensor.ops.pooling_windows import batched_image
 from minitorch_compile.tensor.ops.reduction import argmax, mean
 from minitorch_compile.tensor.ops.resampling import SparseMap, apply_map
-from minitorch_compile.tensor.ops.view import expand, reshape, squeeze
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import expand, squeeze
 from minitorch_compile.tensor.ops.windows import Ints, int_tuple
 from minitorch_compile.tensor.tensor_base import wrap
 

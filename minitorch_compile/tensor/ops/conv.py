@@ -24,7 +24,8 @@ from minitorch_compile.tensor.ops.convolution_products import (
 )
 from minitorch_compile.tensor.ops.padding import constant_pad_nd
 from minitorch_compile.tensor.ops.pointwise import add
-from minitorch_compile.tensor.ops.view import reshape, squeeze, unsqueeze
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import squeeze, unsqueeze
 from minitorch_compile.tensor.ops.windows import Ints, int_tuple
 from minitorch_compile.tensor.tensor_base import TensorBase
 

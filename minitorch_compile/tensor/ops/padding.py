@@ -20,9 +20,8 @@ from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
 from minitorch_compile.tensor.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.ops.creation import arange
-from minitorch_compile.tensor.ops.indexing import index
 from minitorch_compile.tensor.ops.joining import cat
+from minitorch_compile.tensor.ops.turning import flip
 from minitorch_compile.tensor.ops.view import expand, slice
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -78,7 +77,9 @@ def _constant_pad_rule(input: TensorBase, pad: Sequence[int], value: Scalar = 0)
 def _reflect(x: Any, dim: int, before: int, after: int) -> Any:
     """Mirrored at the outermost elements, which aren't repeated."""
     n = x.sizes[dim]
-    return _between(_picked(x, dim, arange(before, 0, -1)), x, _picked(x, dim, arange(n - 2, n - 2 - after, -1)), dim)
+    return _between(
+        flip(slice(x, dim, 1, before + 1), (dim,)), x, flip(slice(x, dim, n - 1 - after, n - 1), (dim,)), dim
+    )
 
 
 def _replicate(x: Any, dim: int, before: int, after: int) -> Any:
@@ -94,10 +95,6 @@ def _circular(x: Any, dim: int, before: int, after: int) -> Any:
 
 def _between(before: Any, x: Any, after: Any, dim: int) -> Any:
     return cat([part for part in (before, x, after) if part.sizes[dim]], dim)
-
-
-def _picked(x: Any, dim: int, places: Any) -> Any:
-    return index(x, [None] * dim + [places])
 
 
 def _repeated(x: Any, dim: int, place: int, times: int) -> Any:

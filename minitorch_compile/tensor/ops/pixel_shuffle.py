@@ -15,7 +15,8 @@ from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.view import permute, reshape
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import permute
 
 
 def _check(name: str, input: Any, factor: Any, label: str) -> None:
