@@ -32,7 +32,11 @@ PACKAGE = "minitorch_compile"
 OTHER_PLACES = {
     "torch._tensor": "minitorch_compile.tensor.tensor_class",
     "torch.autograd.variable": "minitorch_compile.autograd",
+    "torch.nn.modules.module": "minitorch_compile.nn.module",
+    "torch.nn.modules.utils": "minitorch_compile.nn.tuples",
     "torch.optim.adamw": "minitorch_compile.optim.adam",
+    "torch.serialization": "minitorch_compile.serialization",
+    "torch.torch_version": "minitorch_compile.version",
 }
 
 

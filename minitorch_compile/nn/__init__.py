@@ -5,7 +5,7 @@
 58
 """
 
-from minitorch_compile.nn import functional, init, utils
+from minitorch_compile.nn import common_types, functional, init, parallel, utils
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.modules.activation import (
     CELU,
@@ -52,8 +52,8 @@ from minitorch_compile.nn.modules.linear import Bilinear, Identity, Linear
 from minitorch_compile.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
-    CTCLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
     HuberLoss,
     KLDivLoss,
@@ -130,6 +130,7 @@ from minitorch_compile.nn.modules.sparse import Embedding, EmbeddingBag
 from minitorch_compile.nn.modules.transformer import Transformer, TransformerDecoder, TransformerEncoder
 from minitorch_compile.nn.modules.transformer_layer import TransformerDecoderLayer, TransformerEncoderLayer
 from minitorch_compile.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from minitorch_compile.nn.parallel import DataParallel
 from minitorch_compile.nn.parameter import Buffer, Parameter
 
 __all__ = [
@@ -279,4 +280,7 @@ __all__ = [
     "functional",
     "init",
     "utils",
+    "DataParallel",
+    "parallel",
+    "common_types",
 ]

@@ -5,6 +5,6 @@
 3
 """
 
-from minitorch_compile.utils import checkpoint, data
+from minitorch_compile.utils import checkpoint, data, dlpack, model_zoo
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "dlpack", "model_zoo"]

@@ -1,0 +1,10 @@
+"""torch.backends.mkl: Intel's math library is not used.
+
+>>> is_available()
+False
+"""
+
+
+def is_available() -> bool:
+    """Whether it is used."""
+    return False

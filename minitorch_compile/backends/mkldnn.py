@@ -1,0 +1,13 @@
+"""torch.backends.mkldnn: oneDNN is not used.
+
+>>> is_available()
+False
+"""
+
+
+def is_available() -> bool:
+    """Whether it is used."""
+    return False
+
+
+enabled = False
