@@ -5,15 +5,44 @@
 torch.Size([9])
 """
 
-from minitorch_compile.nn.utils import rnn
-from minitorch_compile.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, get_total_norm
+from minitorch_compile.nn.utils import fusion, parametrizations, parametrize, rnn
+from minitorch_compile.nn.utils.clip_grad import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
 from minitorch_compile.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from minitorch_compile.nn.utils.fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
+from minitorch_compile.nn.utils.skip_init import skip_init
+from minitorch_compile.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
+from minitorch_compile.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
+    "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
+    "fusion",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
+    "skip_init",
+    "spectral_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]

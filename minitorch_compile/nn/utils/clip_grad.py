@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,9 +25,14 @@ def _gradients(parameters: Parameters) -> list[Any]:
 
 
 @no_grad()
-def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
-    """The norm of all elements of the tensors, as if they were one vector. 0 for no tensors."""
-    norms = [_norm(x, float(norm_type)) for x in tensors]
+def get_total_norm(
+    tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Any:
+    """The norm of all elements of the tensors, as if they were one vector. 0 for no tensors.
+
+    `foreach` has no effect: there is one way to compute it.
+    """
+    norms = [_norm(x, float(norm_type)) for x in ([tensors] if isinstance(tensors, Tensor) else tensors)]
     if not norms:
         return tensor(0.0)
     total = _norm(ops.stack(norms), float(norm_type))
@@ -48,21 +54,49 @@ def _norm(x: Any, order: float) -> Any:
 
 
 @no_grad()
-def clip_grad_norm_(
-    parameters: Parameters, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
-) -> Any:
-    """Scales all gradients, in place, so that their total norm is at most `max_norm`. Returns the norm before."""
-    gradients = _gradients(parameters)
-    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
+def clip_grads_with_norm_(
+    parameters: Parameters, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales all gradients, in place, by what makes a total norm of `total_norm` at most `max_norm`."""
     # Always multiplied, by 1 if nothing is to clip: no decision that depends on data, so the step can be compiled.
-    factor = ops.clamp(max_norm / (total + 1e-6), max=1.0)
-    for g in gradients:
+    factor = ops.clamp(max_norm / (total_norm + 1e-6), max=1.0)
+    for g in _gradients(parameters):
         g.mul_(factor)
-    return total
 
 
 @no_grad()
-def clip_grad_value_(parameters: Parameters, clip_value: float) -> None:
+def clip_grad_norm_(
+    parameters: Parameters,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Scales all gradients, in place, so that their total norm is at most `max_norm`. Returns the norm before."""
+    of = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(of), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(of, max_norm, total)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Parameters,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Deprecated: the old name of clip_grad_norm_."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@no_grad()
+def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | None = None) -> None:
     """Limits every element of the gradients, in place, to +-clip_value."""
     for g in _gradients(parameters):
         g.clamp_(-clip_value, clip_value)
