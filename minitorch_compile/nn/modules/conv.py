@@ -26,44 +26,42 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 class _ConvNd(Module):
     """What all convolutions have: weight (C_out, C_in / groups, *kernel), or (C_in, C_out / groups, *kernel) if
-    transposed; bias (C_out,)."""
+    transposed; bias (C_out,). Sizes come as tuples, one number for each dimension."""
 
-    ndim: int
-    transposed = False
     bias: Parameter | None
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes,
-        padding: Sizes | str,
-        dilation: Sizes,
-        output_padding: Sizes,
+        kernel_size: Ints,
+        stride: Ints,
+        padding: Ints | str,
+        dilation: Ints,
+        transposed: bool,
+        output_padding: Ints,
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any,
-        dtype: Any,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
-        name = type(self).__name__
         _check_groups(groups, in_channels, out_channels)
+        _check_padding(padding, stride, padding_mode)
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = int_tuple(kernel_size, self.ndim, name, "kernel_size")
-        self.stride = int_tuple(stride, self.ndim, name, "stride")
-        self.padding: Any = padding if isinstance(padding, str) else int_tuple(padding, self.ndim, name, "padding")
-        self.dilation = int_tuple(dilation, self.ndim, name, "dilation")
-        self.transposed = type(self).transposed
-        self.output_padding = int_tuple(output_padding, self.ndim, name, "output_padding")
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding: Any = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
         self.groups = groups
         self.padding_mode = padding_mode
-        _check_padding(self.padding, self.stride, padding_mode)
         self._reversed_padding_repeated_twice = self._borders()
-        channels = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
-        self.weight = Parameter(empty(*channels, *self.kernel_size, dtype=dtype, device=device))
+        channels = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
+        self.weight = Parameter(empty(*channels, *kernel_size, dtype=dtype, device=device))
         if bias:
             self.bias = Parameter(empty(out_channels, dtype=dtype, device=device))
         else:
@@ -73,7 +71,7 @@ class _ConvNd(Module):
     def _borders(self) -> list[int]:
         """The padding as F.pad takes it, for padding modes other than zeros."""
         if self.padding == "valid":
-            return [0] * 2 * self.ndim
+            return [0] * 2 * len(self.kernel_size)
         if self.padding == "same":
             totals = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
             return [n for total in reversed(totals) for n in (total // 2, total - total // 2)]
@@ -86,19 +84,13 @@ class _ConvNd(Module):
         if self.bias is not None and fan_in:
             init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
-    def _padded(self, input: Tensor) -> tuple[Tensor, Any]:
-        """The input and the padding that is left for the convolution to do."""
-        if self.padding_mode == "zeros":
-            return input, self.padding
-        return F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
-
     def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        if self.padding != (0,) * self.ndim:
+        if self.padding != (0,) * len(self.stride):
             text += f", padding={self.padding}"
-        if self.dilation != (1,) * self.ndim:
+        if self.dilation != (1,) * len(self.stride):
             text += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * self.ndim:
+        if self.output_padding != (0,) * len(self.stride):
             text += f", output_padding={self.output_padding}"
         if self.groups != 1:
             text += f", groups={self.groups}"
@@ -130,7 +122,10 @@ def _check_padding(padding: Any, stride: Ints, padding_mode: str) -> None:
 
 
 class _PlainConvNd(_ConvNd):
-    """The constructor of the convolutions that aren't transposed."""
+    """The convolutions that aren't transposed."""
+
+    ndim: int
+    convolution: Any
 
     def __init__(
         self,
@@ -146,14 +141,16 @@ class _PlainConvNd(_ConvNd):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
+        name, ndim = type(self).__name__, self.ndim
         super().__init__(
             in_channels,
             out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            0,
+            int_tuple(kernel_size, ndim, name, "kernel_size"),
+            int_tuple(stride, ndim, name, "stride"),
+            padding if isinstance(padding, str) else int_tuple(padding, ndim, name, "padding"),
+            int_tuple(dilation, ndim, name, "dilation"),
+            False,
+            (0,) * ndim,
             groups,
             bias,
             padding_mode,
@@ -161,44 +158,43 @@ class _PlainConvNd(_ConvNd):
             dtype,
         )
 
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The layer with another weight and bias: what subclasses that change the weight call."""
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
+        return self.convolution(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
+
 
 class Conv1d(_PlainConvNd):
     """A convolution of sequences (N, in_channels, L) or (in_channels, L)."""
 
-    ndim = 1
-
-    def forward(self, input: Tensor) -> Tensor:
-        x, padding = self._padded(input)
-        return F.conv1d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    ndim, convolution = 1, F.conv1d
 
 
 class Conv2d(_PlainConvNd):
     """A convolution of images (N, in_channels, H, W) or (in_channels, H, W)."""
 
-    ndim = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        x, padding = self._padded(input)
-        return F.conv2d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    ndim, convolution = 2, F.conv2d
 
 
 class Conv3d(_PlainConvNd):
     """A convolution of volumes (N, in_channels, D, H, W) or (in_channels, D, H, W)."""
 
-    ndim = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        x, padding = self._padded(input)
-        return F.conv3d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    ndim, convolution = 3, F.conv3d
 
 
 # ------------------------------------------------------------------------------------------ transposed
 
 
 class _ConvTransposeNd(_ConvNd):
-    """The constructor of transposed convolutions, and the choice of an output size."""
+    """What transposed convolutions have, among it the choice of an output size."""
 
-    transposed = True
+    ndim: int
+    convolution: Any
 
     def __init__(
         self,
@@ -215,16 +211,18 @@ class _ConvTransposeNd(_ConvNd):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
+        name, ndim = type(self).__name__, self.ndim
         if padding_mode != "zeros":
-            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+            raise ValueError(f'Only "zeros" padding mode is supported for {name}')
         super().__init__(
             in_channels,
             out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            output_padding,
+            int_tuple(kernel_size, ndim, name, "kernel_size"),
+            int_tuple(stride, ndim, name, "stride"),
+            int_tuple(padding, ndim, name, "padding"),
+            int_tuple(dilation, ndim, name, "dilation"),
+            True,
+            int_tuple(output_padding, ndim, name, "output_padding"),
             groups,
             bias,
             padding_mode,
@@ -232,66 +230,45 @@ class _ConvTransposeNd(_ConvNd):
             dtype,
         )
 
-    def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> Ints:
+    def _output_padding_for(self, input: Tensor, output_size: Sequence[int]) -> Ints:
         """The output padding that gives `output_size`. ValueError if none does."""
-        if output_size is None:
-            return self.output_padding
-        batched = input.dim() == self.ndim + 2
-        asked = list(output_size)[input.dim() - self.ndim :] if len(output_size) == input.dim() else list(output_size)
+        lead = input.dim() - self.ndim
+        asked = list(output_size)[lead:] if len(output_size) == input.dim() else list(output_size)
         if len(asked) != self.ndim:
             raise ValueError(
-                f"ConvTranspose{self.ndim}D: for {input.dim()}D input, output_size must have {self.ndim} or"
-                f" {self.ndim + (2 if batched else 1)} elements (got {len(output_size)})"
+                f"{type(self).__name__}: for {input.dim()}D input, output_size must have {self.ndim} or {input.dim()}"
+                f" elements (got {len(output_size)})"
             )
-        along = zip(
-            input.shape[input.dim() - self.ndim :],
-            self.stride,
-            self.padding,
-            self.kernel_size,
-            self.dilation,
-            strict=True,
-        )
+        along = zip(input.shape[lead:], self.stride, self.padding, self.kernel_size, self.dilation, strict=True)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, k, d in along]
         if any(not low <= n < low + s for n, low, s in zip(asked, least, self.stride, strict=True)):
             most = [low + s - 1 for low, s in zip(least, self.stride, strict=True)]
             raise ValueError(
                 f"requested an output size of {asked}, but valid sizes range from {least} to {most} (for an input of"
-                f" {list(input.shape[2:])})"
+                f" {list(input.shape[lead:])})"
             )
         return tuple(n - low for n, low in zip(asked, least, strict=True))
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        extra = self.output_padding if output_size is None else self._output_padding_for(input, output_size)
+        return self.convolution(
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
+        )
 
 
 class ConvTranspose1d(_ConvTransposeNd):
     """A transposed convolution of sequences (N, in_channels, L) or (in_channels, L)."""
 
-    ndim = 1
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        extra = self._output_padding(input, output_size)
-        return F.conv_transpose1d(
-            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
-        )
+    ndim, convolution = 1, F.conv_transpose1d
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """A transposed convolution of images (N, in_channels, H, W) or (in_channels, H, W)."""
 
-    ndim = 2
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        extra = self._output_padding(input, output_size)
-        return F.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
-        )
+    ndim, convolution = 2, F.conv_transpose2d
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """A transposed convolution of volumes (N, in_channels, D, H, W) or (in_channels, D, H, W)."""
 
-    ndim = 3
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        extra = self._output_padding(input, output_size)
-        return F.conv_transpose3d(
-            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
-        )
+    ndim, convolution = 3, F.conv_transpose3d
