@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-SMALL = 1 << 23  # multiplications: a few tenths of a millisecond on one core
+SHARED_FROM = 1 << 18  # multiplications: OpenBLAS itself computes anything smaller on one thread
+SMALL = 1 << 23  # a few tenths of a millisecond on one core
 
 
 def openblas(folder: str) -> Any:
@@ -49,7 +50,7 @@ def set_num_threads(threads: int) -> None:
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """np.matmul(a, b)."""
-    if _openblas is None or a.shape[-2] * a.shape[-1] * b.shape[-1] >= SMALL:
+    if _openblas is None or not SHARED_FROM <= a.shape[-2] * a.shape[-1] * b.shape[-1] < SMALL:
         return np.matmul(a, b)
     threads = _openblas.get_num_threads()
     if threads == 1:

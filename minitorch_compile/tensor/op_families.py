@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from minitorch_compile.tensor.op import Op, holds_fake
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
+from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.strides import wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
@@ -37,6 +39,9 @@ UNTRACKED_VIEW_WRITTEN = (
     " either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want"
     " the inplace to be tracked)."
 )
+
+
+Ints = tuple[int, ...]
 
 
 class ReductionOp(Op):
@@ -93,10 +98,26 @@ class ViewOp(Op):
     def __init__(self, rule: Callable[..., Any], *, differentiable: bool = True, **row: Any) -> None:
         super().__init__(rule, **row)
         self.differentiable = differentiable  # whether writing into the view changes the history of its base
+        self.remembered = lru_cache(4096)(self._layout_from_zero)
+
+    def _layout_from_zero(self, sizes: Size, strides: Ints, *arguments: Any) -> tuple[Size, Ints, int]:
+        new_sizes, new_strides, offset = self.kernel(empty_fake(sizes, strides), *arguments)
+        return Size(new_sizes), tuple(new_strides), offset
+
+    def layout(self, input: TensorBase, arguments: tuple[Any, ...]) -> tuple[Sequence[int], Sequence[int], int]:
+        """What the rule says. A program asks for the same views of the same sizes again and again, so it is remembered,
+        as offsets from where the input starts."""
+        if self.name == "as_strided":  # its offset is that of the storage
+            return self.kernel(input, *arguments)  # type: ignore[no-any-return]
+        try:
+            sizes, strides, offset = self.remembered(input.sizes, input.strides, *arguments)
+        except TypeError:  # a list can't be remembered
+            return self.kernel(input, *arguments)  # type: ignore[no-any-return]
+        return sizes, strides, input.offset + offset
 
     def eager(self, *bound: Any) -> TensorBase:
         input = self.tensor_argument(bound, 0)
-        view = input.as_view(*self.kernel(*bound))
+        view = input.as_view(*self.layout(input, bound[1:]))
         if not self.differentiable:
             view.base = None
         return view

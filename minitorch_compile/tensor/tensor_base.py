@@ -105,7 +105,8 @@ class TensorBase:
 
     def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
         """Another tensor over the same storage."""
-        view = from_parts(self.storage, offset, Size(sizes), tuple(strides), self.dtype, self.device)
+        size = sizes if type(sizes) is Size else Size(sizes)
+        view = from_parts(self.storage, offset, size, tuple(strides), self.dtype, self.device)
         view.base = base = self if self.base is None else self.base
         if base.rewritten:
             view.base_rewritten = base.rewritten
