@@ -61,7 +61,9 @@ UNARY = [
 ]
 UNARY += ["sign", "floor", "ceil", "trunc", "round", "contiguous_copy"]
 UNARY += ["tan", "atan", "sinh", "cosh", "asinh", "exp2"]
+UNARY += ["erfc", "i0", "special_i0e", "special_i1", "special_i1e", "special_erfcx", "special_log_ndtr"]
 UNARY_POSITIVE = ["log", "log1p", "sqrt", "rsqrt", "reciprocal", "log2", "log10"]
+UNARY_POSITIVE += ["lgamma", "digamma", "special_entr"]
 BINARY = ["add", "sub", "mul", "div", "maximum", "minimum", "atan2", "hypot", "logaddexp", "logaddexp2", "copysign"]
 BINARY += ["fmax", "fmin"]
 
@@ -103,6 +105,13 @@ def elementwise_cases() -> list[Case]:
         ("div", lambda x, y: ops.div(x, y, rounding_mode="floor") * x, [generic(3), generic(3, shift=1)]),
         ("round", lambda x: ops.round(x + 0.02, 1) * x, [generic(3)]),
         ("asin", lambda x: ops.asin(x / 2), [generic(2, 3)]),
+        ("erfinv", lambda x: ops.erfinv(x / 2), [generic(2, 3)]),
+        ("special_ndtri", lambda x: ops.special_ndtri(x / 3), [positive(2, 3)]),
+        ("polygamma", lambda x: ops.polygamma(2, x), [positive(2, 3)]),
+        ("erfc", ops.special_ndtr, [generic(3)]),
+        ("igamma", lambda x: ops.igamma(tensor(1.3, dtype=float64), x), [positive(2, 3)]),
+        ("igammac", lambda x: ops.igammac(tensor([0.5, 2.0, 3.0], dtype=float64), x), [positive(2, 3)]),
+        ("special_zeta", lambda q: ops.special_zeta(3.0, q), [positive(2, 3)]),
         ("acos", lambda x: ops.acos(x / 2), [generic(2, 3)]),
         ("atanh", lambda x: ops.atanh(x / 2), [generic(2, 3)]),
         ("acosh", lambda x: ops.acosh(x + 1), [positive(2, 3)]),
@@ -235,6 +244,15 @@ def indexing_cases() -> list[Case]:
     return [
         ("gather", lambda x: ops.gather(x, 1, ints([0, 0], [2, 1])), [generic(2, 3)]),
         ("gather", lambda x: ops.gather(x, 0, tensor(0)), [generic()]),
+        ("diagonal", lambda x: x.diagonal(1), [generic(2, 3)]),
+        ("diagonal", lambda x: x.diagonal(-1, 2, 0), [generic(2, 3, 3)]),
+        ("diagonal", lambda x: x.diag().diag_embed(-1), [generic(3, 3)]),
+        ("unfold", lambda x: x.unfold(1, 2, 1), [generic(2, 4)]),
+        ("unfold", lambda x: x.unfold(0, 3, 2), [generic(7)]),
+        ("unfold", lambda x: x.unfold(0, 1, 1), [generic()]),
+        ("flip", lambda x: x.flip(0, -1), [generic(2, 3)]),
+        ("flip", lambda x: x.roll((1, -1), (0, 1)).rot90(), [generic(2, 3)]),
+        ("cat", lambda x: ops.cat([tensor([], dtype=float64), x], 1), [generic(2, 3)]),
         ("scatter_add", lambda x, s: ops.scatter_add(x, 1, ints([0, 0], [2, 1]), s), [generic(2, 3), generic(2, 2)]),
         ("scatter_add", lambda x, s: ops.scatter_add(x, 1, ints([0, 2]), s), [generic(2, 3), generic(2, 3)]),
         ("scatter_add", lambda x, s: x.index_reduce(0, ints(1, 1, 0), s, "mean"), [generic(2, 2), generic(3, 2)]),
@@ -304,6 +322,13 @@ def network_cases() -> list[Case]:
             "native_batch_norm",
             lambda x, w, b: ops.native_batch_norm(x, w, b, 1e-5),
             [generic(2, 3, 2), generic(3), generic(3)],
+        ),
+        (
+            "ctc_alignments",
+            lambda x: ops.ctc_alignments(
+                F.log_softmax(x, -1), ints([1, 1], [2, 0]), ints(4, 2), ints(2, 1), 0
+            )[0],
+            [generic(4, 2, 3)],
         ),
         ("native_batch_norm", lambda x: ops.native_batch_norm(x, None, None, 1e-3), [generic(4, 2)]),
         ("mul", lambda x, w, b: F.batch_norm(x, None, None, w, b, True), [generic(2, 3, 2), generic(3), generic(3)]),

@@ -12,7 +12,7 @@ CASES = all_cases() + derivative_cases_images.cases() + derivative_cases_samplin
 IDS = [f"{name}-{i}" for i, (name, *_) in enumerate(CASES)]
 
 # Their backward pass says that it can't be differentiated again, as PyTorch's does.
-ONCE = {"gamma_quantile"}
+ONCE = {"ctc_alignments", "gamma_quantile"}
 
 
 def leaves(arrays):

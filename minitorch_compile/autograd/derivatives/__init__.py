@@ -6,6 +6,7 @@ from minitorch_compile.autograd.derivatives import (
     contraction,
     conv,
     copies,
+    ctc,
     elementary,
     fourier,
     indexing,
@@ -19,6 +20,7 @@ from minitorch_compile.autograd.derivatives import (
     reduction,
     sampling,
     scan,
+    special_functions,
     view,
 )
 
@@ -28,6 +30,7 @@ __all__ = [
     "contraction",
     "conv",
     "copies",
+    "ctc",
     "elementary",
     "fourier",
     "indexing",
@@ -41,5 +44,6 @@ __all__ = [
     "reduction",
     "sampling",
     "scan",
+    "special_functions",
     "view",
 ]

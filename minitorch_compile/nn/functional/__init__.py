@@ -48,6 +48,7 @@ from minitorch_compile.nn.functional.classification_loss import (
     nll_loss,
     soft_margin_loss,
 )
+from minitorch_compile.nn.functional.ctc_loss import ctc_loss
 from minitorch_compile.nn.functional.dropout import (
     alpha_dropout,
     dropout,
@@ -164,6 +165,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",

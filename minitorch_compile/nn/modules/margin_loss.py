@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from minitorch_compile.nn import functional as F
+from minitorch_compile.nn.modules.distance import PairwiseDistance
 from minitorch_compile.nn.modules.loss import _Loss, _WeightedLoss
 from minitorch_compile.tensor import Tensor
 
@@ -144,7 +145,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     ) -> None:
         super().__init__(reduction=reduction)
         _check_margin("TripletMarginWithDistanceLoss", margin)
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 

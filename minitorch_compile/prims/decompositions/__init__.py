@@ -6,6 +6,7 @@ from minitorch_compile.prims.decompositions import (
     contraction,
     convolution,
     creation,
+    ctc,
     elementary,
     indexing,
     joining,
@@ -16,5 +17,6 @@ from minitorch_compile.prims.decompositions import (
     random,
     reduction,
     scan,
+    special_functions,
     view,
 )
