@@ -111,9 +111,9 @@ def histogram(
     """
     if input.dtype.category < FLOATING:
         raise NotImplementedError(f"histogram: implemented for floating-point tensors, got {input.dtype}")
-    edges = bins.detach().array if isinstance(bins, TensorBase) else bins
-    weights = None if weight is None else weight.detach().array.reshape(-1)
-    counts, found = np.histogram(input.detach().array.reshape(-1), edges, range, density, weights)
+    edges: Any = bins.array if isinstance(bins, TensorBase) else bins
+    weights = None if weight is None else weight.array.reshape(-1)
+    counts, found = np.histogram(input.array.reshape(-1), edges, range, density, weights)
     return Histogram(tensor(counts, dtype=input.dtype), tensor(found, dtype=input.dtype))
 
 

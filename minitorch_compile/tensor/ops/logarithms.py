@@ -15,6 +15,7 @@ from scipy import special
 from minitorch_compile.tensor.declare import composite, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, float64, get_default_dtype
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.pointwise import clamp, div, log, pow, sub
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -84,4 +85,4 @@ def float_power(input: Tensor | Scalar, exponent: Tensor | Scalar) -> Any:
 
 
 def _as_float64(x: Any) -> Any:
-    return x.to(float64) if isinstance(x, TensorBase) else float(x)
+    return to(x, float64) if isinstance(x, TensorBase) else float(x)

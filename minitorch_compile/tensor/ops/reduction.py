@@ -52,7 +52,7 @@ def sum(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | No
     return _total(input, dim, keepdim)
 
 
-def _total(input: Array, dim: Dims, keepdim: bool) -> Array:
+def _total(input: Array, dim: Any, keepdim: bool) -> Any:
     """The sum, of half floats in single precision: their own has three digits."""
     return np.sum(input, dim, np.float32 if input.dtype == np.float16 else None, keepdims=keepdim)
 
