@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.nn.module import Module
+from minitorch_compile.nn.utils.orthogonal import orthogonal
 from minitorch_compile.nn.utils.parametrize import register_parametrization
 from minitorch_compile.nn.utils.spectral_norm import (
     as_matrix,
@@ -119,3 +120,6 @@ def spectral_norm(
     weight = _tensor_of(module, name)
     at = output_dim(module) if dim is None else dim
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, at, eps))
+
+
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]

@@ -102,6 +102,7 @@ class ParametrizationList(ModuleList):
         return value
 
 
+@no_grad()
 def _set(tensor: Any, value: Any) -> None:
     """Gives a tensor other values, of other sizes too."""
     if tensor.shape == value.shape and tensor.dtype is value.dtype:
