@@ -13,84 +13,100 @@ from collections.abc import Iterable
 from typing import Any
 
 from minitorch_compile.optim.functional import AdamState, adam
-from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
-from minitorch_compile.tensor import Tensor, tensor
+from minitorch_compile.optim.fused import count_up, fused_adam
+from minitorch_compile.optim.optimizer import Group
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
 
 
-class Adam(Optimizer):
+class Adam(RuleOptimizer):
     """Adam (Kingma and Ba 2015); AMSGrad if asked for.
 
     The step count is a tensor in the state, as in PyTorch, but is used as a number; with `capturable` it is used as a
     tensor, so that a compiled step is the same program every time.
     """
 
-    decoupled = False
+    rule = adam
+    state_class = AdamState
+    options = ("lr", "betas", "eps", "weight_decay", "maximize", ("decoupled_weight_decay", "decoupled"))
 
     def __init__(
         self,
         params: Iterable[Any],
         lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        betas: tuple[Any, Any] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
+        foreach: bool | None = None,
         maximize: bool = False,
         capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
     ) -> None:
-        check_option("learning rate", lr, lr >= 0)
-        check_option("epsilon value", eps, eps >= 0)
-        check_option("beta parameter at index 0", betas[0], 0 <= betas[0] < 1)
-        check_option("beta parameter at index 1", betas[1], 0 <= betas[1] < 1)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0)
-        options = {
+        defaults = {
+            "lr": lr,
             "betas": betas,
             "eps": eps,
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
             "maximize": maximize,
+            "foreach": foreach,
             "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
         }
-        super().__init__(params, {"lr": lr, **options})
+        super().__init__(params, defaults)
+
+    def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
+        state = {"step": counter(), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(p)
+        return state
 
     def update(self, group: Group, params: list[Tensor]) -> None:
-        options = {key: group[key] for key in ("lr", "betas", "eps", "weight_decay", "maximize")}
-        states = [self._state_of(p, group) for p in params]
-        new_params, new_states = adam(params, [p.grad for p in params], states, decoupled=self.decoupled, **options)
-        store(params, new_params)
-        for p, new in zip(params, new_states, strict=True):
-            state = self.state[p]
-            state["step"] += 1
-            state["exp_avg"], state["exp_avg_sq"] = new.exp_avg, new.exp_avg_sq
-            if new.max_exp_avg_sq is not None:
-                state["max_exp_avg_sq"] = new.max_exp_avg_sq
-
-    def _state_of(self, p: Tensor, group: Group) -> AdamState:
-        state = self.state[p]
-        if not state:
-            state.update(step=tensor(0.0), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = zeros_like(p)
-        step = state["step"] if group["capturable"] else float(state["step"])
-        return AdamState(step, state["exp_avg"], state["exp_avg_sq"], state.get("max_exp_avg_sq"))
+        if not group["fused"]:
+            super().update(group, params)
+            return
+        states = [self.state_of(p, {**group, "capturable": False}) for p in params]
+        fused_adam(params, [p.grad for p in params], states, **self.rule_options(group))
+        for p in params:
+            count_up(self.state[p]["step"])
 
 
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
-    decoupled = True
-
     def __init__(
         self,
         params: Iterable[Any],
         lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        betas: tuple[Any, Any] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
         capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, capturable=capturable)
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )

@@ -11,24 +11,43 @@ tensor([0.7000])
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from minitorch_compile.tensor import Tensor, enable_grad, no_grad
+from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
+from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
 
 Group = dict[str, Any]
 
 
-class Optimizer:
-    """Base class. A subclass gives the defaults of its options and defines `update(group, params)`.
+def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A `step` with the hooks around it: those before may replace its arguments."""
 
-    `param_groups` is a list of dicts: "params" and the options. `state` has a dict for each parameter that was stepped.
+    @functools.wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.has_step_hooks():
+            return step(self, *args, **kwargs)
+        args, kwargs = self._before_step(args, kwargs)
+        result = step(self, *args, **kwargs)
+        self._after_step(args, kwargs)
+        return result
+
+    return hooked
+
+
+class Optimizer(OptimizerHooks):
+    """Base class. A subclass gives the defaults of its options and defines `update(group, params)`, or `step` itself.
+
+    `params`: tensors, or (name, tensor) pairs, or dicts with "params" and options of their own. `param_groups` is a
+    list of dicts: "params" and all options. `state` has a dict for each parameter that was stepped.
     """
 
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
+        super().__init__()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got"
@@ -45,21 +64,40 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A subclass's own `step` gets the hooks around it as well."""
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = with_step_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
+
     def add_param_group(self, param_group: Group) -> None:
         """Adds parameters with options of their own: {"params": ..., "lr": ...}."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets"
+                " will change between runs. Please use a list instead."
+            )
         params = [params] if isinstance(params, Tensor) else list(params)
-        params = [p[1] if isinstance(p, tuple) else p for p in params]  # named_parameters() will do as well
+        names = [p[0] for p in params if isinstance(p, tuple)]
+        if names and len(names) != len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        params = [p[1] if isinstance(p, tuple) else p for p in params]
         self._check_params(params)
-        self.param_groups.append({**self.defaults, **param_group, "params": params})
+        group = {**{k: v for k, v in param_group.items() if k != "params"}, "params": params}
+        if names:
+            group["param_names"] = names
+        for name, default in self.defaults.items():
+            group.setdefault(name, default)
+        self.param_groups.append(group)
 
     def _check_params(self, params: list[Any]) -> None:
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
-            if not p.is_leaf:
+            if not p.is_leaf and not self.defaults.get("differentiable"):
                 raise ValueError("can't optimize a non-leaf Tensor; optimize the leaf that it was computed from")
         if len({id(p) for p in params}) != len(params):
             warnings.warn("optimizer contains a parameter group with duplicate parameters", stacklevel=3)
@@ -69,13 +107,14 @@ class Optimizer:
 
     # -------------------------------------------------------------------------------------------- stepping
 
+    @with_step_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient. A `closure` computes the loss anew; its result is returned."""
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 params = [p for p in group["params"] if p.grad is not None]
                 if params:
@@ -97,13 +136,19 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """State and options, with parameters numbered in order: PyTorch's format."""
+        self._call_hooks("state_dict_pre")
         params = [p for group in self.param_groups for p in group["params"]]
         number = {id(p): i for i, p in enumerate(params)}
-        groups = [{**group, "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups]
-        return {"state": {number[id(p)]: self.state[p] for p in params if p in self.state}, "param_groups": groups}
+        groups = [
+            {**{k: v for k, v in group.items() if k != "params"}, "params": [number[id(p)] for p in group["params"]]}
+            for group in self.param_groups
+        ]
+        state = {number[id(p)] if isinstance(p, Tensor) else p: values for p, values in self.state.items()}
+        return self._changed_by_hooks("state_dict_post", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Takes over state and options. ValueError if the groups don't match in number and size."""
+        state_dict = self._changed_by_hooks("load_state_dict_pre", dict(state_dict))
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -111,18 +156,33 @@ class Optimizer:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        params = {
-            number: p
+        params: dict[Hashable, tuple[Tensor, Group]] = {
+            number: (p, new)
             for new, group in zip(saved, self.param_groups, strict=True)
             for number, p in zip(new["params"], group["params"], strict=True)
         }
         self.state = defaultdict(dict)
         for number, values in state_dict["state"].items():
-            self.state[params[number]] = deepcopy(values)
-        self.param_groups = [
-            {**deepcopy({k: v for k, v in new.items() if k != "params"}), "params": group["params"]}
-            for new, group in zip(saved, self.param_groups, strict=True)
-        ]
+            if number in params:
+                p, options = params[number]
+                self.state[p] = {key: _like_the_parameter(p, key, value, options) for key, value in values.items()}
+            else:
+                self.state[number] = deepcopy(values)
+        self.param_groups = [_loaded_group(new, group) for new, group in zip(saved, self.param_groups, strict=True)]
+        self.__setstate__({})
+        self._call_hooks("load_state_dict_post")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores what was pickled; groups saved by an older version get the options that they lack."""
+        self.__dict__.update(state)
+        if "hooks" not in self.__dict__:
+            OptimizerHooks.__init__(self)
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
 
     def __repr__(self) -> str:
         lines = [type(self).__name__ + " ("]
@@ -130,6 +190,27 @@ class Optimizer:
             lines.append(f"Parameter Group {i}")
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
+
+
+def _like_the_parameter(p: Tensor, key: str, value: Any, options: Group) -> Any:
+    """A loaded state value: tensors in the parameter's dtype, but the step count stays float32."""
+    if isinstance(value, Tensor):
+        if key != "step" and p.dtype.is_floating_point:
+            return value.detach().to(p.dtype, copy=True)
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {k: _like_the_parameter(p, k, v, options) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_like_the_parameter(p, key, v, options) for v in value)
+    return deepcopy(value)
+
+
+def _loaded_group(new: Group, group: Group) -> Group:
+    """The saved options with the parameters that are here; names are those here, if there are any."""
+    loaded = {**deepcopy({k: v for k, v in new.items() if k not in ("params", "param_names")})}
+    if "param_names" in group:
+        loaded["param_names"] = group["param_names"]
+    return {**loaded, "params": group["params"]}
 
 
 def check_option(name: str, value: Any, ok: bool) -> None:

@@ -14,13 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.optim.functional import sgd
-from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
+from minitorch_compile.optim.functional import SGDState, sgd
+from minitorch_compile.optim.fused import fused_sgd
+from minitorch_compile.optim.optimizer import Group, store
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 
 
-class SGD(Optimizer):
+class SGD(RuleOptimizer):
     """w -= lr * g, with momentum, Nesterov's momentum, dampening and weight decay as in PyTorch."""
+
+    rule = sgd
+    state_class = SGDState
+    options = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+    counters = ()
 
     def __init__(
         self,
@@ -28,31 +35,37 @@ class SGD(Optimizer):
         lr: Any = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: Any = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        check_option("learning rate", lr, lr >= 0)
-        check_option("momentum value", momentum, momentum >= 0)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0)
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        options = {
+        defaults = {
+            "lr": lr,
             "momentum": momentum,
             "dampening": dampening,
             "weight_decay": weight_decay,
             "nesterov": nesterov,
             "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
         }
-        super().__init__(params, {"lr": lr, **options})
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, defaults)
 
     def update(self, group: Group, params: list[Tensor]) -> None:
-        options = {key: group[key] for key in ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")}
         buffers = [self.state[p].get("momentum_buffer") if group["momentum"] else None for p in params]
-        new_params, new_buffers = sgd(params, [p.grad for p in params], buffers, **options)
-        store(params, new_params)
-        for p, buffer in zip(params, new_buffers, strict=True):
-            if buffer is not None:
+        if group["fused"]:
+            new_buffers = fused_sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))
+        else:
+            new_params, new_buffers = sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))
+            store(params, new_params)
+        if group["momentum"]:
+            for p, buffer in zip(params, new_buffers, strict=True):
                 # The first buffer may be the gradient itself, which zero_grad would overwrite.
                 self.state[p]["momentum_buffer"] = buffer.clone() if buffer is p.grad else buffer

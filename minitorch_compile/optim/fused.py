@@ -1,0 +1,144 @@
+"""fused=True: all parameters of a group in one native call.
+
+The plain path computes a dozen small tensors for each parameter; here one compiled loop runs over its memory once. The
+results are those of the rules in `functional`, up to rounding.
+
+>>> from minitorch_compile import nn, tensor
+>>> w = nn.Parameter(tensor([1.0, 2.0]))
+>>> w.grad = tensor([0.5, 0.5])
+>>> _ = fused_sgd([w], [w.grad], [None], lr=0.1)
+>>> w.data
+tensor([0.9500, 1.9500])
+
+The kernels are compiled when first needed, once on a machine: Numba keeps them on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor import Tensor, float32, float64, ops
+
+Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+
+
+def fused_sgd(
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    momentum_buffers: Sequence[Tensor | None],
+    *,
+    lr: Any,
+    momentum: float = 0,
+    dampening: float = 0,
+    weight_decay: Any = 0,
+    nesterov: bool = False,
+    maximize: bool = False,
+) -> list[Tensor | None]:
+    """Steps the parameters in place, as functional.sgd would; returns the momentum buffers, the new ones too."""
+    from minitorch_compile.optim import fused_kernels
+
+    plain = [-1.0 if maximize else 1.0, float(weight_decay), float(lr)]
+    if not momentum:
+        run(fused_kernels.sgd_step, [(p, g) for p, g in zip(params, grads, strict=True)], [plain] * len(params))
+        return list(momentum_buffers)
+    weights = [float(momentum), 1.0] if nesterov else [1.0, 0.0]
+    # A first buffer is the whole gradient, not dampened.
+    numbers = [[*plain, float(momentum), 1.0 if b is None else 1.0 - dampening, *weights] for b in momentum_buffers]
+    buffers = [ops.zeros_like(p) if b is None else b for p, b in zip(params, momentum_buffers, strict=True)]
+    run(fused_kernels.sgd_momentum_step, list(zip(params, grads, buffers, strict=True)), numbers)
+    return list(buffers)
+
+
+def fused_adam(
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    states: Sequence[Any],
+    *,
+    lr: Any,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0,
+    decoupled: bool = False,
+    maximize: bool = False,
+) -> None:
+    """Steps the parameters and their running means in place, as functional.adam would; step counts stay as they are."""
+    from minitorch_compile.optim import fused_kernels
+
+    lr, beta1, beta2 = float(lr), float(betas[0]), float(betas[1])
+    sign = -1.0 if maximize else 1.0
+    decay, shrink = (0.0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1.0)
+    for amsgrad, kernel in ((False, fused_kernels.adam_step), (True, fused_kernels.amsgrad_step)):
+        rows, numbers = [], []
+        for p, g, state in zip(params, grads, states, strict=True):
+            if (state.max_exp_avg_sq is not None) is amsgrad:
+                step = state.step + 1
+                rate, root = lr / (1 - beta1**step), (1 - beta2**step) ** 0.5
+                rows.append((p, g, *state[1 : 3 + amsgrad]))
+                numbers.append([sign, decay, shrink, 1 - beta1, beta2, 1 - beta2, eps, rate, root])
+        run(kernel, rows, numbers)
+
+
+def fused_adagrad(
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    states: Sequence[Any],
+    *,
+    lr: Any = 1e-2,
+    lr_decay: float = 0,
+    weight_decay: float = 0,
+    eps: float = 1e-10,
+    maximize: bool = False,
+) -> None:
+    """Steps the parameters and their sums of squares in place, as functional.adagrad would."""
+    from minitorch_compile.optim import fused_kernels
+
+    sign = -1.0 if maximize else 1.0
+    numbers = [[sign, weight_decay, eps, float(lr) / (1 + state.step * lr_decay)] for state in states]
+    rows = [(p, g, state.sum) for p, g, state in zip(params, grads, states, strict=True)]
+    run(fused_kernels.adagrad_step, rows, numbers)
+
+
+def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Sequence[float]]) -> None:
+    """Calls a kernel for rows of tensors that are written to, all but the second: the gradient.
+
+    One call for each dtype. RuntimeError for one that is not float32 or float64.
+    """
+    for element in {row[0].dtype for row in rows}:
+        if element not in (float32, float64):
+            raise RuntimeError(
+                f"`fused=True` requires all the params to be floating point Tensors of supported dtypes: torch.float32,"
+                f" torch.float64; got {element}. Leave fused out for these."
+            )
+        chosen = [i for i, row in enumerate(rows) if row[0].dtype is element]
+        _run_one_dtype(kernel, [rows[i] for i in chosen], np.array([numbers[i] for i in chosen], element.numpy))
+
+
+def _run_one_dtype(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: np.ndarray) -> None:
+    copies: list[tuple[np.ndarray, np.ndarray]] = []  # (where it belongs, a row-major copy)
+    arrays = [[_row_major(x.array, numbers.dtype, copies) for x in row] for row in rows]
+    places = np.array([[a.__array_interface__["data"][0] for a in row] for row in arrays], np.int64)
+    kernel(places, np.array([row[0].size for row in arrays]), numbers)
+    for original, copy in copies:
+        original[...] = copy
+    for row in rows:
+        for position, x in enumerate(row):
+            if position != 1:
+                x.storage.version += 1
+
+
+def count_up(step: Tensor) -> None:
+    """Adds 1 to a step count; as an operation on tensors it would cost more than a small parameter's whole step."""
+    step.array[()] += 1
+    step.storage.version += 1
+
+
+def _row_major(array: np.ndarray, element: np.dtype, copies: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """The array itself, or if its memory is in another order or dtype a copy that is copied back later."""
+    if array.flags.c_contiguous and array.dtype == element:
+        return array
+    copy = np.ascontiguousarray(array, element)
+    copies.append((array, copy))
+    return copy

@@ -1,0 +1,137 @@
+"""The update rules as native loops: one call steps all parameters of one dtype. Importing this imports Numba.
+
+`places[i]` has the addresses of parameter i's tensors (the parameter, its gradient, its state), `lengths[i]` how many
+elements each has, and `numbers[i]` the rule's constants for it, in the dtype of the elements: a constant of another
+dtype would widen every product. The compiled functions are kept on disk by Numba.
+
+>>> p, g = np.array([1.0, 2.0]), np.array([0.5, 0.5])
+>>> places = np.array([[a.ctypes.data for a in (p, g)]])
+>>> sgd_step(places, np.array([2]), np.array([[1.0, 0.0, 0.1]]))
+>>> p
+array([0.95, 1.95])
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numba import carray, njit, types
+from numba.extending import intrinsic
+
+native = njit(cache=True, error_model="numpy", nogil=True)
+
+
+@intrinsic
+def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
+    """An address as a pointer to elements of the dtype of `like`."""
+
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.inttoptr(values[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(like.dtype)(address, like), code
+
+
+@native
+def sgd_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """p -= lr * (sign * g + decay * p)."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(pointer_at(places[i, 0], numbers), n)
+        g = carray(pointer_at(places[i, 1], numbers), n)
+        row = numbers[i]
+        sign, decay, lr = row[0], row[1], row[2]
+        for j in range(n):
+            p[j] -= lr * (sign * g[j] + decay * p[j])
+
+
+@native
+def sgd_momentum_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """With a running sum of gradients; `ahead` and `here` are the weights of that sum and of the gradient itself."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(pointer_at(places[i, 0], numbers), n)
+        g = carray(pointer_at(places[i, 1], numbers), n)
+        buffer = carray(pointer_at(places[i, 2], numbers), n)
+        row = numbers[i]
+        sign, decay, lr, momentum, fresh, ahead, here = row[0], row[1], row[2], row[3], row[4], row[5], row[6]
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            buffer[j] = momentum * buffer[j] + fresh * gradient
+            p[j] -= lr * (ahead * buffer[j] + here * gradient)
+
+
+@native
+def adam_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """`rate` is lr / (1 - beta1^step), `root` the square root of 1 - beta2^step."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(pointer_at(places[i, 0], numbers), n)
+        g = carray(pointer_at(places[i, 1], numbers), n)
+        mean = carray(pointer_at(places[i, 2], numbers), n)
+        square = carray(pointer_at(places[i, 3], numbers), n)
+        row = numbers[i]
+        sign, decay, shrink, fresh, beta2, fresh2, eps, rate, root = (
+            row[0],
+            row[1],
+            row[2],
+            row[3],
+            row[4],
+            row[5],
+            row[6],
+            row[7],
+            row[8],
+        )
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            mean[j] += fresh * (gradient - mean[j])
+            square[j] = beta2 * square[j] + fresh2 * gradient * gradient
+            p[j] = shrink * p[j] - rate * mean[j] / (sqrt(square[j]) / root + eps)
+
+
+@native
+def amsgrad_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """Adam with the largest mean square so far."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(pointer_at(places[i, 0], numbers), n)
+        g = carray(pointer_at(places[i, 1], numbers), n)
+        mean = carray(pointer_at(places[i, 2], numbers), n)
+        square = carray(pointer_at(places[i, 3], numbers), n)
+        largest = carray(pointer_at(places[i, 4], numbers), n)
+        row = numbers[i]
+        sign, decay, shrink, fresh, beta2, fresh2, eps, rate, root = (
+            row[0],
+            row[1],
+            row[2],
+            row[3],
+            row[4],
+            row[5],
+            row[6],
+            row[7],
+            row[8],
+        )
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            mean[j] += fresh * (gradient - mean[j])
+            square[j] = beta2 * square[j] + fresh2 * gradient * gradient
+            # NaN must win, as in torch.maximum; a comparison with it is false.
+            largest[j] = largest[j] if largest[j] > square[j] or largest[j] != largest[j] else square[j]
+            p[j] = shrink * p[j] - rate * mean[j] / (sqrt(largest[j]) / root + eps)
+
+
+@native
+def adagrad_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> None:
+    """p -= rate * g / (sqrt(total) + eps)."""
+    for i in range(len(lengths)):
+        n = lengths[i]
+        p = carray(pointer_at(places[i, 0], numbers), n)
+        g = carray(pointer_at(places[i, 1], numbers), n)
+        total = carray(pointer_at(places[i, 2], numbers), n)
+        row = numbers[i]
+        sign, decay, eps, rate = row[0], row[1], row[2], row[3]
+        for j in range(n):
+            gradient = sign * g[j] + decay * p[j]
+            total[j] += gradient * gradient
+            p[j] -= rate * gradient / (sqrt(total[j]) + eps)

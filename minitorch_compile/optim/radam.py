@@ -1,0 +1,57 @@
+"""RAdam.
+
+>>> from minitorch_compile import nn, tensor
+>>> w = nn.Parameter(tensor([1.0]))
+>>> opt = RAdam([w], lr=0.1)
+>>> (w * 2).sum().backward(); opt.step(); w.data
+tensor([0.8000])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from minitorch_compile.optim.functional import RAdamState, radam
+from minitorch_compile.optim.optimizer import Group
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.ops import zeros_like
+
+
+class RAdam(RuleOptimizer):
+    """Rectified Adam (Liu et al. 2020)."""
+
+    rule = radam
+    state_class = RAdamState
+    options = ("lr", "betas", "eps", "weight_decay", ("decoupled_weight_decay", "decoupled"), "maximize")
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
+        return {"step": counter(), "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}

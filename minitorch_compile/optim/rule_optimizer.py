@@ -1,0 +1,113 @@
+"""An optimizer that is an update rule, applied to each parameter by itself. All but LBFGS are.
+
+>>> from minitorch_compile import nn, optim, tensor
+>>> w = nn.Parameter(tensor([1.0]))
+>>> opt = optim.RMSprop([w], lr=0.1)
+>>> (w * 2).sum().backward(); opt.step(); opt.state[w]["step"], opt.state[w]["square_avg"]
+(tensor(1.), tensor([0.0400]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from minitorch_compile.optim.functional.rule import Rule
+from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
+from minitorch_compile.tensor import Tensor, tensor
+
+
+class RuleOptimizer(Optimizer):
+    """Base class. A subclass names its `rule`, the NamedTuple `state_class` that the rule takes, and those `options` of
+    a group that are arguments of the rule, as pairs of both names where these differ.
+
+    `counters` are the state values that are 0-d tensors, as PyTorch keeps them, but numbers to the rule; with
+    `capturable` the rule gets the tensors, so that a compiled step is the same program every time.
+    """
+
+    rule: ClassVar[Rule]
+    state_class: ClassVar[Any]
+    options: ClassVar[tuple[str | tuple[str, str], ...]]
+    counters: ClassVar[tuple[str, ...]] = ("step",)
+
+    def __init__(self, params: Iterable[Any], defaults: Group) -> None:
+        self._check(defaults)
+        super().__init__(params, defaults)
+
+    def _check(self, defaults: Group) -> None:
+        lr = defaults["lr"]
+        if isinstance(lr, Tensor):
+            if lr.numel() != 1:
+                raise ValueError("Tensor lr must be 1-element")
+            if defaults.get("foreach") and not defaults.get("capturable"):
+                raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        for name, (what, least) in NOT_BELOW.items():
+            if name in defaults:
+                check_option(what, defaults[name], least <= defaults[name])
+        for i, beta in enumerate(defaults.get("betas", ())):
+            check_option(f"beta parameter at index {i}", beta, 0 <= beta < 1)
+        if defaults.get("fused"):
+            if defaults.get("differentiable"):
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if defaults.get("foreach"):
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
+        """The state of a parameter before its first step."""
+        raise NotImplementedError(f"{type(self).__name__}: define initial_state(p, group)")
+
+    def update(self, group: Group, params: list[Tensor]) -> None:
+        rule = type(self).rule
+        states = [self.state_of(p, group) for p in params]
+        new_params, new_states = rule(params, [p.grad for p in params], states, **self.rule_options(group))
+        store(params, new_params)
+        for p, new in zip(params, new_states, strict=True):
+            self._remember(p, new)
+
+    def rule_options(self, group: Group) -> dict[str, Any]:
+        """The options of a group as the rule's keyword arguments."""
+        pairs = [(name, name) if isinstance(name, str) else name for name in self.options]
+        return {argument: group[name] for name, argument in pairs}
+
+    def state_of(self, p: Tensor, group: Group) -> Any:
+        """The state of a parameter as the rule takes it."""
+        state = self.state[p]
+        if not state:
+            state.update(self.initial_state(p, group))
+        for name in self.counters:
+            if not isinstance(state[name], Tensor):  # loaded from a state dict of long ago
+                state[name] = counter(state[name])
+        values: dict[str, Any] = {name: state.get(name) for name in self.state_class._fields}
+        if not group.get("capturable"):
+            for name in self.counters:
+                values[name] = float(values[name])
+        return self.state_class(**values)
+
+    def _remember(self, p: Tensor, new: Any) -> None:
+        state = self.state[p]
+        for name, value in zip(new._fields, new, strict=True):
+            if name in self.counters:
+                if isinstance(value, Tensor):
+                    state[name].copy_(value)
+                else:
+                    state[name].fill_(value)
+            elif value is not None:
+                # A rule may keep the gradient itself, which zero_grad would overwrite.
+                state[name] = value.clone() if value is p.grad else value
+
+
+NOT_BELOW = {
+    "lr": ("learning rate", 0),
+    "momentum": ("momentum value", 0),
+    "eps": ("epsilon value", 0),
+    "weight_decay": ("weight_decay value", 0),
+    "lr_decay": ("lr_decay value", 0),
+    "momentum_decay": ("momentum_decay value", 0),
+    "initial_accumulator_value": ("initial_accumulator_value value", 0),
+    "alpha": ("alpha value", 0),
+}
+
+
+def counter(value: float = 0.0) -> Tensor:
+    """A number as a 0-d tensor of the state."""
+    return tensor(float(value))

@@ -1,0 +1,83 @@
+"""fused=True against the plain path, over awkward parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+
+CASES = {
+    "sgd": ("SGD", {"lr": 0.1}),
+    "sgd momentum": ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.5, "weight_decay": 0.1, "maximize": True}),
+    "adamw": ("AdamW", {"lr": 0.1}),
+    "adam amsgrad": ("Adam", {"lr": 0.1, "amsgrad": True, "weight_decay": 0.1}),
+    "adagrad": ("Adagrad", {"lr": 0.1, "lr_decay": 0.1}),
+}
+
+
+def awkward_parameters():
+    """Of several sizes and dtypes, one with its memory in another order, one without a gradient."""
+    values = np.random.default_rng(0)
+    sizes = [(), (0,), (1,), (33,), (2, 3, 4)]
+    params = [torch.tensor(values.normal(size=n), dtype=torch.float32) for n in sizes]
+    params += [torch.tensor(values.normal(size=(5,)), dtype=torch.float64)]
+    params += [torch.tensor(values.normal(size=(3, 4)), dtype=torch.float32).t()]
+    params = [p.requires_grad_() for p in params]
+    grads = [torch.tensor(values.normal(size=tuple(p.shape)), dtype=p.dtype) for p in params]
+    return [*params, torch.ones(2, requires_grad=True)], [*grads, None]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_gives_what_the_plain_path_gives(name):
+    cls, options = CASES[name]
+    (plain, grads), (fused, _) = awkward_parameters(), awkward_parameters()
+    optimizers = [getattr(torch.optim, cls)(plain, **options), getattr(torch.optim, cls)(fused, fused=True, **options)]
+    for step in range(4):
+        for params, optimizer in zip((plain, fused), optimizers, strict=True):
+            for p, g in zip(params, grads, strict=True):
+                p.grad = None if g is None else g * (1 + step)
+            optimizer.step()
+    for a, b in zip(plain, fused, strict=True):
+        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=2e-6, atol=1e-7)
+        assert a.stride() == b.stride()
+    states = [optimizer.state_dict()["state"] for optimizer in optimizers]
+    assert states[0].keys() == states[1].keys()
+    for number in states[0]:
+        for key, value in states[0][number].items():
+            np.testing.assert_allclose(states[1][number][key].numpy(), value.numpy(), rtol=2e-6, atol=1e-7)
+
+
+def test_the_gradient_stays_as_it_was_and_autograd_notices_the_write():
+    w = torch.ones(3, requires_grad=True)
+    w.grad = torch.ones(3)
+    y = (w * w).sum()
+    torch.optim.AdamW([w], fused=True).step()
+    assert w.grad.tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_other_dtypes_are_refused():
+    w = torch.ones(3, dtype=torch.float16, requires_grad=True)
+    w.grad = torch.ones(3, dtype=torch.float16)
+    with pytest.raises(RuntimeError, match="requires all the params to be floating point Tensors of supported dtypes"):
+        torch.optim.SGD([w], fused=True).step()
+
+
+def test_what_it_can_not_be_combined_with():
+    w = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="`fused` does not support `differentiable`"):
+        torch.optim.Adam([w], fused=True, differentiable=True)
+    with pytest.raises(RuntimeError, match="`fused` and `foreach` cannot be `True` together"):
+        torch.optim.Adam([w], fused=True, foreach=True)
+
+
+def test_nan_in_amsgrad_wins_as_in_the_plain_path():
+    for fused in (False, True):
+        w = torch.ones(2, requires_grad=True)
+        optimizer = torch.optim.Adam([w], lr=0.1, amsgrad=True, fused=fused)
+        for g in ([float("nan"), 1.0], [1.0, 1.0]):
+            w.grad = torch.tensor(g)
+            optimizer.step()
+        assert np.isnan(w.detach().numpy()).tolist() == [True, False]
