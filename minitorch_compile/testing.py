@@ -169,11 +169,11 @@ def _tensor_difference(actual: Any, expected: Any, rules: _Rules) -> str | None:
 
 
 def _computable(x: Any) -> np.ndarray:
-    """The values in a dtype that NumPy subtracts without rounding or wrapping."""
+    """The values in a dtype that NumPy subtracts without wrapping round."""
     array = x.detach().array
-    if array.dtype.kind in "biu":
-        return array.astype(np.int64)
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    if array.dtype.kind in "fc":
+        return array
+    return array.astype(np.float32 if x.dtype.is_floating_point else np.int64)  # bfloat16, integers and truth values
 
 
 def _report(a: np.ndarray, b: np.ndarray, close: np.ndarray, rtol: float, atol: float) -> str:

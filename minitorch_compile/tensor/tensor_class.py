@@ -15,9 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch, registered_tape
-from minitorch_compile.tensor.dtype import (
-    FLOATING,
-)
+from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.exchange import TensorExchange
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.legacy_types import LegacyTensorType
@@ -28,6 +26,7 @@ from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 from minitorch_compile.tensor.tensor_conversions import TensorConversions
 from minitorch_compile.tensor.tensor_properties import TensorProperties
+from minitorch_compile.tensor.tensor_resizing import TensorResizing
 
 
 def method_of(op: Op) -> Callable[..., Any]:
@@ -87,7 +86,7 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
 
 
 @with_op_methods
-class Tensor(TensorConversions, TensorExchange, TensorProperties):
+class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
@@ -120,6 +119,14 @@ class Tensor(TensorConversions, TensorExchange, TensorProperties):
                 f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.sizes)} dimensions."
             )
         return self.copy_(value)
+
+    def view(self, *size: Any, **kwargs: Any) -> Any:
+        """The same elements under other sizes, view(2, 3), or the same bytes in another dtype, view(torch.int32)."""
+        if "dtype" in kwargs or (len(size) == 1 and isinstance(size[0], dtype)):
+            return ops.view_dtype(self, *size, **kwargs)
+        return ops.view(
+            self, size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size or kwargs["size"]
+        )
 
     def where(self, condition: Any, other: Any) -> Any:
         """The tensor where the condition holds, else `other`."""
@@ -184,13 +191,17 @@ class Tensor(TensorConversions, TensorExchange, TensorProperties):
         return iter(ops.unbind(self))
 
     def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, (TensorBase, bool, int, float, complex, np.generic)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+            )
         return bool((self == value).any())
 
     def __repr__(self) -> str:
         return to_text(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and not self.sizes else repr(self)
+        return repr(self) if self.sizes or self.is_fake else format(self.item(), spec)
 
     __hash__ = object.__hash__
 
@@ -250,6 +261,10 @@ class Tensor(TensorConversions, TensorExchange, TensorProperties):
 
     @property
     def mT(self) -> Any:
+        if self.ndim < 2:
+            raise RuntimeError(
+                f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
+            )
         return ops.transpose(self, -2, -1)
 
     @property
@@ -311,6 +326,10 @@ class Tensor(TensorConversions, TensorExchange, TensorProperties):
 
     def __abs__(self) -> Any:
         return dispatch(ops.abs, (self,), {})
+
+    def polygamma(self, n: int) -> Any:
+        """The n-th derivative of digamma, elementwise."""
+        return ops.polygamma(n, self)
 
     def __invert__(self) -> Any:
         return dispatch(ops.bitwise_not, (self,), {})

@@ -1,0 +1,15 @@
+"""Other libraries: einops works on our tensors; PyTorch's tensors and ours share memory.
+
+NumPy and DLPack are nearer to the tensor: tensor/exchange.py.
+
+>>> from minitorch_compile import ones
+>>> from_torch([ones(2), "not a tensor of PyTorch's"])      # what isn't one stays as it is
+[tensor([1., 1.]), "not a tensor of PyTorch's"]
+"""
+
+from minitorch_compile.interop import einops_import
+from minitorch_compile.interop.pytorch import from_torch, to_torch
+
+einops_import.watch()
+
+__all__ = ["from_torch", "to_torch"]
