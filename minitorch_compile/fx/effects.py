@@ -50,8 +50,11 @@ _RANDOM_NAMES = frozenset(
         "_standard_gamma",
         "_sample_dirichlet",
     )
-    + ("dropout", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu")
+    + ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d")
+    + ("scaled_dot_product_attention", "multi_head_attention_forward", "rrelu", "rrelu_", "gumbel_softmax")
+    + ("lstm", "gru", "rnn_tanh", "rnn_relu")
 )
+_TRACKING_NAMES = frozenset(("batch_norm", "instance_norm"))  # in training they move running statistics
 _with_side_effect: set[Callable] = {print}
 
 
@@ -73,6 +76,7 @@ def writes(node: Node) -> bool:
         or name in _WRITING_NAMES
         or node.target in _IN_PLACE_OPERATORS
         or node.kwargs.get("out") is not None
+        or _argument(node, "inplace") is True
     )
 
 
@@ -81,6 +85,13 @@ def is_random(node: Node) -> bool:
     if node.op not in ("call_function", "call_method"):
         return False
     return getattr(node.target, "kind", None) == "random" or _called_name(node) in _RANDOM_NAMES
+
+
+def _argument(node: Node, name: str) -> object:
+    """What an Op is given for a parameter; None if nothing, or if it has no such parameter."""
+    parameters = getattr(node.target, "parameters", ())
+    position = parameters.index(name) if name in parameters else len(node.args)
+    return node.args[position] if position < len(node.args) else node.kwargs.get(name)
 
 
 def _called_name(node: Node) -> str:
@@ -93,7 +104,8 @@ def is_impure(node: Node) -> bool:
     """Whether dropping the node, though nobody uses its value, would change what the program does."""
     if node.op in ("placeholder", "output"):
         return True
-    return node.target in _with_side_effect or writes(node) or is_random(node)
+    tracks = _called_name(node) in _TRACKING_NAMES or _argument(node, "max_norm") is not None
+    return node.target in _with_side_effect or tracks or writes(node) or is_random(node)
 
 
 def makes_new_storage(node: Node) -> bool:

@@ -20,7 +20,7 @@ from minitorch_compile.fx.targets import short_name
 
 # From the families of the op table to the fewer that a reader wants to tell apart.
 _FAMILIES = {
-    "pointwise": "pointwise", "reduction": "reduction", "normalization": "reduction", "pooling": "reduction",
+    "pointwise": "pointwise", "reduction": "reduction", "normalization": "reduction", "loss": "reduction", "pooling": "reduction",
     "contraction": "contraction", "convolution": "contraction", "view": "view", "shape": "view",
     "indexing": "movement", "joining": "movement", "copy": "movement", "creation": "constant", "random": "random",
 }  # fmt: skip
@@ -41,6 +41,14 @@ _COMPOSITES = {
     **dict.fromkeys(("masked_fill", "truediv", "floordiv", "mod", "invert", "and_", "or_", "xor"), "pointwise"),
     **dict.fromkeys(("zeros", "ones", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones"), "constant"),
 }
+# The others go by the file they are declared in.
+_FILES = {
+    **dict.fromkeys(("activation", "softmax", "dropout"), "pointwise"),
+    **dict.fromkeys(("regression_loss", "classification_loss", "margin_loss", "ctc_loss"), "reduction"),
+    **dict.fromkeys(("normalization", "distance"), "reduction"),
+    **dict.fromkeys(("attention", "bilinear"), "contraction"),
+    "embedding": "movement",
+}
 
 
 def kind_of(node: Node) -> str:
@@ -56,7 +64,8 @@ def kind_of(node: Node) -> str:
     if is_random(node):
         return "random"
     name = short_name(node.target)
-    return _FAMILIES.get(_family(node.target, name)) or _COMPOSITES.get(name, "call")
+    declared_in = str(getattr(node.target, "__module__", "")).rpartition(".")[2]
+    return _FAMILIES.get(_family(node.target, name)) or _COMPOSITES.get(name) or _FILES.get(declared_in, "call")
 
 
 def _family(target: Any, name: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from minitorch_compile.fx import Graph, has_side_effect
 from minitorch_compile.fx.effects import is_impure, is_random, makes_new_storage, writes
+from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import ones, ops, tensor
 
 
@@ -46,7 +47,23 @@ def test_an_out_argument_is_written_to():
     assert not writes(graph.call_function(ops.add, (x, x), {"out": None}))
 
 
-@pytest.mark.parametrize("target", [ops.relu, ops.linear, ops.softmax, operator.add, "sum", "__add__"], ids=str)
+def test_an_activation_in_place_writes():
+    graph = Graph()
+    x = graph.placeholder("x")
+    assert writes(graph.call_function(F.relu, (x, True)))
+    assert writes(graph.call_function(F.relu, (x,), {"inplace": True}))
+    assert not writes(graph.call_function(F.relu, (x,), {"inplace": False}))
+
+
+def test_batch_norm_moves_its_running_statistics_and_max_norm_the_table():
+    graph = Graph()
+    x = graph.placeholder("x")
+    assert is_impure(graph.call_function(F.batch_norm, (x, x, x), {"training": True}))
+    assert is_impure(graph.call_function(F.embedding, (x, x), {"max_norm": 1.0}))
+    assert not is_impure(graph.call_function(F.embedding, (x, x)))
+
+
+@pytest.mark.parametrize("target", [ops.relu, ops.linear, F.relu, F.softmax, operator.add, "sum", "__add__"], ids=str)
 def test_computing_is_pure(target):
     assert not is_impure(node(target))
 

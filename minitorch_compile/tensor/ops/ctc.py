@@ -22,7 +22,7 @@ from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
-@kernel_op("reduction", torch=False)
+@kernel_op("loss", torch=False)
 def ctc_alignments(
     log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array, blank: int
 ) -> tuple[Array, Array]:
@@ -84,7 +84,7 @@ def _alignments_rule(
     )
 
 
-@kernel_op("reduction", torch=False)
+@kernel_op("loss", torch=False)
 def ctc_gradient(
     grad: Array,
     log_probs: Array,
