@@ -20,7 +20,8 @@ from minitorch_compile.fx.targets import short_name
 
 # From the families of the op table to the fewer that a reader wants to tell apart.
 _FAMILIES = {
-    "pointwise": "pointwise", "reduction": "reduction", "normalization": "reduction", "loss": "reduction", "pooling": "reduction",
+    "pointwise": "pointwise", "reduction": "reduction", "normalization": "reduction", "loss": "reduction",
+    "pooling": "reduction",
     "contraction": "contraction", "convolution": "contraction", "view": "view", "shape": "view",
     "indexing": "movement", "joining": "movement", "copy": "movement", "creation": "constant", "random": "random",
 }  # fmt: skip
