@@ -17,6 +17,7 @@ from typing import Any
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
 from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
 
 Tensor = Any
@@ -129,3 +130,18 @@ def _(base: Tensor, new: Tensor, size: Ints, stride: Ints, storage_offset: int |
         )
     address = ops.as_strided(ops.arange(count), size, stride, first)
     return ops.reshape(ops.index_put(ops.reshape(base, (count,)), [address], new), tuple(base.sizes))
+
+
+@inverse_of(ops.diagonal)
+def _(base: Tensor, new: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    return with_diagonal(base, new, offset, dim1, dim2)
+
+
+@inverse_of(ops.unfold)
+def _(base: Tensor, new: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    if size > step:
+        raise NotImplementedError(
+            f"functionalize: an in-place operation on overlapping windows (size {size}, step {step}) is not supported;"
+            " write to the tensor itself, or to a clone() of the windows"
+        )
+    return add_windows(base, new, dimension, size, step, accumulate=False)

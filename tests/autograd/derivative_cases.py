@@ -56,6 +56,7 @@ UNARY = [
     "square",
     "relu",
     "gelu",
+    "gelu_slope",
     "silu",
     "clone",
 ]

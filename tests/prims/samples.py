@@ -300,6 +300,30 @@ def _() -> Iterator[Call]:
     yield sample(), 0
 
 
+@row(ops.diagonal)
+def _() -> Iterator[Call]:
+    yield sample(3, 4), 0, 0, 1
+    yield sample(3, 4).t(), 1, 0, 1
+    yield sample(2, 3, 4), -1, -1, 1
+    yield sample(2, 3), 5, 0, 1
+
+
+@row(ops.unfold)
+def _() -> Iterator[Call]:
+    yield sample(8), 0, 3, 2
+    yield sample(2, 7, 3), 1, 2, 1
+    yield sample(4, 6).t(), -2, 6, 1
+    yield sample(), 0, 1, 1
+
+
+@row(ops.flip)
+def _() -> Iterator[Call]:
+    yield sample(2, 3, 4), (0, -1)
+    yield sample(3, 4).t(), (0,)
+    yield sample(3), ()
+    yield sample(), ()
+
+
 @row(ops.select)
 def _() -> Iterator[Call]:
     for _, x in layouts(arrays()["cube"]):

@@ -131,7 +131,7 @@ def test_matmul_equals_numpy(left: tuple[int, ...], right: tuple[int, ...]) -> N
         (lambda: torch.addmm(torch.ones(5), torch.ones(2, 3), torch.ones(3, 4)), "doesn't expand|must match"),
         (lambda: torch.cat([torch.ones(2, 3), torch.ones(2, 4)]), "must match except in dimension 0"),
         (lambda: torch.stack([torch.ones(2), torch.ones(3)]), "equal size"),
-        (lambda: torch.cat([]), "non-empty list"),
+        (lambda: torch.stack([]), "non-empty list"),
         (lambda: torch.conv2d(torch.ones(1, 2, 4, 4), torch.ones(3, 3, 2, 2)), "channels"),
         (lambda: torch.conv2d(torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)), "kernel size"),
         (lambda: torch.max_pool2d(torch.ones(4, 4), 2), "Expected 4D"),

@@ -107,7 +107,7 @@ def _factors(n: int) -> list[int]:
         (lambda x: x.as_strided((9,), (1,)), RuntimeError, "reach element 8 of a storage of 6"),
         (lambda x: x.flatten(1, 0), RuntimeError, "cannot come after"),
         (lambda x: x.split(0), RuntimeError, "split_size"),
-        (lambda x: x.split([1, 2]), RuntimeError, "sum to 2"),
+        (lambda x: x.split([1, 2]), RuntimeError, "sum exactly to 2"),
     ],
 )
 def test_bad_views_name_what_is_wrong(call: object, error: type[Exception], message: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.ops.joining import is_nothing
 from minitorch_compile.tensor.strides import wrap_dim
 
 
@@ -26,6 +27,9 @@ def _parts(grad: Tensor, tensors: Sequence[Layout], dim: int) -> list[Tensor]:
     at = wrap_dim(dim, len(grad.sizes))
     parts, start = [], 0
     for x in tensors:
+        if is_nothing(x.sizes):
+            parts.append(ops.full((0,), 0, x.dtype))
+            continue
         end = start + x.sizes[at]
         parts.append(sum_to(ops.slice(grad, at, start, end), x))
         start = end

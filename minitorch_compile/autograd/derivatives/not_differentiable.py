@@ -14,7 +14,7 @@ not_differentiable(ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge, because="the 
 not_differentiable(ops.isnan, ops.logical_and, ops.logical_or, ops.logical_not, because="the result is bool")
 not_differentiable(ops.logical_xor, ops.isinf, ops.isfinite, ops.isreal, ops.signbit, because="the result is bool")
 not_differentiable(ops.any, ops.all, because="the result is bool")
-not_differentiable(ops.argmax, ops.argmin, ops.argwhere, because="the result is int64: positions")
+not_differentiable(ops.argmax, ops.argmin, ops.argwhere, ops.repeated_positions, because="the result is int64: positions")
 not_differentiable(
     ops.argsort, ops.topk_indices, ops.median_index, ops.mode_index, because="the result is int64: positions"
 )
@@ -34,4 +34,5 @@ not_differentiable(ops.floor_divide, because="a staircase in both arguments; PyT
 not_differentiable(
     ops.philox_uniform, ops.philox_normal, ops.philox_randint, because="random numbers of an integer seed"
 )
+not_differentiable(ops.view_dtype, because="other numbers, out of the same bits")
 not_differentiable(ops.detach, because="it is there to stop gradients")

@@ -16,6 +16,7 @@ from typing import Any
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.autograd.memory_order import check_inside, places, unflatten
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
 from minitorch_compile.tensor.strides import numel, wrap_dim
 
 Ints = tuple[int, ...]
@@ -95,3 +96,18 @@ def _embedded(grad: Tensor, x: Layout, dim: int, first: int, step: int) -> Any:
 
     parts = ([zeros(before)] if before else []) + [grad] + ([zeros(after)] if after else [])
     return ops.cat(parts, dim) if len(parts) > 1 else grad
+
+
+@derivative(ops.diagonal)
+def _(grad: Tensor, out: Unused, x: Layout, offset: int, dim1: int, dim2: int) -> Gradients:
+    return with_diagonal(ops.full(tuple(x.sizes), 0, grad.dtype), grad, offset, dim1, dim2)
+
+
+@derivative(ops.unfold)
+def _(grad: Tensor, out: Unused, x: Layout, dimension: int, size: int, step: int) -> Gradients:
+    return add_windows(ops.full(tuple(x.sizes), 0, grad.dtype), grad, dimension, size, step)
+
+
+@derivative(ops.flip)
+def _(grad: Tensor, out: Unused, x: Unused, dims: Ints) -> Gradients:
+    return ops.flip(grad, dims)

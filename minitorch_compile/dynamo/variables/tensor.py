@@ -39,10 +39,14 @@ def _words(text: str) -> frozenset[str]:
 
 
 # What a tensor says about itself without its data.
-KNOWN_ATTRIBUTES = _words("shape sizes strides ndim dtype device requires_grad is_cuda itemsize nbytes is_fake")
+KNOWN_ATTRIBUTES = _words(
+    "shape sizes strides ndim dtype device layout requires_grad itemsize nbytes is_fake is_cpu is_cuda is_meta is_mps"
+    " is_xpu is_sparse is_quantized is_mkldnn is_nested"
+)
 VIEW_ATTRIBUTES = _words("T mT H mH real imag")
 SHAPE_METHODS = _words(
     "size dim ndimension stride numel nelement element_size is_contiguous is_floating_point is_complex"
+    " is_signed is_same_size get_device dim_order storage_offset"
 )
 
 # Methods that compute a tensor, besides those that are operations of the table.

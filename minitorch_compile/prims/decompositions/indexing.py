@@ -112,7 +112,9 @@ def _diagonals(x: Tensor, diagonal: int) -> tuple[Tensor, Tensor]:
     return prims.sub(columns, rows), prims.full(sizes, diagonal, int64)
 
 
+refuses(ops.view_dtype, because="no prim reads the bits of one dtype as another; it can be called eagerly")
 refuses(
     ops.argwhere,
+    ops.repeated_positions,
     because="the size of its result depends on the data; torch.where(mask, x, 0) keeps the size",
 )

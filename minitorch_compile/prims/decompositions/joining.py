@@ -12,6 +12,7 @@ from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import promote_types
+from minitorch_compile.tensor.ops.joining import is_nothing
 from minitorch_compile.tensor.strides import wrap_dim
 
 Tensor = Any
@@ -21,7 +22,8 @@ Tensor = Any
 def _(tensors: Sequence[Tensor], dim: int) -> Tensor:
     """Each in the common dtype, one after another."""
     element = reduce(promote_types, [x.dtype for x in tensors])
-    return prims.cat([converted(x, element) for x in tensors], wrap_dim(dim, len(tensors[0].sizes)))
+    parts = [x for x in tensors if not is_nothing(x.sizes)] or tensors
+    return prims.cat([converted(x, element) for x in parts], wrap_dim(dim, len(parts[0].sizes)))
 
 
 @decomposes(ops.split_with_sizes_copy)

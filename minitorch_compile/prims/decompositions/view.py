@@ -14,9 +14,11 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
-from minitorch_compile.prims.elementwise import broadcast_to, reshaped
+from minitorch_compile.prims.elementwise import broadcast_to, copied, reshaped
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.ops.view import as_ints
+from minitorch_compile.tensor.ops.view_writing import diagonal_places, window_places
 from minitorch_compile.tensor.strides import infer_sizes, is_contiguous, numel, wrap_dim
 
 Tensor = Any
@@ -115,3 +117,29 @@ def _(x: Tensor, size: Ints, stride: Ints, storage_offset: int | None) -> Tensor
         along = prims.iota(n, 0, step, int64)
         address = prims.add(address, prims.broadcast_in_dim(along, tuple(size), (dim,)))
     return prims.index(reshaped(x, (numel(x.sizes),)), (address,))
+
+
+@decomposes(ops.diagonal)
+def _(x: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    """The elements whose indices in two dimensions differ by the offset."""
+    like = ops.diagonal.meta(x, offset, dim1, dim2)
+    rows, columns = diagonal_places(like.sizes[-1], offset)
+    first, second = wrap_dim(dim1, len(x.sizes)), wrap_dim(dim2, len(x.sizes))
+    return ops.movedim(ops.index(ops.movedim(x, (first, second), (0, 1)), [rows, columns]), 0, -1)
+
+
+@decomposes(ops.unfold)
+def _(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """The elements at the places of each window."""
+    if not x.sizes:
+        return ops.slice(reshaped(x, (1,)), 0, 0, size)
+    at = wrap_dim(dimension, len(x.sizes))
+    count = (x.sizes[at] - size) // step + 1
+    return ops.movedim(ops.index(x, [None] * at + [window_places(count, size, step)]), at + 1, -1)
+
+
+@decomposes(ops.flip)
+def _(x: Tensor, dims: Ints) -> Tensor:
+    """The prim."""
+    along = tuple(sorted(wrap_dim(d, len(x.sizes)) for d in as_ints("flip", dims)))
+    return prims.rev(x, along) if along and x.sizes else copied(x)

@@ -176,3 +176,30 @@ def _converted(moved: TensorBase, input: TensorBase, target: dtype, copy: bool, 
 def type_as(input: Tensor, other: Tensor) -> Any:
     """The tensor in the dtype of another."""
     return to(input, other.dtype)
+
+
+@kernel_op("copy", torch=False)
+def view_dtype(input: Array, dtype: dtype) -> Array:
+    """The same bytes as elements of another dtype, sharing memory. The last dimension grows or shrinks to fit."""
+    return input.view(dtype.numpy)
+
+
+@view_dtype.shape_rule
+def _view_dtype_rule(input: TensorBase, dtype: dtype) -> TensorBase:
+    old, new = input.dtype.itemsize, dtype.itemsize
+    sizes, strides = list(input.sizes), list(input.strides)
+    if old == new:
+        return empty_fake(sizes, strides, dtype)
+    if not sizes:
+        raise RuntimeError(
+            f"self.dim() cannot be 0 to view {input.dtype} as {dtype} (different element sizes); unsqueeze it first"
+        )
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 to view {input.dtype} as {dtype}, but got {strides[-1]}")
+    if (sizes[-1] * old) % new or any(step * old % new for step in strides[:-1]):
+        raise RuntimeError(
+            f"self.size(-1) and the strides must be divisible by {new // max(old, 1)} to view {input.dtype} as {dtype}"
+            f" (different element sizes), but got sizes {sizes} and strides {strides}"
+        )
+    sizes[-1] = sizes[-1] * old // new
+    return empty_fake(sizes, [*(step * old // new for step in strides[:-1]), 1], dtype)

@@ -23,7 +23,8 @@ from minitorch_compile.tensor.ops.accumulation import add_elements, add_rows
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.creation_like import ones_like
 from minitorch_compile.tensor.ops.pointwise import div, floor_divide, maximum
-from minitorch_compile.tensor.ops.view import expand, reshape
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import expand
 from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

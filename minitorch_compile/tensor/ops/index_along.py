@@ -19,7 +19,8 @@ from minitorch_compile.tensor.ops.gathering import scatter_reduce
 from minitorch_compile.tensor.ops.indexing import index as index_op
 from minitorch_compile.tensor.ops.indexing import index_put
 from minitorch_compile.tensor.ops.pointwise import mul
-from minitorch_compile.tensor.ops.view import expand, reshape
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import expand
 from minitorch_compile.tensor.strides import numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 

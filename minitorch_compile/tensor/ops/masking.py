@@ -20,7 +20,8 @@ from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.indexing import index, index_put
 from minitorch_compile.tensor.ops.pointwise import where
-from minitorch_compile.tensor.ops.view import expand, reshape, select, slice, unsqueeze
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import expand, select, slice, unsqueeze
 from minitorch_compile.tensor.strides import broadcast_sizes, numel
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
 

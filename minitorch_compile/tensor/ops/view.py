@@ -9,13 +9,12 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite, register, view
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.declare import register, view
 from minitorch_compile.tensor.op_families import ViewOp
-from minitorch_compile.tensor.ops.copies import contiguous, contiguous_copy
 from minitorch_compile.tensor.strides import expand_strides, infer_sizes, numel, view_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -23,12 +22,20 @@ Ints = tuple[int, ...]
 Layout = tuple[Sequence[int], Sequence[int], int]
 
 
+def as_ints(name: str, size: Any) -> Ints:
+    """Sizes as a tuple of Python ints; NumPy's ints and 0-d tensors are taken too. TypeError for anything else."""
+    try:
+        return tuple(map(operator.index, (size,) if isinstance(size, int) else size))
+    except TypeError:
+        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found {size!r}") from None
+
+
 def _view_rule(input: TensorBase, size: Ints) -> Layout:
     """The same elements in the same order under other sizes; one size may be -1.
 
     RuntimeError if the elements don't lie in memory in a way that strides can describe: then reshape copies.
     """
-    sizes = infer_sizes(tuple(size), numel(input.sizes))
+    sizes = infer_sizes(as_ints("view", size), numel(input.sizes))
     strides = view_strides(tuple(input.sizes), input.strides, sizes)
     if strides is None:
         raise RuntimeError(
@@ -96,6 +103,7 @@ def t(input: TensorBase) -> Layout:
 def expand(input: TensorBase, size: Ints) -> Layout:
     """Size-1 dimensions, and new ones in front, repeated by stride 0; -1 keeps a size. RuntimeError if sizes don't
     fit."""
+    size = as_ints("expand", size)
     lead = len(size) - len(input.sizes)
     if lead < 0:
         raise RuntimeError(
@@ -113,7 +121,16 @@ def expand(input: TensorBase, size: Ints) -> Layout:
                 f" {dim}; sizes {list(input.sizes)}"
             )
         target.append(old if n == -1 and old is not None else n)
-    return target, expand_strides(input.sizes, input.strides, target), input.offset
+    return target, _expanded_strides(input, target), input.offset
+
+
+def _expanded_strides(input: TensorBase, target: list[int]) -> list[int]:
+    """Stride 0 where elements are repeated. A new dimension of size 1 continues the one behind it, as in PyTorch."""
+    strides = list(expand_strides(input.sizes, input.strides, target))
+    if input.sizes:
+        for dim in reversed(range(len(target) - len(input.sizes))):
+            strides[dim] = target[dim + 1] * strides[dim + 1] if target[dim] == 1 else 0
+    return strides
 
 
 @view()
@@ -138,7 +155,7 @@ def select(input: TensorBase, dim: int, index: int) -> Layout:
     """One index of a dimension, which is gone from the result. IndexError if out of range or 0-d."""
     if not input.sizes:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    at = wrap_dim(dim, len(input.sizes))
+    at, index = wrap_dim(dim, len(input.sizes)), operator.index(index)
     n = input.sizes[at]
     if not -n <= index < n:
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
@@ -167,99 +184,31 @@ def detach(input: TensorBase) -> Layout:
     return input.sizes, input.strides, input.offset
 
 
-# ------------------------------------------------------------------------------------------- written in the views above
+@view()
+def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Layout:
+    """The elements whose index in dim2 is that in dim1 plus offset, as the last dimension; dim1 and dim2 are gone."""
+    first, second = wrap_dim(dim1, len(input.sizes)), wrap_dim(dim2, len(input.sizes))
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    rows, columns = input.sizes[first], input.sizes[second]
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    steps = input.strides
+    start = input.offset + (offset * steps[second] if offset >= 0 else -offset * steps[first]) * (length > 0)
+    kept = [d for d in range(len(input.sizes)) if d not in (first, second)]
+    sizes = [*(input.sizes[d] for d in kept), length]
+    return sizes, [*(steps[d] for d in kept), steps[first] + steps[second]], start
 
 
-@composite(methods=True, gather_dims=True)
-def reshape(input: Tensor, shape: Ints) -> Any:
-    """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
-    sizes = infer_sizes(tuple(shape), numel(input.sizes))
-    fits = view_strides(tuple(input.sizes), input.strides, sizes) is not None
-    return view_op(input if fits else contiguous(input), sizes)
-
-
-@composite(methods=True)
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Dimensions start_dim to end_dim as one. A 0-d tensor becomes one-dimensional."""
-    ndim = len(input.sizes)
-    first, last = wrap_dim(start_dim, ndim), wrap_dim(end_dim, ndim)
-    if first > last:
-        raise RuntimeError(f"flatten() has invalid args: start_dim {start_dim} cannot come after end_dim {end_dim}")
-    if not ndim:
-        return reshape(input, (1,))
-    return reshape(input, (*input.sizes[:first], numel(input.sizes[first : last + 1]), *input.sizes[last + 1 :]))
-
-
-@composite(methods=True)
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
-    """`length` indices of a dimension from `start` on."""
-    return slice(input, dim, start, start + length)
-
-
-@composite(methods=True)
-def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
-    """Consecutive parts of a dimension: of one size (the last may be smaller), or of the given sizes. A tuple of
-    views."""
-    n = tensor.sizes[wrap_dim(dim, len(tensor.sizes))]
-    if isinstance(split_size_or_sections, int):
-        if split_size_or_sections <= 0:
-            raise RuntimeError(f"split expects split_size_or_sections > 0, got {split_size_or_sections}")
-        whole = split_size_or_sections
-        sections = [min(whole, n - start) for start in range(0, max(n, 1), whole)]
-    else:
-        sections = list(split_size_or_sections)
-        if sum(sections) != n:
-            raise RuntimeError(f"split: split_sizes must sum to {n} (the size of dimension {dim}), got {sections}")
-    starts = [sum(sections[:i]) for i in range(len(sections))]
-    return tuple(slice(tensor, dim, a, a + length) for a, length in zip(starts, sections, strict=True))
-
-
-@composite(methods=True)
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
-    """At most `chunks` consecutive parts of equal size (the last may be smaller). A tuple of views."""
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = input.sizes[wrap_dim(dim, len(input.sizes))]
-    return split(input, max(1, -(-n // chunks)), dim)
-
-
-@composite(methods=True)
-def unbind(input: Tensor, dim: int = 0) -> Any:
-    """One view for each index of a dimension."""
-    return tuple(select(input, dim, i) for i in range(input.sizes[wrap_dim(dim, len(input.sizes))]))
-
-
-@composite(torch=False, methods=True)
-def view_as(input: Tensor, other: Tensor) -> Any:
-    """view with the sizes of `other`."""
-    return view_op(input, other.sizes)
-
-
-@composite(torch=False, methods=True)
-def expand_as(input: Tensor, other: Tensor) -> Any:
-    """expand to the sizes of `other`."""
-    return expand(input, other.sizes)
-
-
-@composite(torch=False, methods=True, gather_dims=True)
-def repeat(input: Tensor, repeats: Ints) -> Any:
-    """The tensor tiled: `repeats` copies along each dimension, new ones in front. A copy, not a view."""
-    lead = len(repeats) - len(input.sizes)
-    if lead < 0:
-        raise RuntimeError(
-            f"repeat: number of dimensions of repeat dims {len(repeats)} can not be smaller than the tensor's"
-            f" {len(input.sizes)}"
-        )
-    sizes = (1,) * lead + tuple(input.sizes)
-    interleaved = view_op(contiguous(input), tuple(n for size in sizes for n in (1, size)))
-    tiled = expand(interleaved, tuple(n for count, size in zip(repeats, sizes, strict=True) for n in (count, size)))
-    return view_op(contiguous_copy(tiled), tuple(count * size for count, size in zip(repeats, sizes, strict=True)))
-
-
-@composite(methods=True)
-def movedim(input: Tensor, source: int, destination: int) -> Any:
-    """One dimension moved to another place, the rest in order."""
-    ndim = len(input.sizes)
-    order = [d for d in range(ndim) if d != wrap_dim(source, ndim)]
-    order.insert(wrap_dim(destination, ndim), wrap_dim(source, ndim))
-    return permute(input, tuple(order))
+@view(torch=False)
+def unfold(input: TensorBase, dimension: int, size: int, step: int) -> Layout:
+    """Windows of `size` elements of a dimension, `step` apart; the place in the window is a new last dimension."""
+    at = wrap_dim(dimension, len(input.sizes))
+    n, stride = (input.sizes[at], input.strides[at]) if input.sizes else (1, 1)
+    if size < 0 or size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {at} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    sizes, strides = list(input.sizes), list(input.strides)
+    if sizes:
+        sizes[at], strides[at] = (n - size) // step + 1, step * stride
+    return [*sizes, size], [*strides, stride], input.offset
