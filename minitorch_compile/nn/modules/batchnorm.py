@@ -21,6 +21,8 @@ from minitorch_compile.tensor import Tensor, empty, int64, ones, tensor, zeros
 class NormBase(Module):
     """What batch and instance normalisation hold: a weight and a bias for each channel, and running statistics."""
 
+    _version = 2  # since version 2 the number of batches is saved too
+
     def __init__(
         self,
         num_features: int,
@@ -62,6 +64,14 @@ class NormBase(Module):
             init.ones_(self.weight)
         if self.bias is not None:
             init.zeros_(self.bias)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], *rest: Any) -> None:
+        """A state of version 1, or of unknown version, may lack the number of batches: the present one stays."""
+        key, version = prefix + "num_batches_tracked", local_metadata.get("version")
+        if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
+            counted = self.num_batches_tracked is not None
+            state_dict[key] = self.num_batches_tracked if counted else tensor(0, dtype=int64)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:
         return (
