@@ -94,7 +94,7 @@ def test_something_that_is_not_a_dictionary():
 
 
 def test_a_value_that_is_not_a_tensor():
-    with pytest.raises(RuntimeError, match='parameter named "weight", expected torch.Tensor or Tensor-like object from'):
+    with pytest.raises(RuntimeError, match='parameter named "weight", expected torch.Tensor or Tensor-like'):
         nn.Linear(1, 1).load_state_dict({"weight": 3, "bias": tensor([1.0])})
 
 
