@@ -28,6 +28,7 @@ UNARY = {
     "erf": special.erf,
     "relu": lambda x: np.maximum(x, 0),
     "gelu": lambda x: x * special.ndtr(x),
+    "gelu_slope": lambda x: special.ndtr(x) + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi),
     "silu": lambda x: x * special.expit(x),
     "clone": np.array,
 }

@@ -15,10 +15,10 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI, SQRT_HALF
+from minitorch_compile.tensor.error_function import ONE_OVER_SQRT_2PI
+from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI
 
 TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
-ONE_OVER_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 
 # ---------------------------------------------------------------------------------------------------- arithmetic
 
@@ -232,12 +232,13 @@ def _(grad: Tensor, out: Tensor, x: Unused) -> Gradients:
 
 @derivative(ops.gelu)
 def _(grad: Tensor, out: Unused, x: Tensor, approximate: str) -> Gradients:
-    return grad * (_tanh_gelu_slope(x) if approximate == "tanh" else _gelu_slope(x))
+    return grad * (_tanh_gelu_slope(x) if approximate == "tanh" else ops.gelu_slope(x))
 
 
-def _gelu_slope(x: Tensor) -> Any:
-    """Phi(x) + x phi(x), with the normal distribution's Phi and phi."""
-    return 0.5 * (1 + ops.erf(x * SQRT_HALF)) + x * ops.exp(-0.5 * x * x) * ONE_OVER_SQRT_2PI
+@derivative(ops.gelu_slope)
+def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
+    """Of Phi(x) + x phi(x): phi'(x) is -x phi(x)."""
+    return grad * (2 - x * x) * ops.exp(-0.5 * x * x) * ONE_OVER_SQRT_2PI
 
 
 def _tanh_gelu_slope(x: Tensor) -> Any:

@@ -15,7 +15,8 @@ from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, copied, elementwise, number_like, operands
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import FLOATING, bool_
-from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI, SQRT_HALF
+from minitorch_compile.tensor.error_function import ONE_OVER_SQRT_2PI, SQRT_HALF
+from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Tensor = Any
@@ -210,6 +211,13 @@ def _(x: Tensor, approximate: str) -> Tensor:
     else:
         curve = prims.erf(prims.mul(x, number_like(x, SQRT_HALF)))
     return prims.mul(prims.mul(number_like(x, 0.5), x), prims.add(number_like(x, 1), curve))
+
+
+@elementwise(ops.gelu_slope)
+def _(x: Tensor) -> Tensor:
+    """Phi(x) + x phi(x), with the normal distribution's integral and density."""
+    integral = 0.5 * (1 + ops.erf(x * SQRT_HALF))
+    return integral + x * ops.exp(-0.5 * x * x) * ONE_OVER_SQRT_2PI
 
 
 # ---------------------------------------------------------------------------------------------- logic

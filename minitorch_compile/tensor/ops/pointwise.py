@@ -19,7 +19,6 @@ from minitorch_compile.tensor.dtype import bool_, dtype
 from minitorch_compile.tensor.op import Array, Scalar
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
 
-SQRT_HALF = 0.7071067811865476
 SQRT_2_OVER_PI = 0.7978845608028654
 
 # ---------------------------------------------------------------------------------------------------- arithmetic
@@ -329,7 +328,14 @@ def gelu(input: Array, approximate: str = "none") -> Array:
         return 0.5 * input * (1 + np.tanh(SQRT_2_OVER_PI * (input + 0.044715 * input * input * input)))
     if approximate != "none":
         raise RuntimeError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
-    return 0.5 * input * (1 + error_function.erf(input * SQRT_HALF))
+    return error_function.gelu(input)
+
+
+@pointwise(torch=False, methods=False)
+def gelu_slope(input: Array) -> Array:
+    """The derivative of gelu: Phi(x) + x phi(x), with the normal distribution's integral and density."""
+    _floats_only("gelu_slope", input)
+    return error_function.gelu_slope(input)
 
 
 @pointwise(torch=False, methods=False, functional=True)
