@@ -20,7 +20,7 @@ from minitorch_compile.nn import Module
 
 Program = TypeVar("Program")
 ScriptModule = Module
-Final = Final  # type: ignore[misc]
+Final = Final
 
 
 def script(
