@@ -21,8 +21,9 @@ from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.dropout import dropout
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.reduction import amax, softmax
+from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.triangles import tril
-from minitorch_compile.tensor.ops.view import expand, reshape, transpose, unsqueeze
+from minitorch_compile.tensor.ops.view import expand, transpose, unsqueeze
 
 
 @composite(torch=False, functional=True)

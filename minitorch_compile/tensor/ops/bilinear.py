@@ -12,7 +12,8 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.contraction import matmul
-from minitorch_compile.tensor.ops.view import permute, reshape, unsqueeze
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import permute, unsqueeze
 
 
 @composite(functional=True)

@@ -20,7 +20,6 @@ from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, eye, full
-from minitorch_compile.tensor.ops.triangles import tril, triu
 from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_cholesky,
     _linalg_eigh,
@@ -30,6 +29,7 @@ from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_svd,
     _permutation_of_pivots,
 )
+from minitorch_compile.tensor.ops.triangles import tril, triu
 from minitorch_compile.tensor.ops.view import transpose
 
 

@@ -33,7 +33,8 @@ from minitorch_compile.tensor.ops.matrix_kernels import (
 from minitorch_compile.tensor.ops.norms import linalg_matrix_norm
 from minitorch_compile.tensor.ops.pointwise import abs, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
-from minitorch_compile.tensor.ops.view import detach, reshape
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import detach
 from minitorch_compile.tensor.strides import broadcast_sizes, numel
 
 

@@ -17,7 +17,7 @@ from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import rsqrt
 from minitorch_compile.tensor.ops.reduction import mean, sum
-from minitorch_compile.tensor.ops.view import reshape
+from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.strides import elementwise_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

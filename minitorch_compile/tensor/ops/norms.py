@@ -20,7 +20,8 @@ from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.factorizations import linalg_svdvals
 from minitorch_compile.tensor.ops.reduction import amax, amin, sum
-from minitorch_compile.tensor.ops.view import permute, reshape
+from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.view import permute
 from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
 
 Axes = int | Sequence[int] | None

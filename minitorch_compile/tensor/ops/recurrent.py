@@ -24,8 +24,10 @@ from minitorch_compile.tensor.ops.contraction import addmm, linear, mm
 from minitorch_compile.tensor.ops.dropout import dropout
 from minitorch_compile.tensor.ops.joining import cat, stack
 from minitorch_compile.tensor.ops.pointwise import add, mul, relu, sigmoid, sub, tanh
+from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.split_copy import split_with_sizes_copy
-from minitorch_compile.tensor.ops.view import reshape, select, slice, t, transpose, unbind
+from minitorch_compile.tensor.ops.splitting import unbind
+from minitorch_compile.tensor.ops.view import select, slice, t, transpose
 
 State = tuple[Any, ...]  # (h,), or (h, c) of an LSTM: each (sequences, hidden)
 Step = Callable[[Any, State], State]  # from the projected input of a step and the state before to the state after

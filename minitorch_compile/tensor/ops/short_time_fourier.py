@@ -21,8 +21,8 @@ from minitorch_compile.tensor.ops.indexing import index, index_put
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.padding import pad
 from minitorch_compile.tensor.ops.reduction import amin
-from minitorch_compile.tensor.ops.view import transpose
 from minitorch_compile.tensor.ops.splitting import narrow
+from minitorch_compile.tensor.ops.view import transpose
 
 
 def _window_of(name: str, window: Any, win_length: int | None, n_fft: int, like: Any) -> Any:
