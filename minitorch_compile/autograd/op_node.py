@@ -204,7 +204,7 @@ def _look_of(x: Any) -> Any:
 
 def twin(x: Any) -> Any:
     """Another tensor over the same storage that knows nothing of the graph."""
-    result = TensorBase.concrete.__new__(TensorBase.concrete)
+    result = object.__new__(TensorBase.concrete)
     result.storage = x.storage
     result._array = x._array
     result.sizes = x.sizes
