@@ -135,6 +135,12 @@ def _() -> Iterator[Call]:
         yield a, b, mode
 
 
+@row(ops.logit)
+def _() -> Iterator[Call]:
+    for (x,), eps in product(unary_calls(), (None, 0.1)):
+        yield x, eps
+
+
 @row(ops.round)
 def _() -> Iterator[Call]:
     for (x,), decimals in product(unary_calls(), (0, 2, -1)):

@@ -230,6 +230,15 @@ def test_comparison_in_place_stores_zeros_and_ones() -> None:
         torch.tensor([1]).div_(2)
 
 
+def test_gradients_at_the_edges_of_a_function() -> None:
+    x = torch.tensor([0.0, 1.0, 0.5, 2.0], requires_grad=True)
+    x.logit().sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [np.inf, np.inf, 4.0, np.nan])
+    origin = torch.zeros(1, requires_grad=True)
+    torch.atan2(origin, torch.zeros(1)).backward()
+    assert origin.grad.item() == 0.0
+
+
 def test_numpy_arrays_are_operands() -> None:
     result = torch.ones(2, dtype=torch.float64) + np.array([1.0, 2.0])
     assert isinstance(result, torch.Tensor) and result.tolist() == [2.0, 3.0]

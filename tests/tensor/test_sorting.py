@@ -92,6 +92,14 @@ def test_median_of_nan_is_nan_unless_ignored() -> None:
     assert x.nanmedian().item() == 1.0
 
 
+def test_equal_medians_share_the_gradient() -> None:
+    x = torch.tensor([1.0, 1.0, 2.0], requires_grad=True)
+    x.median().backward()
+    assert x.grad.tolist() == [0.5, 0.5, 0.0]
+    with_nan = torch.tensor([1.0, float("nan")], requires_grad=True)
+    assert np.isnan(with_nan.median().item()) and with_nan.nanmedian().item() == 1.0
+
+
 def test_mode_is_the_smallest_of_the_most_frequent() -> None:
     array = np.random.default_rng(0).integers(0, 3, (4, 6))
     values, indices = torch.mode(from_numpy(array))

@@ -45,6 +45,12 @@ def test_var_keeps_dimensions_and_refuses_integers() -> None:
         x.var(0, True, correction=1)
 
 
+def test_equal_elements_have_no_gradient_of_their_deviation() -> None:
+    x = torch.ones(3, requires_grad=True)
+    x.std().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_numpy_names_of_parameters() -> None:
     x = from_numpy(ARRAY)
     assert x.sum(axis=1, keepdims=True).shape == (2, 1, 4)

@@ -127,6 +127,14 @@ def _at_most(y: Any, bound: float) -> Any:
     return ops.le(y, bound) if isinstance(y, Tensor) else y <= bound
 
 
+@derivative(ops.logit)
+def _(grad: Tensor, out: Unused, x: Tensor, eps: float | None) -> Gradients:
+    """1 / (x (1 - x)) between the bounds. Outside, clamped numbers have no slope, and others no logarithm."""
+    low, beyond = (0.0, math.nan) if eps is None else (eps, 0.0)
+    inside = ops.logical_and(x >= low, x <= 1 - low)
+    return ops.where(inside, grad / (x * (1 - x)), beyond)
+
+
 # ---------------------------------------------------------------------------------------------------- parts of floats
 
 

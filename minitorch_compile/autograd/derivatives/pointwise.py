@@ -218,7 +218,8 @@ def _(grad: Tensor, out: Unused, x: Tensor) -> Gradients:
 
 @derivative(ops.atan2)
 def _(grad: Tensor, out: Unused, y: Tensor, x: Tensor) -> Gradients:
-    scaled = grad / (x * x + y * y)
+    square = x * x + y * y
+    scaled = grad / ops.where(square == 0, 1.0, square)  # at the origin 0, as PyTorch says
     return lambda: sum_to(scaled * x, y), lambda: sum_to(-scaled * y, x)
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Unused, derivative, not_differentiable, sum_to
 from minitorch_compile.tensor import Tensor, ops
@@ -69,13 +70,12 @@ def _(grad: Tensor, out: Unused, n: int, x: Tensor) -> Gradients:
 
 @derivative(ops.igamma)
 def _(grad: Tensor, out: Unused, a: Tensor, x: Tensor) -> Gradients:
-    """By x only, as in PyTorch: the derivative by a is no function that has a name."""
-    return None, lambda: sum_to(grad * _gamma_density(a, x), x)
+    return lambda: _no_formula("igamma: input"), lambda: sum_to(grad * _gamma_density(a, x), x)
 
 
 @derivative(ops.igammac)
 def _(grad: Tensor, out: Unused, a: Tensor, x: Tensor) -> Gradients:
-    return None, lambda: sum_to(-grad * _gamma_density(a, x), x)
+    return lambda: _no_formula("igammac: input"), lambda: sum_to(-grad * _gamma_density(a, x), x)
 
 
 def _gamma_density(a: Tensor, x: Tensor) -> Tensor:
@@ -84,8 +84,12 @@ def _gamma_density(a: Tensor, x: Tensor) -> Tensor:
 
 @derivative(ops.special_zeta)
 def _(grad: Tensor, out: Unused, x: Tensor, q: Tensor) -> Gradients:
-    """By q only, as in PyTorch."""
-    return None, lambda: sum_to(-grad * x * ops.special_zeta(x + 1, q), q)
+    return lambda: _no_formula("zeta: x"), lambda: sum_to(-grad * x * ops.special_zeta(x + 1, q), q)
+
+
+def _no_formula(argument: str) -> Any:
+    """PyTorch has none either: these derivatives are no functions with a name."""
+    raise NotImplementedError(f"the derivative for '{argument}' is not implemented; detach() the argument")
 
 
 # ---------------------------------------------------------------------------------------------------- Bessel functions

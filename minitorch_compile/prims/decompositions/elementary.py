@@ -167,6 +167,16 @@ def _zero_times(factor: Tensor, argument: Tensor, logarithm: Tensor) -> Tensor:
     return prims.where(flat, number_like(factor, 0), prims.mul(factor, logarithm))
 
 
+@elementwise(ops.logit)
+def _(x: Tensor, eps: float | None) -> Tensor:
+    """log(x / (1 - x)), of x clamped to [eps, 1 - eps]."""
+    one = number_like(x, 1)
+    if eps is not None:
+        bound = number_like(x, eps)
+        x = prims.minimum(prims.maximum(x, bound), prims.sub(one, bound))
+    return prims.log(prims.div(x, prims.sub(one, x)))
+
+
 # ---------------------------------------------------------------------------------------------- parts of floats
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from scipy import special
 
 from minitorch_compile.tensor.declare import composite, pointwise
-from minitorch_compile.tensor.dtype import FLOATING, float64, get_default_dtype
+from minitorch_compile.tensor.dtype import float64
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import to
-from minitorch_compile.tensor.ops.pointwise import clamp, div, log, pow, sub
+from minitorch_compile.tensor.ops.pointwise import pow
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -70,12 +70,12 @@ def special_xlog1py(input: Array | Scalar, other: Array | Scalar) -> Array:
     return special.xlog1py(input, other).astype(np.result_type(input, other), copy=False)
 
 
-@composite(methods=True, inplace=True)
-def logit(input: Tensor, eps: float | None = None) -> Any:
+@pointwise(INT_TO_FLOAT)
+def logit(input: Array, eps: float | None = None) -> Array:
     """log(x / (1 - x)), the inverse of sigmoid. With `eps`, x is first clamped to [eps, 1 - eps]."""
-    x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
-    x = x if eps is None else clamp(x, eps, 1 - eps)
-    return log(div(x, sub(1, x)))
+    one = input.dtype.type(1)
+    x = input if eps is None else np.clip(input, input.dtype.type(eps), one - input.dtype.type(eps))
+    return np.log(x / (one - x))
 
 
 @composite(methods=True, inplace=True)

@@ -20,7 +20,7 @@ from minitorch_compile.tensor.ops.blending import lerp
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import gather
 from minitorch_compile.tensor.ops.pointwise import ceil, clamp, floor, isnan, logical_not, round, where
-from minitorch_compile.tensor.ops.reduction import ValuesIndices, any, sum
+from minitorch_compile.tensor.ops.reduction import ValuesIndices, amax, any, sum
 from minitorch_compile.tensor.ops.sorting import chosen, sort
 from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -94,7 +94,11 @@ def _median(input: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any
     flat = input.reshape(-1)
     if 0 in input.sizes:
         return full((), math.nan, dtype=input.dtype)
-    return chosen(flat, median_index(flat, 0, ignore_nan), 0, False).values
+    value = chosen(flat, median_index(flat, 0, ignore_nan), 0, False).values
+    if not flat.requires_grad:
+        return value
+    equal = where(isnan(value), isnan(flat), flat == value.detach())
+    return amax(where(equal, flat, -math.inf))  # so that elements equal to the median share its gradient
 
 
 @composite(methods=True)

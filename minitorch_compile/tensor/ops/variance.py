@@ -15,7 +15,7 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, float16, float32
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.pointwise import sqrt
+from minitorch_compile.tensor.ops.pointwise import eq, sqrt, where
 from minitorch_compile.tensor.ops.reduction import mean, sum
 from minitorch_compile.tensor.strides import numel, wrap_dims
 
@@ -50,7 +50,7 @@ def std(
     correction: float | None = None,
 ) -> Tensor:
     """The standard deviation: the square root of var."""
-    return sqrt(_var_mean(input, dim, unbiased, keepdim, correction)[0])
+    return _root(_var_mean(input, dim, unbiased, keepdim, correction)[0])
 
 
 @composite()
@@ -77,7 +77,13 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:
     """(std, mean) over `dim`."""
     variance, average = _var_mean(input, dim, unbiased, keepdim, correction)
-    return sqrt(variance), average
+    return _root(variance), average
+
+
+def _root(variance: Any) -> Any:
+    """The square root, whose gradient at 0 is 0: elements that are all equal pull nowhere."""
+    at_zero = eq(variance, 0)
+    return where(at_zero, 0.0, sqrt(where(at_zero, 1.0, variance)))
 
 
 def _var_mean(input: Any, dim: Any, unbiased: bool | None, keepdim: bool, correction: float | None) -> tuple[Any, Any]:
