@@ -12,8 +12,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "minitorch_compile"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# A drawing uses whichever Graphviz there is; pygraphviz is one that a user may have brought.
-OPTIONAL = {"pygraphviz"}
+# A drawing uses whichever Graphviz there is; pygraphviz is one that a user may have brought. einops is imported only
+# after the user's program imported it.
+OPTIONAL = {"pygraphviz", "einops"}
 
 
 def names(requirements: list[str]) -> set[str]:
