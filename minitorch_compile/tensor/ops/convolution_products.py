@@ -2,8 +2,7 @@
 
 All three are matrix products over the *windows* of the padded input. They are copied out into a matrix, `columns`, with
 a row for each channel and tap and a column for each window (im2col); a few images at a time, so that the matrix stays
-in cache. Where each filter sees one channel only (a depthwise convolution) a matrix product has nothing to sum over:
-there the taps are added one by one, for all windows at once.
+in cache.
 
 Memory: the channels-last order of the input or the weight is the order of the result, as in PyTorch.
 
@@ -51,6 +50,16 @@ class Geometry(NamedTuple):
     def is_pointwise(self) -> bool:
         """Whether each window is one element, the next window the next element: the image is its own matrix."""
         return all(n == 1 for n in (*self.kernel, *self.stride)) and not any(self.padding)
+
+    @property
+    def reach(self) -> Ints:
+        """From the first tap to the last."""
+        return tuple(d * (k - 1) for d, k in zip(self.dilation, self.kernel, strict=True))
+
+    def slides_back(self, filters: int, channels: int) -> bool:
+        """Whether the gradient in the input is best computed as a convolution: columns of gradients are no larger."""
+        fits = all(s == 1 and r >= p for s, r, p in zip(self.stride, self.reach, self.padding, strict=True))
+        return fits and filters <= channels
 
     def chunks(self, images: int, channels: int) -> Iterator[slice]:
         """Slices of the batch whose unfolded images together have about CHUNK elements."""
@@ -104,10 +113,7 @@ def convolution(
     """input (N, C_in, *sizes), weight (C_out, C_in / groups, *kernel) -> (N, C_out, *out)."""
     geometry = Geometry.of(input.shape, weight.shape, stride, padding, dilation, groups)
     x, w = pad_image(_computing(input), padding), _computing(weight)
-    if groups > 1 and w.shape[1] == 1:
-        result = _depthwise(x, w, geometry)
-    else:
-        result = _by_matrices(x, w, geometry)
+    result = _by_matrices(x, w, geometry)
     if bias is not None:
         result += _per_channel(_computing(bias), len(stride))
     return result.astype(input.dtype, copy=False)
@@ -124,19 +130,6 @@ def _by_matrices(x: Array, w: Array, geometry: Geometry) -> Array:
         product = matmul(matrix, geometry.columns(x[chunk]))
         result[chunk] = _as_images(product, chunk.stop - chunk.start, geometry.out)
     return result
-
-
-def _depthwise(x: Array, w: Array, geometry: Geometry) -> Array:
-    """Each channel with its own filters, of which there may be several."""
-    n, channels = x.shape[:2]
-    filters = w.reshape(channels, w.shape[0] // channels, *w.shape[2:])
-    result = np.zeros((n, *filters.shape[:2], *geometry.out), x.dtype)
-    for image, out in zip(x, result, strict=True):
-        term = np.empty_like(out)
-        for tap in taps(geometry.kernel):
-            factors = filters[tap_of(tap)].reshape(*filters.shape[:2], *(1,) * len(tap))
-            out += np.multiply(geometry.seen(image, tap)[:, None], factors, out=term)
-    return result.reshape(n, w.shape[0], *geometry.out)
 
 
 @convolution.shape_rule
@@ -220,26 +213,11 @@ def convolution_weight_grad(
     """d loss / d weight: each output gradient times the window it came from, summed over images and windows."""
     geometry = Geometry.of(input.shape, weight_sizes, stride, padding, dilation, groups)
     upper, x = _computing(grad), pad_image(_computing(input), padding)
-    if groups > 1 and weight_sizes[1] == 1:
-        result = _depthwise_weight_grad(upper, x, geometry)
-    else:
-        result = np.zeros((groups, weight_sizes[0] // groups, math.prod(weight_sizes[1:])), upper.dtype)
-        for chunk in geometry.chunks(x.shape[0], x.shape[1]):
-            columns = geometry.columns(x[chunk])
-            result += matmul(_as_rows(upper[chunk], groups), columns.swapaxes(1, 2))
+    result = np.zeros((groups, weight_sizes[0] // groups, math.prod(weight_sizes[1:])), upper.dtype)
+    for chunk in geometry.chunks(x.shape[0], x.shape[1]):
+        columns = geometry.columns(x[chunk])
+        result += matmul(_as_rows(upper[chunk], groups), columns.swapaxes(1, 2))
     return result.reshape(weight_sizes).astype(grad.dtype, copy=False)
-
-
-def _depthwise_weight_grad(upper: Array, x: Array, geometry: Geometry) -> Array:
-    n, channels = x.shape[:2]
-    each = upper.shape[1] // channels
-    result = np.zeros((channels, each, *geometry.kernel), upper.dtype)
-    for image, image_grad in zip(x, upper, strict=True):
-        rows = image_grad.reshape(channels, each, math.prod(geometry.out))
-        for tap in taps(geometry.kernel):
-            seen = np.ascontiguousarray(geometry.seen(image, tap)).reshape(channels, 1, rows.shape[2])
-            result[tap_of(tap)] += np.einsum("cfp,cop->cf", rows, seen)
-    return result
 
 
 @convolution_weight_grad.shape_rule
@@ -268,40 +246,36 @@ def convolution_input_grad(
     """
     geometry = Geometry.of(input_sizes, weight.shape, stride, padding, dilation, groups)
     upper, w = _computing(grad), _computing(weight)
-    sizes = tuple(input_sizes[2:])
-    if geometry.is_pointwise:
-        matrix = w.reshape(groups, w.shape[0] // groups, w.shape[1]).swapaxes(1, 2)
-        rows = upper.reshape(upper.shape[0], groups, w.shape[0] // groups, math.prod(geometry.out))
-        return matmul(matrix, rows).reshape(input_sizes).astype(grad.dtype, copy=False)
-    padded = np.zeros((*input_sizes[:2], *(n + 2 * p for n, p in zip(sizes, padding, strict=True))), upper.dtype)
-    if groups > 1 and w.shape[1] == 1:
-        _add_depthwise(upper, w, padded, geometry)
+    if geometry.is_pointwise or geometry.slides_back(w.shape[0], input_sizes[1]):
+        result = _slid_back(upper, w, geometry, tuple(input_sizes[2:]))
     else:
-        _add_products(upper, w, padded, geometry)
-    return np.ascontiguousarray(padded[inside(sizes, padding)]).astype(grad.dtype, copy=False)
+        result = _added_up(upper, w, geometry, input_sizes)
+    return result.astype(grad.dtype, copy=False)
 
 
-def _add_products(upper: Array, w: Array, padded: Array, geometry: Geometry) -> None:
-    """padded += the windows' gradients, where the windows lie."""
-    groups, channels = geometry.groups, padded.shape[1]
+def _slid_back(upper: Array, w: Array, geometry: Geometry, sizes: Ints) -> Array:
+    """With stride 1, an input element meets the flipped kernel as it slides over the gradients: a convolution."""
+    groups, ndim = geometry.groups, len(sizes)
+    flipped = np.flip(w, tuple(range(2, 2 + ndim))).reshape(groups, w.shape[0] // groups, *w.shape[1:])
+    swapped = flipped.swapaxes(1, 2).reshape(w.shape[1] * groups, w.shape[0] // groups, *w.shape[2:])
+    border = tuple(r - p for r, p in zip(geometry.reach, geometry.padding, strict=True))
+    back = geometry._replace(padding=(0,) * ndim, out=sizes)
+    return _by_matrices(pad_image(upper, border), np.ascontiguousarray(swapped), back)
+
+
+def _added_up(upper: Array, w: Array, geometry: Geometry, input_sizes: Ints) -> Array:
+    """Columns of gradients, each added back to where its window was."""
+    groups, (n, channels), sizes = geometry.groups, input_sizes[:2], input_sizes[2:]
+    padded = np.zeros((n, channels, *(s + 2 * p for s, p in zip(sizes, geometry.padding, strict=True))), upper.dtype)
     matrix = w.reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:])).swapaxes(1, 2)
-    for chunk in geometry.chunks(upper.shape[0], channels):
-        columns = matmul(matrix, _as_rows(upper[chunk], groups))
+    product = matmul if matrix.shape[2] > 1 else np.multiply  # BLAS is slow where there is nothing to sum over
+    for chunk in geometry.chunks(n, channels):
+        columns = product(matrix, _as_rows(upper[chunk], groups))
         columns = columns.reshape(channels, *geometry.kernel, chunk.stop - chunk.start, *geometry.out)
         for tap in taps(geometry.kernel):
             seen = geometry.seen(padded[chunk], tap)
             seen += columns[tap_of(tap)[1:]].swapaxes(0, 1)
-
-
-def _add_depthwise(upper: Array, w: Array, padded: Array, geometry: Geometry) -> None:
-    channels = padded.shape[1]
-    filters = w.reshape(channels, w.shape[0] // channels, *w.shape[2:])
-    for image, image_grad in zip(padded, upper, strict=True):
-        per_filter = image_grad.reshape(*filters.shape[:2], *geometry.out)
-        for tap in taps(geometry.kernel):
-            factors = filters[tap_of(tap)].reshape(*filters.shape[:2], *(1,) * len(tap))
-            seen = geometry.seen(image, tap)
-            seen += (per_filter * factors).sum(1) if filters.shape[1] > 1 else per_filter[:, 0] * factors[:, 0]
+    return np.ascontiguousarray(padded[inside(sizes, geometry.padding)])
 
 
 @convolution_input_grad.shape_rule
