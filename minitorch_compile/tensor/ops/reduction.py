@@ -220,15 +220,18 @@ def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> Tens
 @kernel_op("reduction", methods=True, functional=True)
 def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum. RuntimeError for integers."""
-    weights = np.exp(_shifted(input, dim, dtype))
-    return (weights / weights.sum(dim, keepdims=True)).reshape(input.shape)
+    x = _shifted(input, dim, dtype)
+    np.exp(x, out=x)
+    np.divide(x, x.sum(dim, keepdims=True), out=x)
+    return x.reshape(input.shape)
 
 
 @kernel_op("reduction", methods=True, functional=True)
 def log_softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     """log(softmax(x)) along `dim`, without leaving the range of floats. RuntimeError for integers."""
-    shifted = _shifted(input, dim, dtype)
-    return (shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))).reshape(input.shape)
+    x = _shifted(input, dim, dtype)
+    np.subtract(x, np.log(np.exp(x).sum(dim, keepdims=True)), out=x)
+    return x.reshape(input.shape)
 
 
 softmax.shape_rule(_along_rule)
@@ -236,9 +239,9 @@ log_softmax.shape_rule(_along_rule)
 
 
 def _shifted(input: Array, dim: int, element: dtype | None) -> Array:
-    """The input less its maximum along `dim`, in row-major order; a 0-d input becomes one-dimensional."""
+    """A new array: the input less its maximum along `dim`, in row-major order; a 0-d input becomes one-dimensional."""
     x = np.ascontiguousarray(input, None if element is None else element.numpy)
-    return x - np.amax(x, dim, keepdims=True) if x.size else x
+    return x - np.amax(x, dim, keepdims=True) if x.size else x.copy()
 
 
 @composite(methods=True)
