@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.autograd.engine import grad
-from minitorch_compile.tensor import Tensor, enable_grad, float64, no_grad, ops, tensor
+from minitorch_compile.tensor import Tensor, enable_grad, from_numpy, no_grad, ops
 from minitorch_compile.tensor.dtype import FLOATING
 
 
@@ -35,12 +35,27 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Whether the gradients of `func` at `inputs` agree with finite differences.
 
-    Checks every float64 input that requires grad, against every floating-point output. GradcheckError if they differ,
-    or False unless `raise_exception`. ValueError if there is nothing to check, or in another dtype.
+    Checks every float64 or complex128 input that requires grad, against every floating-point output, and that a second
+    backward pass differs by no more than `nondet_tol`. GradcheckError if not, or False unless `raise_exception`.
+    ValueError if there is nothing to check, or in another dtype. The whole Jacobian is compared also with `fast_mode`;
+    `check_undefined_grad`, `check_grad_dtypes` and `masked` are about what can't occur here.
     """
+    if check_forward_ad or check_batched_grad or check_batched_forward_grad or not check_backward_ad:
+        raise NotImplementedError(
+            "gradcheck: only the backward pass is checked: there is no forward mode, nor vmap, here"
+        )
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
@@ -48,30 +63,67 @@ def gradcheck(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
     for i in checked:
-        if inputs[i].dtype is not float64:
+        if inputs[i].dtype.numpy not in (np.float64, np.complex128):
             raise ValueError(
                 f"gradcheck: input {i} must be float64 for finite differences to mean anything, got {inputs[i].dtype}"
             )
     outputs = _outputs(func, inputs)
     differentiable = [(o, x) for o, x in enumerate(outputs) if x.requires_grad]
     for (o, output), i in itertools.product(differentiable, checked):
-        analytical = _analytical(output, inputs[i])
-        numerical = _numerical(func, inputs, i, o, eps)
-        if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
-            if not raise_exception:
-                return False
-            raise GradcheckError(
-                f"Jacobian mismatch for output {o} with respect to input {i},\nnumerical:"
-                f" {numerical}\nanalytical: {analytical}"
-            )
+        problem = _difference(func, inputs, i, o, output, eps, atol, rtol, nondet_tol)
+        if problem and raise_exception:
+            raise GradcheckError(problem)
+        if problem:
+            return False
     return True
 
 
-def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, **options: Any) -> bool:
-    """Whether gradients of gradients are right: gradcheck of the backward pass, by inputs and output gradients."""
+def _difference(
+    func: Callable[..., Any],
+    inputs: Sequence[Any],
+    i: int,
+    o: int,
+    output: Any,
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+) -> str:
+    """What is wrong with the gradient of one output by one input; empty if nothing is."""
+    analytical = _analytical(output, inputs[i])
+    numerical = _numerical(func, inputs, i, o, eps)
+    if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
+        return (
+            f"Jacobian mismatch for output {o} with respect to input {i},\nnumerical: {numerical}\nanalytical:"
+            f" {analytical}"
+        )
+    again = _analytical(output, inputs[i], only_first=True)
+    if not np.allclose(analytical[: len(again)], again, rtol=0, atol=nondet_tol, equal_nan=True):
+        return (
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives"
+            f" different values, although analytical gradient matches numerical gradient. The tolerance for"
+            f" nondeterminism was {nondet_tol}."
+        )
+    return ""
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    gen_non_contig_grad_outputs: bool = False,
+    **options: Any,
+) -> bool:
+    """Whether gradients of gradients are right: gradcheck of the backward pass, by inputs and output gradients.
+
+    `grad_outputs` are numbers without pattern unless given, not contiguous with `gen_non_contig_grad_outputs`. Other
+    keywords are those of gradcheck.
+    """
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = [x for x in _outputs(func, inputs) if x.requires_grad]
-    upper = [_generic_like(x).requires_grad_() for x in outputs] if grad_outputs is None else grad_outputs
+    apart = 2 if gen_non_contig_grad_outputs else 1
+    upper = [_generic_like(x, apart).requires_grad_() for x in outputs] if grad_outputs is None else grad_outputs
     upper = [upper] if isinstance(upper, Tensor) else list(upper)
     wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
 
@@ -92,35 +144,45 @@ def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
     return [x for x in sequence if isinstance(x, Tensor) and x.dtype.category >= FLOATING]
 
 
-def _generic_like(x: Any) -> Any:
-    """Numbers without pattern, the same every time."""
+def _generic_like(x: Any, apart: int) -> Any:
+    """Numbers without pattern, the same every time, `apart` places from each other."""
     values = np.sin(1.0 + 1.7 * np.arange(x.numel()))
-    return tensor(values, dtype=x.dtype).reshape(x.shape)
+    if x.dtype.numpy.kind == "c":
+        values = values + 1j * np.cos(1.0 + 1.7 * np.arange(x.numel()))
+    return from_numpy(values.astype(x.dtype.numpy).repeat(apart).reshape(*x.shape, apart)[..., 0])
 
 
-def _analytical(output: Any, x: Any) -> np.ndarray:
-    """The Jacobian (output elements, input elements) by backward passes, one for each output element."""
+def _analytical(output: Any, x: Any, only_first: bool = False) -> np.ndarray:
+    """The real Jacobian (output numbers, input numbers) by backward passes. A complex element is two numbers: its
+    gradient is that by the real part plus i times that by the imaginary part."""
     rows = []
-    for i in range(output.numel()):
-        one = np.zeros(output.numel())
-        one[i] = 1
-        (g,) = grad(
-            output, x, tensor(one, dtype=output.dtype).reshape(output.shape), retain_graph=True, allow_unused=True
-        )
-        rows.append(np.zeros(x.numel()) if g is None else ops.detach(g).array.reshape(-1))
-    return np.stack(rows) if rows else np.zeros((0, x.numel()))
+    directions = (1, 1j) if output.dtype.numpy.kind == "c" else (1,)
+    for i, direction in itertools.product(range(min(output.numel(), 1) if only_first else output.numel()), directions):
+        one = np.zeros(output.numel(), output.dtype.numpy)
+        one[i] = direction
+        upper = from_numpy(one.reshape(tuple(output.shape)))
+        (g,) = grad(output, x, upper, retain_graph=True, allow_unused=True)
+        rows.append(_real_numbers(np.zeros(x.numel(), x.dtype.numpy) if g is None else ops.detach(g).array))
+    return np.stack(rows) if rows else np.zeros((0, _real_numbers(x.array).size))
+
+
+def _real_numbers(array: np.ndarray) -> np.ndarray:
+    """The elements one after another, complex ones as their two parts."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return (flat.astype(np.complex128).view(np.float64) if flat.dtype.kind == "c" else flat).astype(np.float64)
 
 
 def _numerical(func: Callable[..., Any], inputs: Sequence[Any], which: int, output: int, eps: float) -> np.ndarray:
     """The same Jacobian by central differences; the input is moved where it lies, so its strides are as given."""
     data = inputs[which].array
     columns = []
+    directions = (1, 1j) if data.dtype.kind == "c" else (1,)
     with no_grad():
-        for index in np.ndindex(data.shape):
+        for index, direction in itertools.product(np.ndindex(data.shape), directions):
             kept = data[index]
-            data[index] = kept + eps
+            data[index] = kept + eps * direction
             above = _values(func, inputs, output)
-            data[index] = kept - eps
+            data[index] = kept - eps * direction
             below = _values(func, inputs, output)
             data[index] = kept
             columns.append((above - below) / (2 * eps))
@@ -128,4 +190,4 @@ def _numerical(func: Callable[..., Any], inputs: Sequence[Any], which: int, outp
 
 
 def _values(func: Callable[..., Any], inputs: Sequence[Any], output: int) -> np.ndarray:
-    return np.array(_outputs(func, inputs)[output].array, dtype=np.float64).reshape(-1)
+    return _real_numbers(_outputs(func, inputs)[output].array)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from minitorch_compile import ones, tensor
+from minitorch_compile import from_numpy, ones, tensor
 from minitorch_compile.autograd import Function, GradcheckError, gradcheck, gradgradcheck
 from minitorch_compile.tensor import float64
 
@@ -61,3 +62,56 @@ def test_nothing_to_check():
 def test_float32_is_too_coarse():
     with pytest.raises(ValueError, match="input 0 must be float64"):
         gradcheck(lambda x: x, ones(1, requires_grad=True))
+
+
+def test_a_complex_input_counts_as_two_numbers():
+    """By PyTorch's convention the gradient is that by the real part plus i times that by the imaginary part."""
+
+    class Conjugate(Function):
+        @staticmethod
+        def forward(ctx, z):
+            return from_numpy(np.conj(z.array))
+
+        @staticmethod
+        def backward(ctx, g):
+            return from_numpy(np.conj(g.array))
+
+    z = from_numpy(np.array([1 + 2j, -0.5j, 3.0])).requires_grad_()
+    assert gradcheck(Conjugate.apply, z)
+
+    class Holomorphic(Conjugate):
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    assert not gradcheck(Holomorphic.apply, z, raise_exception=False)
+
+
+def test_a_backward_that_changes_its_mind_is_noticed():
+    calls = []
+
+    class Moody(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            calls.append(1)
+            return g * 2 * (1 + 1e-7 * len(calls))
+
+    x = tensor([1.0, 2.0], dtype=float64, requires_grad=True)
+    with pytest.raises(GradcheckError, match="not reentrant"):
+        gradcheck(Moody.apply, x)
+    assert gradcheck(Moody.apply, x, nondet_tol=1e-4)
+
+
+def test_gradients_of_gradients_with_strided_output_gradients():
+    x = tensor([[0.5, -1.0]], dtype=float64, requires_grad=True)
+    assert gradgradcheck(lambda x: x.exp() * x, x, gen_non_contig_grad_outputs=True)
+
+
+def test_what_is_not_there_is_refused():
+    x = tensor([1.0], dtype=float64, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="no forward mode"):
+        gradcheck(lambda x: x * 2, x, check_forward_ad=True)

@@ -14,7 +14,9 @@ not_differentiable(ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge, because="the 
 not_differentiable(ops.isnan, ops.logical_and, ops.logical_or, ops.logical_not, because="the result is bool")
 not_differentiable(ops.logical_xor, ops.isinf, ops.isfinite, ops.isreal, ops.signbit, because="the result is bool")
 not_differentiable(ops.any, ops.all, because="the result is bool")
-not_differentiable(ops.argmax, ops.argmin, ops.argwhere, ops.repeated_positions, because="the result is int64: positions")
+not_differentiable(
+    ops.argmax, ops.argmin, ops.argwhere, ops.repeated_positions, because="the result is int64: positions"
+)
 not_differentiable(
     ops.argsort, ops.topk_indices, ops.median_index, ops.mode_index, because="the result is int64: positions"
 )
