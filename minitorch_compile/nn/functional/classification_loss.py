@@ -43,6 +43,7 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str
     check_reduction(reduction)
     _check_classes(input, target, weight, ignore_index)
     dim = class_dim(input)
+    target = target.long()
     if dim == 0:
         target = ops.reshape(target, ())
     ignored = ops.eq(target, ignore_index)
