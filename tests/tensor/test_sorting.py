@@ -47,6 +47,16 @@ def test_topk_is_the_head_of_sort(k: int, largest: bool) -> None:
         assert indices.tolist() == ordered.indices.narrow(dim, 0, k).tolist()
 
 
+def test_topk_of_many_finds_them_without_sorting_all() -> None:
+    array = np.random.default_rng(0).permutation(600).reshape(2, 300).astype(np.float32)
+    array[0, 7] = np.nan
+    for largest in (True, False):
+        values, indices = from_numpy(array).topk(5, largest=largest)
+        ordered = np.sort(array)[:, ::-1][:, :5] if largest else np.sort(array)[:, :5]
+        np.testing.assert_array_equal(values.numpy(), ordered)
+        np.testing.assert_array_equal(np.take_along_axis(array, indices.numpy(), 1), ordered)
+
+
 def test_topk_names_what_is_wrong() -> None:
     with pytest.raises(RuntimeError, match="k out of range"):
         torch.topk(torch.ones(3), 4)

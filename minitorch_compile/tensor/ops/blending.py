@@ -22,6 +22,8 @@ def lerp(input: Array, end: Array, weight: Array | Scalar) -> Array:
     if input.dtype.kind not in "fc":
         raise NotImplementedError(f'lerp: "lerp" is implemented for floating-point tensors, got {input.dtype}')
     difference = end - input
+    if not isinstance(weight, np.ndarray):
+        return input + weight * difference if abs(weight) < 0.5 else end - difference * (1 - weight)
     return np.where(np.abs(weight) < 0.5, input + weight * difference, end - difference * (1 - weight))
 
 

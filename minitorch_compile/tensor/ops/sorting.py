@@ -57,12 +57,22 @@ def msort(input: Tensor) -> Any:
     return sort(input, 0).values
 
 
+PARTITION_PAYS = 4  # below this share of the elements, finding the largest first is faster than sorting all
+
+
 @kernel_op("sorting", torch=False)
 def topk_indices(input: Array, k: int, dim: int, largest: bool) -> Array:
     """Where the k largest (or smallest) elements along `dim` stand, in order; NaN is the largest."""
     if input.ndim == 0:
         return np.zeros((), np.int64)
-    return np.take(_stable_order(input, dim, largest), np.arange(k), dim)
+    size = input.shape[dim]
+    if k == 0 or k > size // PARTITION_PAYS:
+        return np.take(_stable_order(input, dim, largest), np.arange(k), dim)
+    places = np.arange(size - k, size) if largest else np.arange(k)
+    candidates = np.take(np.argpartition(input, size - k if largest else k - 1, dim), places, dim)
+    candidates.sort(dim)  # so that equal elements come in their order
+    order = _stable_order(np.take_along_axis(input, candidates, dim), dim, largest)
+    return np.take_along_axis(candidates, order, dim)
 
 
 @topk_indices.shape_rule
