@@ -12,6 +12,7 @@ from minitorch_compile.tensor.ops.matrix_kernels import LinAlgError
 cholesky = ops.linalg_cholesky
 cholesky_ex = ops.linalg_cholesky_ex
 cond = ops.linalg_cond
+cross = ops.linalg_cross
 det = ops.linalg_det
 eigh = ops.linalg_eigh
 eigvalsh = ops.linalg_eigvalsh
@@ -24,6 +25,7 @@ lu_solve = ops.linalg_lu_solve
 matmul = ops.matmul
 matrix_exp = ops.linalg_matrix_exp
 matrix_norm = ops.linalg_matrix_norm
+matrix_power = ops.matrix_power
 matrix_rank = ops.linalg_matrix_rank
 multi_dot = ops.linalg_multi_dot
 norm = ops.linalg_norm
@@ -36,6 +38,7 @@ svd = ops.linalg_svd
 svdvals = ops.linalg_svdvals
 tensorinv = ops.linalg_tensorinv
 tensorsolve = ops.linalg_tensorsolve
+vecdot = ops.linalg_vecdot
 vector_norm = ops.linalg_vector_norm
 
 __all__ = [
@@ -43,6 +46,7 @@ __all__ = [
     "cholesky",
     "cholesky_ex",
     "cond",
+    "cross",
     "det",
     "eigh",
     "eigvalsh",
@@ -55,6 +59,7 @@ __all__ = [
     "matmul",
     "matrix_exp",
     "matrix_norm",
+    "matrix_power",
     "matrix_rank",
     "multi_dot",
     "norm",
@@ -67,5 +72,6 @@ __all__ = [
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "vecdot",
     "vector_norm",
 ]

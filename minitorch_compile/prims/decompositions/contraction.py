@@ -34,6 +34,8 @@ def _(a: Tensor, b: Tensor) -> Tensor:
 def _(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float) -> Tensor:
     """alpha * (mat1 @ mat2) + beta * input."""
     product = _scaled(prims.mm(mat1, mat2), alpha)
+    if beta == 0:
+        return product
     return prims.add(product, broadcast_to(_scaled(input, beta), product.sizes))
 
 

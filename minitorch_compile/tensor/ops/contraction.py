@@ -69,12 +69,14 @@ def _check_inner(name: str, x: TensorBase, y: TensorBase, names: tuple[str, str]
         )
 
 
-@kernel_op("contraction", methods=True)
+@kernel_op("contraction", methods=True, inplace=True)
 def addmm(input: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
     product = blas.matmul(mat1, mat2)
     if alpha != 1:
         product *= product.dtype.type(alpha)
+    if beta == 0:
+        return product  # then the input counts for nothing, even NaN
     if beta == 1:
         return np.add(product, input, out=product)
     return np.add(product, input * input.dtype.type(beta), out=product)
