@@ -17,6 +17,7 @@ from minitorch_compile import (
     cuda,
     fft,
     hub,
+    interop,
     jit,
     linalg,
     nn,
@@ -1184,4 +1185,5 @@ __all__ = [
     "zero_",
     "zeros",
     "zeros_like",
+    "interop",
 ]
