@@ -22,7 +22,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.declare import functional
 from minitorch_compile.tensor.dtype import FLOATING, uint8
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.resampling import SparseMap, apply_map
+from minitorch_compile.tensor.ops.resampling import SparseMap, TwoWayMap, apply_map
 
 CUBIC = -0.75  # the slope parameter of Keys 1981 that image libraries use; -1/2 when antialiasing, as in Pillow
 DIMENSIONS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
@@ -98,17 +98,24 @@ def _triangle(distance: Array) -> Array:
 @lru_cache(maxsize=256)
 def taps_for(
     mode: str, size: int, out: int, scale_factor: float | None, align_corners: bool, antialias: bool, double: bool
-) -> SparseMap:
-    """The map from `size` to `out` elements. Places are computed in the precision that PyTorch uses."""
+) -> TwoWayMap | None:
+    """The map from `size` to `out` elements, None if it changes nothing. Places are computed in the precision that
+    PyTorch uses."""
     step = np.asarray(step_between(size, out, scale_factor, align_corners), np.float64 if double else np.float32)[()]
     if mode in ("nearest", "nearest-exact"):
-        return _nearest(size, out, step, mode == "nearest-exact")
-    if antialias:
-        cubic = mode == "bicubic"
-        return _antialiased(
-            size, out, float(step), 2 if cubic else 1, (lambda x: cubic_curve(x, -0.5)) if cubic else _triangle
-        )
-    return (_cubic if mode == "bicubic" else _linear)(size, out, step, align_corners)
+        forth = _nearest(size, out, step, mode == "nearest-exact")
+    elif antialias and mode == "bicubic":
+        forth = _antialiased(size, out, float(step), 2, lambda x: cubic_curve(x, -0.5))
+    elif antialias:
+        forth = _antialiased(size, out, float(step), 1, _triangle)
+    else:
+        forth = (_cubic if mode == "bicubic" else _linear)(size, out, step, align_corners)
+    return None if size == out and _is_identity(forth) else TwoWayMap.of(forth, size)
+
+
+def _is_identity(along: SparseMap) -> bool:
+    itself = np.arange(along.places.shape[1])
+    return bool((np.where(along.weights != 0, along.places, itself) == itself).all())
 
 
 # ------------------------------------------------------------------------------------------ as models call it
@@ -195,18 +202,12 @@ def _resized(input: Any, out: list[int], factors: list[Any], mode: str, align_co
     x = input.float() if rounded else input
     # The last dimension first: what comes after is then done in longer runs of memory.
     for d in reversed(range(len(out))):
-        n = x.shape[2 + d]
-        along = taps_for(mode, n, out[d], factors[d], align_corners, antialias, x.dtype.itemsize == 8)
-        if n != out[d] or not _is_identity(along):
+        along = taps_for(mode, x.shape[2 + d], out[d], factors[d], align_corners, antialias, x.dtype.itemsize == 8)
+        if along is not None:
             x = apply_map(x, 2 + d, along)
     if rounded:
         return x.round().clamp(0, 255).to(uint8)
     return x.clone() if x is input else x
-
-
-def _is_identity(along: SparseMap) -> bool:
-    places = np.where(along.weights != 0, along.places, np.arange(along.places.shape[1]))
-    return bool((places == np.arange(along.places.shape[1])).all())
 
 
 @functional()

@@ -28,7 +28,7 @@ from minitorch_compile.tensor.ops.indexing import index
 from minitorch_compile.tensor.ops.max_pooling import max_pool_with_indices
 from minitorch_compile.tensor.ops.pooling_windows import batched_image
 from minitorch_compile.tensor.ops.reduction import argmax, mean
-from minitorch_compile.tensor.ops.resampling import SparseMap, apply_map
+from minitorch_compile.tensor.ops.resampling import SparseMap, TwoWayMap, apply_map
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, squeeze
 from minitorch_compile.tensor.ops.windows import Ints, int_tuple
@@ -79,13 +79,14 @@ def _averaged(name: str, ndim: int, input: Any, output_size: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def averaging(size: int, count: int) -> SparseMap:
+def averaging(size: int, count: int) -> TwoWayMap:
     """The means of overlapping parts, as a map."""
     starts, ends = parts(size, count)
     lengths = ends - starts
     tap = np.arange(max(lengths.max(initial=0), 1))[:, None]
     inside = tap < lengths
-    return SparseMap(np.where(inside, starts + tap, 0), np.where(inside, 1 / np.maximum(lengths, 1), 0))
+    weights = np.where(inside, 1 / np.maximum(lengths, 1), 0)
+    return TwoWayMap.of(SparseMap(np.where(inside, starts + tap, 0), weights), size)
 
 
 @composite(functional=True)

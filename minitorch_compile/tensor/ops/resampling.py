@@ -8,10 +8,10 @@ the derivative of the op is the op with the pairs exchanged.
 >>> import numpy as np
 >>> from minitorch_compile.tensor import tensor
 >>> halves = SparseMap(np.array([[0, 2], [1, 3]]), np.array([[0.5, 0.5], [0.5, 0.5]]))
->>> apply_map(tensor([1.0, 3.0, 5.0, 7.0]), 0, halves)
-tensor([2., 6.])
 >>> halves.transposed(4).places, halves.transposed(4).weights
 (array([[0, 0, 1, 1]]), array([[0.5, 0.5, 0.5, 0.5]]))
+>>> apply_map(tensor([1.0, 3.0, 5.0, 7.0]), 0, TwoWayMap.of(halves, 4))
+tensor([2., 6.])
 """
 
 from __future__ import annotations
@@ -47,12 +47,23 @@ class SparseMap(NamedTuple):
         return SparseMap(places, weights)
 
 
-def apply_map(input: Any, dim: int, along: SparseMap) -> Any:
+class TwoWayMap(NamedTuple):
+    """A map and its transposed."""
+
+    forth: SparseMap
+    back: SparseMap
+
+    @classmethod
+    def of(cls, forth: SparseMap, size: int) -> TwoWayMap:
+        """The map of an input of `size` elements, both ways."""
+        return cls(forth, forth.transposed(size))
+
+
+def apply_map(input: Any, dim: int, along: TwoWayMap) -> Any:
     """The map applied along `dim`. The result has the input's dtype."""
-    back = along.transposed(input.sizes[dim])
-    number = np.float64 if input.dtype.name == "float64" else np.float32
-    forth_weights, back_weights = (wrap(m.weights.astype(number)) for m in (along, back))
-    return resample(input, dim, wrap(along.places), forth_weights, wrap(back.places), back_weights)
+    number = np.float64 if input.dtype.itemsize == 8 else np.float32
+    forth_weights, back_weights = (wrap(m.weights.astype(number)) for m in along)
+    return resample(input, dim, wrap(along.forth.places), forth_weights, wrap(along.back.places), back_weights)
 
 
 @kernel_op("indexing", torch=False)
