@@ -94,7 +94,7 @@ def _median(input: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any
     flat = input.reshape(-1)
     if 0 in input.sizes:
         return full((), math.nan, dtype=input.dtype)
-    value = chosen(flat, median_index(flat, 0, ignore_nan), 0, False).values
+    value: Any = chosen(flat, median_index(flat, 0, ignore_nan), 0, False).values
     if not flat.requires_grad:
         return value
     equal = where(isnan(value), isnan(flat), flat == value.detach())
