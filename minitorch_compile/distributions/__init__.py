@@ -1,0 +1,108 @@
+"""torch.distributions: probability distributions, their samples, densities, entropies and divergences.
+
+>>> from minitorch_compile import manual_seed, tensor
+>>> _ = manual_seed(0)
+>>> d = Normal(tensor([0.0, 10.0]), 1.0)
+>>> d.sample().shape, d.log_prob(d.mean), kl_divergence(d, d)
+(torch.Size([2]), tensor([-0.9189, -0.9189]), tensor([0., 0.]))
+"""
+
+from minitorch_compile.distributions import constraints, transforms
+from minitorch_compile.distributions.bernoulli import Bernoulli
+from minitorch_compile.distributions.beta import Beta
+from minitorch_compile.distributions.binomial import Binomial
+from minitorch_compile.distributions.categorical import Categorical
+from minitorch_compile.distributions.cauchy import Cauchy
+from minitorch_compile.distributions.dirichlet import Dirichlet
+from minitorch_compile.distributions.distribution import Distribution
+from minitorch_compile.distributions.exponential import Exponential
+from minitorch_compile.distributions.gamma import Chi2, Gamma
+from minitorch_compile.distributions.geometric import Geometric
+from minitorch_compile.distributions.gumbel import Gumbel
+from minitorch_compile.distributions.half_cauchy import HalfCauchy
+from minitorch_compile.distributions.half_normal import HalfNormal
+from minitorch_compile.distributions.independent import Independent
+from minitorch_compile.distributions.inverse_gamma import InverseGamma
+from minitorch_compile.distributions.kl import kl_divergence, register_kl
+from minitorch_compile.distributions.laplace import Laplace
+from minitorch_compile.distributions.log_normal import LogNormal
+from minitorch_compile.distributions.mixture_same_family import MixtureSameFamily
+from minitorch_compile.distributions.multinomial import Multinomial
+from minitorch_compile.distributions.multivariate_normal import MultivariateNormal
+from minitorch_compile.distributions.negative_binomial import NegativeBinomial
+from minitorch_compile.distributions.normal import Normal
+from minitorch_compile.distributions.one_hot_categorical import OneHotCategorical, OneHotCategoricalStraightThrough
+from minitorch_compile.distributions.pareto import Pareto
+from minitorch_compile.distributions.poisson import Poisson
+from minitorch_compile.distributions.relaxed_bernoulli import RelaxedBernoulli
+from minitorch_compile.distributions.relaxed_categorical import RelaxedOneHotCategorical
+from minitorch_compile.distributions.studentT import StudentT
+from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
+from minitorch_compile.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    IndependentTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftmaxTransform,
+    SoftplusTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
+from minitorch_compile.distributions.uniform import Uniform
+from minitorch_compile.distributions.weibull import Weibull
+
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "Categorical",
+    "Cauchy",
+    "Chi2",
+    "ComposeTransform",
+    "Dirichlet",
+    "Distribution",
+    "ExpTransform",
+    "Exponential",
+    "Gamma",
+    "Geometric",
+    "Gumbel",
+    "HalfCauchy",
+    "HalfNormal",
+    "Independent",
+    "IndependentTransform",
+    "InverseGamma",
+    "Laplace",
+    "LogNormal",
+    "MixtureSameFamily",
+    "Multinomial",
+    "MultivariateNormal",
+    "NegativeBinomial",
+    "Normal",
+    "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+    "Pareto",
+    "Poisson",
+    "PowerTransform",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StudentT",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
+    "Uniform",
+    "Weibull",
+    "constraints",
+    "identity_transform",
+    "kl_divergence",
+    "register_kl",
+    "transforms",
+]

@@ -1,0 +1,50 @@
+"""Parameters of distributions: numbers become tensors, tensors broadcast; probabilities and log-odds.
+
+>>> broadcast_all(0.0, 1)
+(tensor(0.), tensor(1.))
+>>> from minitorch_compile.tensor import tensor
+>>> logits_to_probs(tensor([0.0, 0.0])), logits_to_probs(tensor(0.0), is_binary=True)
+(tensor([0.5000, 0.5000]), tensor(0.5000))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.tensor import Tensor, get_default_dtype, ops, tensor
+from minitorch_compile.tensor.numeric_limits import finfo
+from minitorch_compile.tensor.strides import broadcast_sizes
+
+
+def broadcast_all(*values: Any) -> tuple[Any, ...]:
+    """Tensors of one shape; numbers take the dtype of the first tensor, or the default. ValueError for others."""
+    for value in values:
+        if not isinstance(value, (Tensor, int, float)):
+            raise ValueError(f"distributions: parameters must be numbers or Tensors, got {type(value).__name__}")
+    element = next((v.dtype for v in values if isinstance(v, Tensor)), get_default_dtype())
+    tensors = [v if isinstance(v, Tensor) else tensor(v, dtype=element) for v in values]
+    sizes = broadcast_sizes(*(x.shape for x in tensors))
+    return tuple(x if x.shape == sizes else x.expand(sizes) for x in tensors)
+
+
+def clamp_probs(probs: Tensor) -> Any:
+    """Probabilities away from 0 and 1, where their logarithms would be infinite."""
+    eps = finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Any:
+    """log p, or log(p / (1 - p)) for the probability of one of two outcomes."""
+    p = clamp_probs(probs)
+    return p.log() - (-p).log1p() if is_binary else p.log()
+
+
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Any:
+    """The softmax, or the sigmoid for one of two outcomes."""
+    return ops.sigmoid(logits) if is_binary else ops.softmax(logits, -1)
+
+
+def exactly_one(probs: Any, logits: Any) -> None:
+    """ValueError unless one of both is given."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
