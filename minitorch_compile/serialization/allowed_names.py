@@ -19,7 +19,7 @@ from typing import Any
 
 from minitorch_compile.nn import Parameter
 from minitorch_compile.tensor import Size, Tensor, device
-from minitorch_compile.tensor.dtype import DTYPES, FROM_NAME, dtype
+from minitorch_compile.tensor.dtype import FROM_NAME, FROM_NUMPY, dtype
 from minitorch_compile.tensor.tensor_base import from_parts
 
 _added: list[Any] = []
@@ -85,7 +85,7 @@ ALLOWED: dict[tuple[str, str], Any] = {
     ("torch.nn.parameter", "Parameter"): Parameter,
     ("torch.storage", "UntypedStorage"): StoredDtype(None),
     **{("torch", name): StoredDtype(FROM_NAME.get(element)) for name, element in _STORAGES.items()},
-    **{("torch", element.name): element for element in DTYPES},
+    **{("torch", element.name): element for element in FROM_NUMPY.values()},
 }
 
 

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from minitorch_compile.tensor.dtype import DTYPES
+from minitorch_compile.tensor.dtype import FROM_NUMPY
 
 # safetensors' names for the dtypes, in the order in which their tensors are written: wide ones first keeps all aligned.
 _CODES = {
@@ -38,7 +38,7 @@ _CODES = {
     "int8": "I8",
     "bool": "BOOL",
 }
-_CODE_OF = {d.numpy: _CODES[d.name] for d in DTYPES if d.name in _CODES}
+_CODE_OF = {d.numpy: _CODES[d.name] for d in FROM_NUMPY.values() if d.name in _CODES}
 _DTYPE_OF = {code: element for element, code in _CODE_OF.items()}
 _ORDER = list(_CODES.values())
 HEADER_LIMIT = 100_000_000  # bytes; the reference implementation refuses longer ones, too
