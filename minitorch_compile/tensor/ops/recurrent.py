@@ -20,6 +20,7 @@ from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.blending import addcmul
 from minitorch_compile.tensor.ops.contraction import addmm, linear, mm
 from minitorch_compile.tensor.ops.dropout import dropout
 from minitorch_compile.tensor.ops.joining import cat, stack
@@ -30,7 +31,9 @@ from minitorch_compile.tensor.ops.splitting import unbind
 from minitorch_compile.tensor.ops.view import select, slice, t, transpose
 
 State = tuple[Any, ...]  # (h,), or (h, c) of an LSTM: each (sequences, hidden)
-Step = Callable[[Any, State], State]  # from the projected input of a step and the state before to the state after
+Inputs = tuple[Any, ...]  # what the input contributes to a step: one product, or two for a GRU
+Projection = Callable[[Any], Inputs]
+Step = Callable[[Inputs, State], State]  # from the state before to the state after
 
 # ---------------------------------------------------------------------------------------- cells
 #
@@ -51,21 +54,21 @@ class _Weights:
         return None if self.b_ih is None or self.b_hh is None else add(self.b_ih, self.b_hh)
 
 
-def _elman(activation: Callable[[Any], Any]) -> Callable[[_Weights], tuple[Callable[[Any], Any], Step]]:
+def _elman(activation: Callable[[Any], Any]) -> Callable[[_Weights], tuple[Projection, Step]]:
     """h' = activation(W_ih x + b_ih + W_hh h + b_hh)  (Elman 1990)."""
 
-    def layer(w: _Weights) -> tuple[Callable[[Any], Any], Step]:
+    def layer(w: _Weights) -> tuple[Projection, Step]:
         bias, recurrent = w.both_biases(), t(w.w_hh)
 
-        def step(x: Any, state: State) -> State:
-            return (activation(addmm(x, state[0], recurrent)),)
+        def step(x: Inputs, state: State) -> State:
+            return (activation(addmm(x[0], state[0], recurrent)),)
 
-        return lambda x: linear(x, w.w_ih, bias), step
+        return lambda x: (linear(x, w.w_ih, bias),), step
 
     return layer
 
 
-def _lstm(w: _Weights) -> tuple[Callable[[Any], Any], Step]:
+def _lstm(w: _Weights) -> tuple[Projection, Step]:
     """Long short-term memory (Hochreiter and Schmidhuber 1997; with projection: Sak, Senior and Beaufays 2014).
 
     i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of W_ih x + b_ih + W_hh h + b_hh;  c' = f c + i g;  h' = o tanh(c').
@@ -73,40 +76,45 @@ def _lstm(w: _Weights) -> tuple[Callable[[Any], Any], Step]:
     bias, recurrent = w.both_biases(), t(w.w_hh)
     project = None if w.w_hr is None else t(w.w_hr)
 
-    def step(x: Any, state: State) -> State:
+    def step(x: Inputs, state: State) -> State:
         h, c = state
-        size = c.sizes[1]
-        i, f, g, o = split_with_sizes_copy(addmm(x, h, recurrent), (size,) * 4, 1)
-        c = add(mul(sigmoid(f), c), mul(sigmoid(i), tanh(g)))
+        i, f, g, o = split_with_sizes_copy(addmm(x[0], h, recurrent), (c.sizes[1],) * 4, 1)
+        c = addcmul(mul(sigmoid(f), c), sigmoid(i), tanh(g))
         h = mul(sigmoid(o), tanh(c))
         return (h if project is None else mm(h, project)), c
 
-    return lambda x: linear(x, w.w_ih, bias), step
+    return lambda x: (linear(x, w.w_ih, bias),), step
 
 
-def _gru(w: _Weights) -> tuple[Callable[[Any], Any], Step]:
+def _gru(w: _Weights) -> tuple[Projection, Step]:
     """Gated recurrent unit (Cho et al. 2014), the reset gate applied after the product, as in cuDNN.
 
     r, z = sigmoid(W x + b + W' h + b');  n = tanh(W_n x + b_n + r (W'_n h + b'_n));  h' = n + z (h - n).
     """
-    recurrent = t(w.w_hh)
+    size = w.w_hh.sizes[1]
+    parts = (2 * size, size)  # both gates; the new state
+    bias, bias_new = (None, None) if w.b_ih is None else split_with_sizes_copy(w.b_ih, parts)
+    bias_h, bias_h_new = (None, None) if w.b_hh is None else split_with_sizes_copy(w.b_hh, parts)
+    bias = bias if bias_h is None else add(bias, bias_h)
+    w_ih, w_ih_new = split_with_sizes_copy(w.w_ih, parts)
+    w_hh, w_hh_new = (t(part) for part in split_with_sizes_copy(w.w_hh, parts))
 
-    def step(x: Any, state: State) -> State:
-        (h,) = state
-        sizes = (2 * h.sizes[1], h.sizes[1])
-        from_h = mm(h, recurrent) if w.b_hh is None else addmm(w.b_hh, h, recurrent)
-        (x_gates, x_new), (h_gates, h_new) = (split_with_sizes_copy(part, sizes, 1) for part in (x, from_h))
-        r, z = split_with_sizes_copy(sigmoid(add(x_gates, h_gates)), (sizes[1],) * 2, 1)
-        new = tanh(add(x_new, mul(r, h_new)))
-        return (add(new, mul(z, sub(h, new))),)
+    def step(x: Inputs, state: State) -> State:
+        (x_gates, x_new), (h,) = x, state
+        r, z = split_with_sizes_copy(sigmoid(addmm(x_gates, h, w_hh)), (size, size), 1)
+        h_new = mm(h, w_hh_new) if bias_h_new is None else addmm(bias_h_new, h, w_hh_new)
+        new = tanh(addcmul(x_new, r, h_new))
+        return (addcmul(new, z, sub(h, new)),)
 
-    return lambda x: linear(x, w.w_ih, w.b_ih), step
+    return lambda x: (linear(x, w_ih, bias), linear(x, w_ih_new, bias_new)), step
 
 
 # ---------------------------------------------------------------------------------------- the loop over time
 
 
-def _forwards(step: Step, inputs: Sequence[Any], batch_sizes: Sequence[int], state: State) -> tuple[list[Any], State]:
+def _forwards(
+    step: Step, inputs: Sequence[Inputs], batch_sizes: Sequence[int], state: State
+) -> tuple[list[Any], State]:
     """The h of every step, and the last state of every sequence. A sequence that has ended leaves the batch."""
     outputs: list[Any] = []
     ended: list[State] = []
@@ -121,7 +129,9 @@ def _forwards(step: Step, inputs: Sequence[Any], batch_sizes: Sequence[int], sta
     return outputs, state
 
 
-def _backwards(step: Step, inputs: Sequence[Any], batch_sizes: Sequence[int], first: State) -> tuple[list[Any], State]:
+def _backwards(
+    step: Step, inputs: Sequence[Inputs], batch_sizes: Sequence[int], first: State
+) -> tuple[list[Any], State]:
     """The same from the last step to the first: a shorter sequence joins the batch where it ends."""
     outputs: list[Any] = []
     state = tuple(slice(s, 0, 0, batch_sizes[-1]) for s in first)
@@ -164,7 +174,7 @@ class _Network:
             for direction, loop in enumerate(self.loops):
                 place = layer * len(self.loops) + direction
                 project, step = self.cell(self.weights[place])
-                inputs = split_with_sizes_copy(project(rows), batch_sizes)
+                inputs = list(zip(*(split_with_sizes_copy(part, batch_sizes) for part in project(rows)), strict=True))
                 outputs, final = loop(step, inputs, batch_sizes, initial[place])
                 finals.append(final)
                 directions.append(cat(outputs))
