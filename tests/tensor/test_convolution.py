@@ -118,6 +118,13 @@ def test_integers():
     assert F.conv2d(x, w).tolist() == [[[[8, 12], [20, 24]]]]
 
 
+def test_complex_gradients_are_conjugated():
+    z, w = torch.tensor([[[1 + 2j, 3 - 1j]]], requires_grad=True), torch.tensor([[[2 + 1j]]], requires_grad=True)
+    F.conv1d(z, w).real.sum().backward()
+    assert z.grad.tolist() == [[[2 - 1j, 2 - 1j]]]
+    assert w.grad.tolist() == [[[4 - 1j]]]
+
+
 @pytest.mark.parametrize("which", ["input", "weight"])
 def test_channels_last_stays_channels_last(which):
     x, w = torch.randn(2, 4, 5, 6), torch.randn(3, 4, 3, 3)
