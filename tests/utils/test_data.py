@@ -16,6 +16,7 @@ from minitorch_compile.utils.data import (
     ConcatDataset,
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
     SequentialSampler,
@@ -105,6 +106,19 @@ class TestSamplers:
         assert list(WeightedRandomSampler([0, 2.0], 3)) == [1, 1, 1]
         assert list(BatchSampler(range(5), 2, True)) == [[0, 1], [2, 3]]
         assert len(BatchSampler(range(5), 2, False)) == 3
+
+    def test_every_process_gets_its_part(self):
+        parts = [DistributedSampler(range(7), 3, rank) for rank in range(3)]
+        assert [len(p) for p in parts] == [3, 3, 3]
+        first = [i for p in parts for i in p]
+        assert set(first) == set(range(7)) and len(first) == 9
+        for part in parts:
+            part.set_epoch(1)
+        assert [i for p in parts for i in p] != first
+        dropping = [list(DistributedSampler(range(7), 3, rank, shuffle=False, drop_last=True)) for rank in range(3)]
+        assert dropping == [[0, 3], [1, 4], [2, 5]]
+        with pytest.raises(ValueError, match="Invalid rank 3"):
+            DistributedSampler(range(7), 3, 3)
 
     def test_a_generator_decides(self):
         first, second = (list(RandomSampler(range(20), generator=torch.Generator().manual_seed(s))) for s in (3, 3))

@@ -17,6 +17,7 @@ from minitorch_compile.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from minitorch_compile.utils.data.distributed import DistributedSampler
 from minitorch_compile.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -33,6 +34,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
