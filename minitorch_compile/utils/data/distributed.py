@@ -17,7 +17,7 @@ from minitorch_compile.utils.data.sampler import Sampler
 class DistributedSampler(Sampler[int]):
     """Every num_replicas-th index, from `rank` on; all processes get equally many.
 
-    For that the first indices are repeated, or, with `drop_last`, the last left out. Call `set_epoch` before each epoch,
+    For that the first indices are repeated, or, with `drop_last`, the last left out. Call `set_epoch` before an epoch,
     in all processes alike, for another order.
     """
 
