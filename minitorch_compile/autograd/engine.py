@@ -14,6 +14,7 @@ tensor(7.)
 
 from __future__ import annotations
 
+import warnings
 import heapq
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -153,15 +154,25 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
 
+    `only_inputs` is deprecated in PyTorch, too: nothing but True has been possible for long.
+
     RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
     zeros with `materialize_grads`.
     """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"
+            " parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if is_grads_batched:
         raise NotImplementedError(
             "grad: is_grads_batched=True needs vmap, which doesn't run over the tape here; call grad for each row of"
