@@ -54,12 +54,11 @@ def variations(call: Call) -> Iterator[Variation]:
 
 def outcomes(call: Call, variation: Variation) -> tuple[Outcome, Outcome]:
     """What came of the call on PyTorch and here."""
-    settings: dict[str, Any] = dict(
-        layout=variation.layout, element=variation.element, requires_grad=variation.gradients
-    )
-    return evaluate(call.text, Arguments(torch, **settings)), evaluate(
-        call.text, Arguments(minitorch_compile, **settings)
-    )
+
+    def on(library: Any) -> Outcome:
+        return evaluate(call.text, Arguments(library, variation.layout, variation.element, variation.gradients))
+
+    return on(torch), on(minitorch_compile)
 
 
 def difference(theirs: Outcome, ours: Outcome, random: bool) -> str | None:

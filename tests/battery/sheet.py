@@ -66,9 +66,11 @@ def names_called(text: str) -> set[str]:
     """
     found: set[str] = set()
     for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Subscript):
+            found.add("getitem")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner, name = ast.unparse(node.func.value), node.func.attr
-            found.add(name)
+            found.add(name.strip("_") if name == "__setitem__" else name)
             if owner == "F":
                 found.add(f"F.{name}")
             if owner.startswith("torch."):
