@@ -1,0 +1,17 @@
+"""The layers, a file for each family. What `nn` has of them can be had from here too, as in PyTorch.
+
+>>> from minitorch_compile import nn
+>>> nn.modules.Linear is nn.Linear
+True
+"""
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """A layer by its name in `nn`: there is one list of them, and it is there."""
+    from minitorch_compile import nn
+
+    if name in nn.__all__:
+        return getattr(nn, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
