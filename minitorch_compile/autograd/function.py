@@ -56,10 +56,22 @@ class Function:
             " mode AD."
         )
 
+    @staticmethod
+    def vjp(ctx: Any, *grads: Any) -> Any:
+        """Another name under which backward may be defined."""
+        raise NotImplementedError("define backward")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: a Function is called through `apply`."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd"
+            " function with static forward method, and call it as MyFunction.apply(...)."
+        )
+
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Runs forward, and leaves a node behind if a tensor among the arguments requires grad."""
-        ctx = FunctionNode(cls.__name__, cls.backward, args)
+        ctx = FunctionNode(cls.__name__, cls.backward if cls.vjp is Function.vjp else cls.vjp, args)
         ctx.new_gradients = cls.new_gradients
         setup = getattr(cls, "setup_context", None)
         with no_grad():
@@ -73,6 +85,17 @@ class Function:
         if watchers:
             tell(ctx)
         return outputs if several else outputs[0]
+
+
+class InplaceFunction(Function):
+    """A Function with an `inplace` flag, from before `ctx.mark_dirty`; old programs still derive from it."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+FunctionCtx = FunctionNode
 
 
 class Undifferentiable(Node):

@@ -58,6 +58,9 @@ class FunctionNode(Node):
                 )
         self._saved = tensors
 
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Does nothing: there is no forward mode that would ask for them."""
+
     def mark_non_differentiable(self, *outputs: Any) -> None:
         """These outputs will not require grad."""
         self._non_differentiable = {id(x) for x in outputs}

@@ -24,6 +24,16 @@ from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
 Group = dict[str, Any]
 
 
+class _RequiredParameter:
+    """Stands for a default that there isn't."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
 def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """A `step` with the hooks around it: those before may replace its arguments."""
 
@@ -90,6 +100,8 @@ class Optimizer(OptimizerHooks):
         if names:
             group["param_names"] = names
         for name, default in self.defaults.items():
+            if default is required and name not in group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             group.setdefault(name, default)
         self.param_groups.append(group)
 

@@ -25,6 +25,7 @@ from minitorch_compile.tensor.printing import to_text
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 from minitorch_compile.tensor.tensor_conversions import TensorConversions
+from minitorch_compile.tensor.tensor_gradient import TensorGradient
 from minitorch_compile.tensor.tensor_properties import TensorProperties
 from minitorch_compile.tensor.tensor_resizing import TensorResizing
 
@@ -86,7 +87,7 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
 
 
 @with_op_methods
-class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties):
+class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties, TensorGradient):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor

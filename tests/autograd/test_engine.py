@@ -300,3 +300,24 @@ def test_zero_sized_tensors_have_gradients_too():
     x = zeros(0, 3, requires_grad=True)
     (x * 2).sum().backward()
     assert x.grad.shape == (0, 3)
+
+
+class TestAssigningGrad:
+    def test_it_must_look_like_the_tensor(self):
+        x = leaf(1.0, 2.0)
+        x.grad = ones(2)
+        with pytest.raises(RuntimeError, match=r"gradient of size '\[3\]' to a tensor of size '\[2\]'"):
+            x.grad = ones(3)
+        with pytest.raises(RuntimeError, match="dtype torch.float64 to a tensor of dtype torch.float32"):
+            x.grad = ones(2).double()
+        with pytest.raises(TypeError, match="expected to be a Tensor or None but got grad of type int"):
+            x.grad = 3
+        with pytest.raises(RuntimeError, match="its own grad"):
+            x.grad = x
+        assert x.grad.tolist() == [1, 1]
+
+    def test_deleting_it(self):
+        x = leaf(1.0)
+        x.grad = ones(1)
+        del x.grad
+        assert x.grad is None

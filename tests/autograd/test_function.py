@@ -273,3 +273,28 @@ class TestErrors:
         (g,) = grad(Once.apply(x), x, create_graph=True)
         with pytest.raises(RuntimeError, match="differentiate twice"):
             g.backward()
+
+
+def test_a_function_is_called_through_apply():
+    class Old(Function):
+        def forward(self, x):
+            return x
+
+    with pytest.raises(RuntimeError, match="non-static forward method is deprecated"):
+        Old()(tensor([1.0]))
+
+
+def test_backward_may_be_called_vjp():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_forward(x)
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx, g):
+            return g * 2
+
+    x = tensor([1.0], requires_grad=True)
+    Double.apply(x).backward()
+    assert x.grad.item() == 2
