@@ -14,8 +14,8 @@ tensor(7.)
 
 from __future__ import annotations
 
-import warnings
 import heapq
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
