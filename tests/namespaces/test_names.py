@@ -1,0 +1,80 @@
+"""Small namespaces: versions, jit, hub, types, settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.version import TorchVersion
+
+
+@pytest.mark.parametrize("older", ["1.7", "2.2", "2.12.1", "1.10.0+cu113", (1, 8)])
+def test_versions_compare_by_their_numbers(older: object) -> None:
+    assert torch.__version__ > older
+    assert torch.__version__ >= older
+    assert not torch.__version__ < older
+    assert TorchVersion("2.0.1") <= "2.0.1+cpu"
+    assert torch.version.cuda is None
+    assert torch.__version__.split(".")[0] == "2"
+
+
+def test_scripted_functions_are_the_functions() -> None:
+    @torch.jit.script
+    def swish(x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sigmoid(x)
+
+    class Net(torch.nn.Module):
+        @torch.jit.ignore
+        def group_matcher(self) -> dict[str, str]:
+            return {}
+
+        @torch.jit.export
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x if torch.jit.is_scripting() else swish(x)
+
+    net = Net()
+    assert torch.jit.script(net) is net
+    assert torch.jit.trace(net, torch.ones(1)) is net
+    assert torch.equal(net(torch.ones(2)), swish(torch.ones(2)))
+    with pytest.raises(NotImplementedError, match="state_dict"):
+        torch.jit.save(net, "net.pt")
+
+
+def test_pretrained_weights_are_found_where_pytorch_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    folder = tmp_path / "hub" / "checkpoints"
+    folder.mkdir(parents=True)
+    torch.save({"w": torch.ones(1)}, folder / "net-1234.pth")
+    assert torch.hub.load_state_dict_from_url("https://example.org/a/net-1234.pth?x=1", progress=False)["w"] == 1
+    with pytest.raises(FileNotFoundError, match="nothing is downloaded"):
+        torch.utils.model_zoo.load_url("https://example.org/other.pth")
+    with pytest.raises(NotImplementedError, match="not downloaded"):
+        torch.hub.load("pytorch/vision", "resnet18")
+
+
+def test_typename_and_default_types() -> None:
+    assert torch.typename(torch.ones(1)) == "torch.FloatTensor"
+    assert torch.typename(torch.nn.Linear) == "torch.nn.modules.linear.Linear"
+    torch.set_default_tensor_type(torch.DoubleTensor)
+    assert torch.ones(1).dtype is torch.float64
+    torch.set_default_tensor_type("torch.FloatTensor")
+    assert torch.ones(1).dtype is torch.float32
+    with pytest.raises(RuntimeError, match="no GPU"):
+        torch.set_default_tensor_type("torch.cuda.FloatTensor")
+
+
+def test_names_that_pytorchs_own_modules_offer_are_where_programs_look() -> None:
+    from minitorch_compile import as_torch
+
+    with as_torch.installed():
+        from torch.nn.common_types import _size_2_t
+        from torch.nn.modules.utils import _ntuple, _pair
+        from torch.nn.parallel import DataParallel
+        from torch.types import Number
+
+    assert (_pair(1), _ntuple(3)(2)) == ((1, 1), (2, 2, 2))
+    assert isinstance(1, _size_2_t.__args__[0])
+    assert isinstance(1.5, Number)
+    assert DataParallel is torch.nn.DataParallel

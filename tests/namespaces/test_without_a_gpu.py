@@ -1,0 +1,77 @@
+"""What programs ask about GPUs, mixed precision and switches has the answers PyTorch gives on a machine without any."""
+
+from __future__ import annotations
+
+import pytest
+
+import minitorch_compile as torch
+
+
+def test_programs_that_ask_stay_on_the_cpu() -> None:
+    device = torch.device(
+        "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    )
+    assert device.type == "cpu"
+    assert (torch.cuda.device_count(), torch.cuda.memory_allocated(), torch.cuda.is_initialized()) == (0, 0, False)
+    torch.cuda.manual_seed_all(0)
+    torch.cuda.empty_cache()
+
+
+@pytest.mark.parametrize("name", ["current_device", "synchronize", "get_device_name", "get_device_properties"])
+def test_programs_that_do_not_ask_are_told(name: str) -> None:
+    with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+        getattr(torch.cuda, name)(*([0] if name.startswith("get") else []))
+    with pytest.raises(RuntimeError, match="cuda"):
+        torch.ones(1).cuda()
+
+
+def test_switches_can_be_set() -> None:
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.deterministic = False
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.set_float32_matmul_precision("high")
+    assert torch.get_float32_matmul_precision() == "high"
+    torch.set_float32_matmul_precision("highest")
+    torch.use_deterministic_algorithms(True)
+    assert torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(False)
+    with pytest.raises(RuntimeError, match="expected one of"):
+        torch.set_float32_matmul_precision("low")
+    with pytest.raises(RuntimeError, match="made on the CPU"):
+        torch.set_default_device("cuda")
+
+
+def test_mixed_precision_for_a_gpu_warns_and_is_off() -> None:
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.warns(UserWarning, match="not available"):
+        scaler = torch.cuda.amp.GradScaler()
+    with pytest.warns(UserWarning, match="CUDA is not available"), torch.cuda.amp.autocast():
+        loss = model(torch.ones(1, 2)).sum()
+    assert loss.dtype is torch.float32
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    before = model.weight.clone()
+    scaler.step(optimizer)
+    scaler.update()
+    assert not torch.equal(model.weight, before)
+    assert (scaler.is_enabled(), scaler.get_scale(), scaler.state_dict()) == (False, 1.0, {})
+
+
+def test_mixed_precision_on_the_cpu_is_refused_unless_off() -> None:
+    with pytest.raises(NotImplementedError, match="enabled=False"):
+        torch.autocast("cpu", dtype=torch.float16)
+
+    @torch.autocast("cpu", enabled=False)
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return 2 * x
+
+    assert double(torch.ones(1)).item() == 2
+
+
+def test_data_parallel_calls_the_one_module() -> None:
+    model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+    assert list(model.state_dict()) == ["module.weight", "module.bias"]
+    assert torch.equal(model(torch.ones(1, 2)), model.module(torch.ones(1, 2)))
+    with pytest.raises(RuntimeError, match="no GPUs"):
+        torch.nn.DataParallel(torch.nn.Linear(2, 1), device_ids=[0, 1])
