@@ -205,7 +205,7 @@ class FactoryOp(Op):
 
     def eager(self, *bound: Any) -> TensorBase:
         result = np.asarray(self.kernel(*bound))
-        return wrap(result) if result.flags.c_contiguous else wrap_as(result, self.meta_rule(*bound).strides)
+        return wrap_as(result, self.meta_rule(*bound).strides) if "stride" in self.parameters else wrap(result)
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         assert self._rule is not None

@@ -33,6 +33,8 @@ from minitorch_compile.tensor.quiet import quietly, silence
 from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
+# Ops in which PyTorch takes a number as a constant of the formula, and not as a 0-d operand.
+CONSTANT_NUMBERS = frozenset(("clamp", "pow"))
 NUMBERS = (bool, int, float, complex, np.generic)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
@@ -111,9 +113,15 @@ class PointwiseOp(Op):
         result = object.__new__(TensorBase.concrete)  # as wrap_row_major does
         sizes = input.sizes
         result._array, result.sizes = value, sizes
-        result.strides = contiguous_strides(sizes) if 1 in sizes or 0 in sizes else input.strides
+        result.strides = self._row_major_strides(input, other) if 1 in sizes or 0 in sizes else input.strides
         result.dtype = element if value.dtype is array.dtype else FROM_NUMPY[value.dtype]
         return result
+
+    def _row_major_strides(self, input: TensorBase, other: Any) -> Sequence[int]:
+        """The result's strides where sizes 0 or 1 leave them open: row-major, but a number lets odd ones be."""
+        if other is _ABSENT or isinstance(other, TensorBase):
+            return contiguous_strides(input.sizes)
+        return elementwise_strides(input.sizes, self._layouts((input, other)))
 
     def eager(self, *bound: Any) -> TensorBase:
         arrays = list(bound)
@@ -123,7 +131,7 @@ class PointwiseOp(Op):
             value = bound[i]
             if isinstance(value, TensorBase):
                 array = value.array
-                if not array.flags.c_contiguous:
+                if not array.flags.c_contiguous or value.strides != contiguous_strides(value.sizes):
                     layouts.append(i)
                 arrays[i] = array if array.dtype == target else self._convert(array, target)
             elif value is not None:
@@ -147,7 +155,14 @@ class PointwiseOp(Op):
         return wrap_as(result, elementwise_strides(result.shape, self._layouts(bound)))
 
     def _layouts(self, bound: Sequence[Any]) -> list[tuple[Sequence[int], Sequence[int]]]:
-        return [(bound[i].sizes, bound[i].strides) for i in self.tensor_parameters if isinstance(bound[i], TensorBase)]
+        """The (sizes, strides) of the operands. A number is a 0-d one, except where PyTorch takes it as a constant."""
+        layouts: list[tuple[Sequence[int], Sequence[int]]] = []
+        for i in self.tensor_parameters[: len(bound)]:
+            if isinstance(bound[i], TensorBase):
+                layouts.append((bound[i].sizes, bound[i].strides))
+            elif bound[i] is not None and self.name not in CONSTANT_NUMBERS:
+                layouts.append(((), ()))
+        return layouts
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         layouts = self._layouts(bound)

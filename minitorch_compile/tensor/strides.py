@@ -167,20 +167,37 @@ def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 def elementwise_strides(sizes: Ints, operands: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Ints:
     """The strides of a new pointwise result: dense, in the order of dimensions that the operands already have.
 
-    `operands` are (sizes, strides) pairs; the first with an opinion decides. Source: PyTorch's TensorIterator.
+    `operands` are (sizes, strides) pairs, ((), ()) for a number; the first with an opinion decides. Source: PyTorch's
+    TensorIterator, where operands of one shape are a case of their own (its "fast setup").
     """
-    same = [strides for shape, strides in operands if tuple(shape) == sizes]
-    if all(is_contiguous(shape, strides) for shape, strides in operands) or len(sizes) < 2:
+    if len(sizes) < 2 or all(tuple(strides) == contiguous_strides(tuple(shape)) for shape, strides in operands):
         return contiguous_strides(sizes)
-    if len(same) == len(operands) and all(s == same[0] for s in same) and is_dense(sizes, same[0]):
-        return tuple(same[0])
-    expanded = [(expand_strides(shape, strides, sizes)) for shape, strides in operands]
-    order = _fastest_first(sizes, expanded)
+    first = tuple(operands[0][1])
+    if all(tuple(shape) == sizes for shape, _ in operands):
+        if all(is_contiguous(sizes, strides) for _, strides in operands):
+            return contiguous_strides(sizes)
+        if all(tuple(strides) == first for _, strides in operands) and is_dense(sizes, first):
+            return _last_channel_fastest(sizes, first)
+    order = _fastest_first(sizes, [expand_strides(shape, strides, sizes) for shape, strides in operands])
+    if order == list(range(len(sizes) - 1, -1, -1)):
+        return contiguous_strides(sizes)
     result, step = [0] * len(sizes), 1
     for dim in order:
         result[dim] = step
-        step *= max(sizes[dim], 1)
+        step *= sizes[dim]
     return tuple(result)
+
+
+def _last_channel_fastest(sizes: Ints, strides: Ints) -> Ints:
+    """The strides themselves, but those of size-1 dimensions as channels_last has them if that is how elements lie."""
+    if len(sizes) == 4:
+        step, last = 1, [0, 0, 0, 0]
+        for dim in (1, 3, 2, 0):
+            last[dim] = step
+            step *= sizes[dim]
+        if all(n == 1 or a == b for n, a, b in zip(sizes, strides, last, strict=True)):
+            return tuple(last)
+    return strides
 
 
 def _fastest_first(sizes: Ints, operand_strides: Sequence[Ints]) -> list[int]:
