@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from minitorch_compile.dynamo.control import disable
 from minitorch_compile.optim.functional import AdagradState, adagrad
 from minitorch_compile.optim.fused import count_up, fused_adagrad
 from minitorch_compile.optim.optimizer import Group
@@ -65,9 +66,13 @@ class Adagrad(RuleOptimizer):
                 self.state[p].update(self.initial_state(p, group))
 
     def update(self, group: Group, params: list[Tensor]) -> None:
-        if not group["fused"]:
+        if group["fused"]:
+            self._update_fused(group, params)
+        else:
             super().update(group, params)
-            return
+
+    @disable(reason="a native call")
+    def _update_fused(self, group: Group, params: list[Tensor]) -> None:
         states = [self.state_of(p, group) for p in params]
         fused_adagrad(params, [p.grad for p in params], states, **self.rule_options(group))
         for p in params:

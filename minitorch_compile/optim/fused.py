@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.dynamo.control import disable
 from minitorch_compile.tensor import Tensor, float32, float64, ops
 
 Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
@@ -101,6 +102,7 @@ def fused_adagrad(
     run(fused_kernels.adagrad_step, rows, numbers)
 
 
+@disable(reason="a native call")
 def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Sequence[float]]) -> None:
     """Calls a kernel for rows of tensors that are written to, all but the second: the gradient.
 

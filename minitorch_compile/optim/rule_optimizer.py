@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from minitorch_compile.dynamo.control import disable
 from minitorch_compile.optim.functional.rule import Rule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.tensor import Tensor, tensor
@@ -57,12 +58,20 @@ class RuleOptimizer(Optimizer):
         raise NotImplementedError(f"{type(self).__name__}: define initial_state(p, group)")
 
     def update(self, group: Group, params: list[Tensor]) -> None:
+        if self.counters and not group.get("capturable"):
+            self._update_uncompiled(group, params)
+        else:
+            self._update(group, params)
+
+    def _update(self, group: Group, params: list[Tensor]) -> None:
         rule = type(self).rule
         states = [self.state_of(p, group) for p in params]
         new_params, new_states = rule(params, [p.grad for p in params], states, **self.rule_options(group))
         store(params, new_params)
         for p, new in zip(params, new_states, strict=True):
             self._remember(p, new)
+
+    _update_uncompiled = disable(_update, reason="a step count that is a number; capturable=True keeps it a tensor")
 
     def rule_options(self, group: Group) -> dict[str, Any]:
         """The options of a group as the rule's keyword arguments."""
