@@ -136,9 +136,10 @@ def native_batch_norm(input: Array, weight: Array | None, bias: Array | None, ep
     """(out, mean, variance): each channel (dimension 1) shifted to mean 0 and scaled to variance 1, then by weight and
     bias. The variance is the biased one; both statistics have size 1 in all other dimensions."""
     axes = tuple(d for d in range(input.ndim) if d != 1)
-    mean = input.mean(axes, keepdims=True, dtype=input.dtype)
+    count = input.dtype.type(input.size // max(input.shape[1], 1))
+    mean = np.sum(input, axes, keepdims=True) / count
     out = input - mean
-    variance = np.mean(out * out, axes, keepdims=True, dtype=input.dtype)
+    variance = np.sum(out * out, axes, keepdims=True) / count
     scale = 1 / np.sqrt(variance + input.dtype.type(eps))
     channel = (-1, *[1] * (input.ndim - 2))
     out *= scale if weight is None else scale * weight.reshape(channel)
