@@ -27,6 +27,7 @@ from minitorch_compile.tensor.dtype import (
     get_default_dtype,
     promote_types,
 )
+from minitorch_compile.tensor.numeric_limits import iinfo
 from minitorch_compile.tensor.placement import on_device, placed
 from minitorch_compile.tensor.tensor_base import TensorBase, from_numpy, wrap
 
@@ -172,7 +173,7 @@ def _converted(array: np.ndarray, target: dtype) -> np.ndarray:
             raise ValueError("Overflow when unpacking long long: an integer doesn't fit into 64 bits")
         raise TypeError(f"tensor: can't make a tensor of elements of type {array.dtype}; expected numbers or bools")
     if 0 < target.category < FLOATING and array.size:
-        limits = np.iinfo(target.numpy)
+        limits = iinfo(target)
         low, high = (limits.min if target.is_signed else -limits.max), limits.max
         if not (np.isfinite(array).all() and array.min() >= low and array.max() <= high):
             raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")

@@ -107,7 +107,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def as_subclass(self, cls: type) -> Any:
         """An instance of a subclass of Tensor over the same storage, with the same history."""
-        result = object.__new__(cls)
+        result: Any = object.__new__(cls)
         result.__dict__.update(self.__dict__, storage=self.storage)
         return result
 

@@ -109,7 +109,8 @@ def arange(
 
 @arange.shape_rule
 def _arange_rule(start: Scalar | None, end: Scalar | None, step: Scalar, dtype: dtype | None) -> tuple[Ints, dtype]:
-    first, last = (0, start) if end is None else (0 if start is None else start, end)
+    first: Any = 0 if end is None or start is None else start
+    last: Any = start if end is None else end
     if not all(isinstance(v, (bool, int, float, np.generic)) for v in (first, last, step)):
         raise TypeError(f"arange(): start, end and step must be numbers, got {first!r}, {last!r}, {step!r}")
     if step == 0:
@@ -208,7 +209,7 @@ def scalar_tensor(s: Scalar, *, dtype: dtype | None = None, **placement: Any) ->
 
 
 def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, TensorBase) else value
+    return value.array.item() if isinstance(value, TensorBase) else value
 
 
 @composite()
@@ -254,19 +255,20 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtype | None
 @composite()
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
     """The rows and columns of the elements on and below a diagonal, in row-major order: sizes (2, count)."""
-    return _places(np.tri(*_matrix("tril_indices", row, col), offset, bool), dtype, placement)
+    return _places(_lower("tril_indices", row, col, offset), dtype, placement)
 
 
 @composite()
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
     """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
-    return _places(~np.tri(*_matrix("triu_indices", row, col), offset - 1, bool), dtype, placement)
+    return _places(~_lower("triu_indices", row, col, offset - 1), dtype, placement)
 
 
-def _matrix(name: str, row: int, col: int) -> Ints:
+def _lower(name: str, row: int, col: int, offset: int) -> Array:
+    """Where a matrix is on or below the diagonal."""
     if row < 0 or col < 0:
         raise RuntimeError(f"{name}: row and col must be non-negative, got {row} and {col}")
-    return row, col
+    return np.tri(row, col, offset, dtype=np.bool_)
 
 
 def _places(mask: Array, dtype: dtype, placement: dict[str, Any]) -> Any:

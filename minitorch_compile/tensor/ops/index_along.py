@@ -13,7 +13,7 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import int32, int64
 from minitorch_compile.tensor.op import Scalar, Tensor
-from minitorch_compile.tensor.ops.copies import contiguous
+from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import scatter_reduce
 from minitorch_compile.tensor.ops.indexing import index as index_op
@@ -93,7 +93,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
             " dimension(s)."
         )
     places = _places("index_fill", input, dim, index)
-    number = value.to(input.dtype) if isinstance(value, TensorBase) else full((), value, input.dtype)
+    number = to(value, input.dtype) if isinstance(value, TensorBase) else full((), value, input.dtype)
     return reshape(index_put(_at_least_vector(input), places, number), tuple(input.sizes))
 
 

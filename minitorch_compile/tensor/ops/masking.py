@@ -16,6 +16,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import BOOL, INTEGER, bool_, dtype
+from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.indexing import index, index_put
@@ -81,8 +82,10 @@ def _as_element(value: Scalar, element: dtype) -> Scalar:
     """A number that doesn't widen the dtype. RuntimeError if the dtype can't hold it."""
     if element.category == BOOL:
         return bool(value)
+    if element.is_complex:
+        return value
     finite = math.isfinite(value)
-    largest = np.iinfo(element.numpy).max if element.category == INTEGER else np.finfo(element.numpy).max
+    largest = iinfo(element).max if element.category == INTEGER else finfo(element).max
     if (element.category == INTEGER and not finite) or (finite and abs(value) > largest + 1):
         raise RuntimeError(f"masked_fill: value cannot be converted to type {element.name} without overflow: {value}")
     return int(value) if element.category == INTEGER else value

@@ -101,7 +101,7 @@ def repeat_interleave(
                 f" input.size({dim}) = {n}"
             )
         return index_select(input, at, repeated_positions(repeats))
-    count = int(repeats)  # type: ignore[arg-type]  # also a tensor of one element
+    count = int(repeats)  # also a tensor of one element
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, got {count}")
     copies = expand(unsqueeze(input, at + 1), (*input.sizes[: at + 1], count, *input.sizes[at + 1 :]))
