@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import index
 
 Ints = tuple[int, ...]
 
@@ -67,7 +68,7 @@ def wrap_dims(dim: int | Sequence[int] | None, ndim: int) -> Ints:
     """The dimensions that a reduction's `dim` names, sorted; None and an empty sequence mean all of them."""
     if dim is None:
         return tuple(range(ndim))
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = (dim,) if isinstance(dim, int) else (index(dim),) if hasattr(dim, "__index__") else tuple(dim)
     if not dims:
         return tuple(range(ndim))
     wrapped = [wrap_dim(d, ndim) for d in dims]

@@ -166,6 +166,12 @@ def test_integers_to_negative_powers_of_a_tensor_round_toward_zero() -> None:
     assert (torch.tensor([2, 1, -1, -1, 3]) ** torch.tensor([-1, -2, -1, -2, 2])).tolist() == [0, 1, -1, 1, 9]
 
 
+def test_integers_refuse_a_fractional_alpha() -> None:
+    for op in (torch.add, torch.sub):
+        with pytest.raises(RuntimeError, match="alpha must not be a floating point number"):
+            op(torch.tensor([1]), torch.tensor([1]), alpha=1.5)
+
+
 def test_squares_of_bools_are_integers() -> None:
     assert torch.tensor([True, False]).square().dtype is torch.int64
 

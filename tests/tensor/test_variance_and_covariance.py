@@ -59,6 +59,23 @@ def test_numpy_names_of_parameters() -> None:
     assert torch.add(x, x2=x).tolist() == (x + x).tolist()
 
 
+def test_dimensions_may_be_numpy_integers_and_integer_tensors() -> None:
+    x = from_numpy(ARRAY)
+    for dim in (np.int64(1), torch.tensor(1)):
+        assert x.sum(dim).shape == (2, 4) and torch.std(x, dim).shape == (2, 4)
+
+
+def test_closeness_of_integers_bools_and_infinities() -> None:
+    assert torch.isclose(torch.tensor([1, 5]), torch.tensor([2, 9]), atol=1).tolist() == [True, False]
+    assert torch.isclose(torch.tensor([True]), torch.tensor([False])).tolist() == [False]
+    infinite = torch.tensor([float("inf"), -float("inf"), 1.0])
+    assert torch.isclose(infinite, torch.tensor([float("inf"), float("inf"), 1.0])).tolist() == [True, False, True]
+    with pytest.raises(RuntimeError, match="rtol must be"):
+        torch.allclose(infinite, infinite, rtol=-1.0)
+    with pytest.raises(TypeError, match="must be Tensor, not float"):
+        torch.isclose(infinite, 1.0)
+
+
 def test_reductions_that_skip_nan() -> None:
     array = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, 2.0]])
     x = from_numpy(array)

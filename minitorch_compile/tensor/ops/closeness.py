@@ -10,25 +10,39 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.dtype import FLOATING, get_default_dtype
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import abs, eq, isnan, le, logical_and, logical_or, lt
 from minitorch_compile.tensor.ops.reduction import all
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 @composite(methods=True)
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves; NaN only if `equal_nan`."""
+    """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves; NaN only if `equal_nan`.
+
+    RuntimeError for different dtypes, and for negative tolerances.
+    """
+    _check_tensor("isclose", other)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"isclose: {input.dtype} did not match {other.dtype}; convert one of them with .to(dtype)")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     same = eq(input, other)
-    if equal_nan and input.dtype.category >= FLOATING:
-        same = logical_or(same, logical_and(isnan(input), isnan(other)))
     if input.dtype.category < FLOATING:
-        return logical_or(same, le(abs(input - other), atol + rtol * abs(other)))
-    finite = lt(abs(other), float("inf"))  # an infinite tolerance would be no tolerance
-    return logical_or(same, logical_and(finite, le(abs(input - other), atol + rtol * abs(other))))
+        input, other = input.to(get_default_dtype()), other.to(get_default_dtype())
+    elif equal_nan:
+        same = logical_or(same, logical_and(isnan(input), isnan(other)))
+    difference = abs(input - other)
+    finite = lt(difference, float("inf"))  # an infinite tolerance would be no tolerance
+    return logical_or(same, logical_and(finite, le(difference, atol + abs(rtol * other))))
+
+
+def _check_tensor(name: str, other: Any) -> None:
+    if not isinstance(other, TensorBase):
+        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
 
 
 @composite(methods=True)
@@ -40,6 +54,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
 @composite(methods=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and elements, as a Python bool."""
+    _check_tensor("equal", other)
     return input.sizes == other.sizes and bool(all(eq(input, other)))
 
 

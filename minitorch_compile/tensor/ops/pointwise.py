@@ -31,9 +31,17 @@ def add(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     """input + alpha * other."""
     if alpha == 1:
         return np.add(input, other)
-    if input.dtype == np.bool_:
+    if input.dtype == np.bool_ and isinstance(alpha, bool | int):
         return np.logical_or(input, other) if alpha else np.logical_or(input, False)
+    _check_alpha(input.dtype, alpha)
     return np.add(input, other * input.dtype.type(alpha))
+
+
+def _check_alpha(element: np.dtype, alpha: Scalar) -> None:
+    if element.kind in "iub" and isinstance(alpha, float):
+        raise RuntimeError(
+            f"For integral input tensors, argument alpha must not be a floating point number, got {alpha}"
+        )
 
 
 class SubtractionOp(PointwiseOp):
@@ -50,6 +58,8 @@ def sub(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Arra
     """input - alpha * other. RuntimeError for bool tensors, as in PyTorch."""
     if isinstance(other, bool) or isinstance(input, bool) or np.result_type(input, other).kind == "b":
         raise _no_subtraction()
+    if alpha != 1:
+        _check_alpha(np.result_type(input, other), alpha)
     return np.subtract(input, other if alpha == 1 else other * np.result_type(input, other).type(alpha))
 
 
