@@ -46,6 +46,12 @@ def test_any_number_of_dimensions_has_constant_borders():
     assert F.pad(torch.tensor([1]), (1, 0), value=2.7).tolist() == [2, 1]
 
 
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_borders_wider_than_what_negative_ones_leave(mode):
+    with pytest.raises(RuntimeError, match=r"pad: .* dimension 2"):
+        F.pad(torch.ones(1, 1, 2), (3, -2), mode)
+
+
 def test_padding_is_a_copy_even_of_nothing():
     x = torch.ones(1, 1, 3)
     for mode in NUMPY_MODES:
@@ -95,6 +101,12 @@ def test_resized_as_in_pytorch(x, how, expected):
         actual = F.interpolate(x.to(element), **how)
         assert actual.dtype is element
         assert actual.flatten().tolist() == pytest.approx(expected, abs=tolerance)
+
+
+def test_a_scale_factor_that_changes_no_size_changes_nothing():
+    x = torch.arange(6.0).view(1, 1, 6)
+    for mode in ("nearest", "linear", "area"):
+        assert torch.equal(F.interpolate(x, scale_factor=1.1, mode=mode), x)
 
 
 def test_bytes_are_rounded_and_kept_in_range():

@@ -152,7 +152,7 @@ def test_without_a_batch_dimension(pool):
     assert torch.equal(pool(x, 2), pool(x[None], 2)[0])
 
 
-@pytest.mark.parametrize("pool", [F.max_pool2d, F.avg_pool2d])
+@pytest.mark.parametrize("pool", [F.max_pool2d, F.avg_pool2d, lambda x, k: F.adaptive_max_pool2d(x, 3)])
 def test_channels_last_stays_channels_last(pool):
     x = torch.randn(2, 3, 4, 4)
     actual = pool(x.to(memory_format=torch.channels_last), 2)
@@ -164,6 +164,11 @@ X = torch.ones(2, 4, 6, 6)
 REFUSED = {
     "three sizes for two dimensions": (lambda: F.max_pool2d(X, (2, 2, 2)), RuntimeError, "list of 2 values"),
     "too much padding": (lambda: F.max_pool2d(X, 2, padding=2), RuntimeError, "at most half of effective kernel size"),
+    "too much padding for a dilated kernel": (
+        lambda: F.max_pool2d(X, 2, padding=2, dilation=3),
+        RuntimeError,
+        "at most half of effective kernel size",
+    ),
     "stride 0": (lambda: F.max_pool2d(X, 2, 0), RuntimeError, "stride must be positive"),
     "dilation 0": (lambda: F.max_pool2d(X, 2, dilation=0), RuntimeError, "dilation must be positive"),
     "an empty result": (lambda: F.max_pool2d(X, 7), RuntimeError, "Output size is too small"),

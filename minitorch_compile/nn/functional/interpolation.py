@@ -40,9 +40,11 @@ def step_between(size: int, out: int, scale_factor: float | None, align_corners:
     return 1.0 / scale_factor if scale_factor else size / out
 
 
-def _nearest(size: int, out: int, step: Any, exact: bool) -> SparseMap:
-    number = np.arange(out).astype(step.dtype)
-    places = np.floor((number + step.dtype.type(0.5)) * step if exact else number * step).astype(np.int64)
+def _nearest(size: int, out: int, step: float, exact: bool) -> SparseMap:
+    number, single = np.arange(out), np.float32  # whatever the image's dtype, as in PyTorch
+    if not exact and out == 2 * size:
+        return SparseMap(number[None] // 2, np.ones((1, out)))
+    places = np.floor((number.astype(single) + single(0.5 if exact else 0)) * single(step)).astype(np.int64)
     return SparseMap(np.minimum(places, size - 1)[None], np.ones((1, out)))
 
 
@@ -101,9 +103,11 @@ def taps_for(
 ) -> TwoWayMap | None:
     """The map from `size` to `out` elements, None if it changes nothing. Places are computed in the precision that
     PyTorch uses."""
+    if size == out and not antialias and mode not in ("bicubic", "nearest-exact"):
+        return None  # even if a scale factor says otherwise
     step = np.asarray(step_between(size, out, scale_factor, align_corners), np.float64 if double else np.float32)[()]
     if mode in ("nearest", "nearest-exact"):
-        forth = _nearest(size, out, step, mode == "nearest-exact")
+        forth = _nearest(size, out, float(step), mode == "nearest-exact")
     elif antialias and mode == "bicubic":
         forth = _antialiased(size, out, float(step), 2, lambda x: cubic_curve(x, -0.5))
     elif antialias:

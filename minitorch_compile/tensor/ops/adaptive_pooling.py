@@ -21,6 +21,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.memory_format import suggested_format
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.average_pooling import avg_pool
 from minitorch_compile.tensor.ops.gathering import gather
@@ -138,7 +139,9 @@ def _largest_of_unequal_parts(x: Any, sizes: Ints, out: Ints) -> tuple[Any, Any]
     places = gather(expand(numbers, (*x.sizes[:2], *numbers.sizes)), ndim + 2, chosen)
     places = reshape(places, (*x.sizes[:2], int(np.prod(out))))
     values = gather(flat, 2, places)
-    return tuple(reshape(found, (*x.sizes[:2], *out)) for found in (values, places))
+    order = suggested_format(x.sizes, x.strides)
+    values, places = (reshape(found, (*x.sizes[:2], *out)) for found in (values, places))
+    return values.contiguous(memory_format=order), places.contiguous(memory_format=order)
 
 
 @composite()

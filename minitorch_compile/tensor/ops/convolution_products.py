@@ -288,4 +288,4 @@ def _input_grad_rule(
     dilation: Ints,
     groups: int,
 ) -> TensorBase:
-    return empty_fake(input_sizes, None, grad.dtype)
+    return empty_fake(input_sizes, _memory_order(tuple(input_sizes), grad, weight), grad.dtype)

@@ -18,7 +18,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.memory_format import strides_in, suggested_format
+from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.turning import flip
@@ -138,19 +138,28 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     for dim, (before, after) in enumerate(around):
         if before > 0 or after > 0:
             result = _MODES[mode](result, dim, max(before, 0), max(after, 0))
-    return result if result is not input else input.clone()
+    order = contiguous_format if mode == "circular" else suggested_format(input.sizes, input.strides)
+    return (result if result is not input else input.clone()).contiguous(memory_format=order)
 
 
 def _check_borders(input: Any, around: Sequence[tuple[int, int]], mode: str) -> None:
-    for dim, (n, (before, after)) in enumerate(zip(input.sizes, around, strict=True)):
-        if (before or after) and n == 0:
+    for dim, (size, (before, after)) in enumerate(zip(input.sizes, around, strict=True)):
+        if not before and not after:
+            continue
+        n, most = size + min(before, 0) + min(after, 0), max(before, after)
+        if n <= 0 < most:
             raise RuntimeError(f"pad: Expected a non-empty dimension {dim} to pad, got sizes {list(input.sizes)}")
-        if mode == "reflect" and max(before, after) >= n:
+        if mode == "reflect" and most >= n > 0:
             raise RuntimeError(
                 "pad: Padding size should be less than the corresponding input dimension, but got: padding"
                 f" {(before, after)} at dimension {dim} of input {list(input.sizes)}"
             )
-        if mode == "circular" and max(before, after) > n:
+        if n < 0:
+            raise RuntimeError(
+                f"pad: the negative padding {(before, after)} takes more than there is at dimension {dim} of input"
+                f" {list(input.sizes)}"
+            )
+        if mode == "circular" and most > n:
             raise RuntimeError(
                 f"pad: Padding value causes wrapping around more than once: {(before, after)} at dimension {dim} of"
                 f" input {list(input.sizes)}"

@@ -33,7 +33,9 @@ def check_window(name: str, kernel: Ints, stride: Ints, padding: Ints, dilation:
             raise RuntimeError(f"{name}: {label} must be positive, got {values}")
     if min(padding) < 0:
         raise RuntimeError(f"{name}: pad must be non-negative, but got padding={padding}")
-    if any(2 * p > d * (k - 1) + 1 for p, k, d in zip(padding, kernel, dilation, strict=True)):
+    # PyTorch counts the gaps of a dilated kernel in one dimension only.
+    widths = [dilation[0] * (kernel[0] - 1) + 1] if len(kernel) == 1 else kernel
+    if any(2 * p > width for p, width in zip(padding, widths, strict=True)):
         raise RuntimeError(
             f"{name}: pad should be at most half of effective kernel size, but got padding={padding},"
             f" kernel_size={kernel} and dilation={dilation}"
