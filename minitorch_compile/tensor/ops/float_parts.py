@@ -3,16 +3,18 @@
 >>> from minitorch_compile.tensor import tensor
 >>> isfinite(tensor([1.0, float("inf"), float("nan")])), frac(tensor([1.25, -1.25]))
 (tensor([ True, False, False]), tensor([ 0.2500, -0.2500]))
->>> frexp(tensor(6.0))
-Frexp(mantissa=tensor(0.7500), exponent=tensor(3, dtype=torch.int32))
+>>> mantissa, exponent = frexp(tensor(6.0))
+>>> mantissa, exponent
+(tensor(0.7500), tensor(3, dtype=torch.int32))
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import alias, composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, get_default_dtype, int32
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
@@ -109,13 +111,6 @@ def frac(input: Tensor) -> Any:
     return sub(input, trunc(input))
 
 
-class Frexp(NamedTuple):
-    """What frexp returns: mantissa * 2 ** exponent is the number."""
-
-    mantissa: TensorBase
-    exponent: TensorBase
-
-
 @kernel_op("pointwise", torch=False)
 def frexp_parts(input: Array) -> tuple[Array, Array]:
     """The mantissa, in (-1, -0.5] or [0.5, 1) or 0, and the int32 exponent of each float."""
@@ -132,9 +127,9 @@ def _frexp_rule(input: TensorBase) -> tuple[TensorBase, TensorBase]:
 
 
 @composite(methods=True)
-def frexp(input: Tensor) -> Frexp:
+def frexp(input: Tensor) -> Any:
     """(mantissa, exponent) with input = mantissa * 2 ** exponent. RuntimeError for integers."""
-    return Frexp(*frexp_parts(input))
+    return return_types.frexp(*frexp_parts(input))
 
 
 @composite(methods=True, inplace=True)

@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.construct import tensor
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import BOOL, FLOATING, int32, int64
@@ -89,13 +90,6 @@ def _histc_rule(input: TensorBase, bins: int = 100, min: Scalar = 0, max: Scalar
     return empty_fake([bins], None, input.dtype)
 
 
-class Histogram(NamedTuple):
-    """What histogram returns."""
-
-    hist: TensorBase
-    bin_edges: TensorBase
-
-
 @composite(methods=True)
 def histogram(
     input: Tensor,
@@ -104,7 +98,7 @@ def histogram(
     range: tuple[float, float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
-) -> Histogram:
+) -> Any:
     """(hist, bin_edges): how many elements, or what weight, each bin has. `bins` is a number or the edges.
 
     `density` divides by the total and the widths. RuntimeError for integers.
@@ -114,7 +108,7 @@ def histogram(
     edges: Any = bins.array if isinstance(bins, TensorBase) else bins
     weights = None if weight is None else weight.array.reshape(-1)
     counts, found = np.histogram(input.array.reshape(-1), edges, range, density, weights)
-    return Histogram(tensor(counts, dtype=input.dtype), tensor(found, dtype=input.dtype))
+    return return_types.histogram(tensor(counts, dtype=input.dtype), tensor(found, dtype=input.dtype))
 
 
 # ------------------------------------------------------------------------------------------ finding bins

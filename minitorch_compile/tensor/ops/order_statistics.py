@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import float32, float64, int64
 from minitorch_compile.tensor.op import Array, Tensor
@@ -20,7 +21,7 @@ from minitorch_compile.tensor.ops.blending import lerp
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import gather
 from minitorch_compile.tensor.ops.pointwise import ceil, clamp, floor, isnan, logical_not, round, where
-from minitorch_compile.tensor.ops.reduction import ValuesIndices, amax, any, sum
+from minitorch_compile.tensor.ops.reduction import amax, any, sum
 from minitorch_compile.tensor.ops.sorting import chosen, sort
 from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -90,11 +91,12 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 def _median(input: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any:
     if dim is not None:
-        return chosen(input, median_index(input, dim, ignore_nan), dim, keepdim)
+        result = return_types.nanmedian if ignore_nan else return_types.median
+        return result(*chosen(input, median_index(input, dim, ignore_nan), dim, keepdim))
     flat = input.reshape(-1)
     if 0 in input.sizes:
         return full((), math.nan, dtype=input.dtype)
-    value: Any = chosen(flat, median_index(flat, 0, ignore_nan), 0, False).values
+    value: Any = chosen(flat, median_index(flat, 0, ignore_nan), 0, False)[0]
     if not flat.requires_grad:
         return value
     equal = where(isnan(value), isnan(flat), flat == value.detach())
@@ -102,9 +104,9 @@ def _median(input: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any
 
 
 @composite(methods=True)
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """(values, indices) of the most frequent element along `dim`, the smallest of equals."""
-    return chosen(input, mode_index(input, dim), dim, keepdim)
+    return return_types.mode(*chosen(input, mode_index(input, dim), dim, keepdim))
 
 
 # ------------------------------------------------------------------------------------------ quantiles

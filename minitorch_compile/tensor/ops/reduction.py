@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite, kernel_op, reduction
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
 from minitorch_compile.tensor.op import Array, Tensor
@@ -135,48 +136,34 @@ argmax.shape_rule(_arg_rule)
 argmin.shape_rule(_arg_rule)
 
 
-class ValuesIndices(NamedTuple):
-    """What max and min over one dimension return."""
-
-    values: TensorBase
-    indices: TensorBase
-
-
 def _extreme(
-    reduce: Any, arg: Any, elementwise: Any, input: TensorBase, dim: Any, keepdim: bool, other: Any
-) -> TensorBase | ValuesIndices:
+    reduce: Any, arg: Any, elementwise: Any, result: Any, input: TensorBase, dim: Any, keepdim: bool, other: Any
+) -> Any:
     if other is not None or isinstance(dim, TensorBase):
         return elementwise(input, dim if other is None else other)
     if dim is None:
         return reduce(input)
     indices = arg(input, dim, True)
     values = gathering.gather(input, dim, indices)
-    return ValuesIndices(values, indices) if keepdim else ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
+    return result(values, indices) if keepdim else result(values.squeeze(dim), indices.squeeze(dim))
 
 
 @composite(methods=True)
 def max(input: Tensor, dim: object = None, keepdim: bool = False, *, other: Tensor | None = None) -> object:
     """The largest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like maximum."""
-    return _extreme(amax, argmax, pointwise.maximum, input, dim, keepdim, other)
+    return _extreme(amax, argmax, pointwise.maximum, return_types.max, input, dim, keepdim, other)
 
 
 @composite(methods=True)
 def min(input: Tensor, dim: object = None, keepdim: bool = False, *, other: Tensor | None = None) -> object:
     """The smallest of all elements; with `dim`, (values, indices) over that dimension; with a tensor, like minimum."""
-    return _extreme(amin, argmin, pointwise.minimum, input, dim, keepdim, other)
-
-
-class MinMax(NamedTuple):
-    """What aminmax returns."""
-
-    min: TensorBase
-    max: TensorBase
+    return _extreme(amin, argmin, pointwise.minimum, return_types.min, input, dim, keepdim, other)
 
 
 @composite(methods=True)
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """(min, max) of all elements or over `dim`."""
-    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    return return_types.aminmax(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
 # -------------------------------------------------------------------------------------------------- of some elements

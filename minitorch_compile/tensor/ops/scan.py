@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, int64
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
@@ -19,7 +20,7 @@ from minitorch_compile.tensor.ops import view
 from minitorch_compile.tensor.ops.gathering import gather
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.pointwise import logical_xor, mul, sub
-from minitorch_compile.tensor.ops.reduction import ValuesIndices, sum
+from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -94,17 +95,17 @@ def _running_extreme_rule(input: TensorBase, dim: int, largest: bool) -> TensorB
 
 
 @composite(methods=True)
-def cummax(input: Tensor, dim: int) -> ValuesIndices:
+def cummax(input: Tensor, dim: int) -> Any:
     """(values, indices) of the largest element up to and with each along `dim`."""
     indices = running_extreme_indices(input, dim, True)
-    return ValuesIndices(gather(input, dim, indices), indices)
+    return return_types.cummax(gather(input, dim, indices), indices)
 
 
 @composite(methods=True)
-def cummin(input: Tensor, dim: int) -> ValuesIndices:
+def cummin(input: Tensor, dim: int) -> Any:
     """(values, indices) of the smallest element up to and with each along `dim`."""
     indices = running_extreme_indices(input, dim, False)
-    return ValuesIndices(gather(input, dim, indices), indices)
+    return return_types.cummin(gather(input, dim, indices), indices)
 
 
 # ------------------------------------------------------------------------------------------ differences, areas

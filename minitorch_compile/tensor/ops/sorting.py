@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_, int64
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.gathering import gather
-from minitorch_compile.tensor.ops.reduction import ValuesIndices
 from minitorch_compile.tensor.strides import elementwise_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -45,10 +45,10 @@ def _argsort_rule(input: TensorBase, dim: int = -1, descending: bool = False, st
 
 
 @composite(methods=True)
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> ValuesIndices:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """(values, indices): the elements along `dim` in order, and where they stood. NaN is the largest."""
     indices = argsort(input, dim, descending, stable)
-    return ValuesIndices(gather(input, dim, indices), indices)
+    return return_types.sort(gather(input, dim, indices), indices)
 
 
 @composite(methods=True)
@@ -86,15 +86,15 @@ def _topk_rule(input: TensorBase, k: int, dim: int, largest: bool) -> TensorBase
 
 
 @composite(methods=True)
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesIndices:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """(values, indices) of the k largest elements along `dim`, or the smallest. They come in order, also if `sorted` is
     False, which allows any. RuntimeError unless k <= size."""
     indices = topk_indices(input, k, dim, largest)
-    return ValuesIndices(gather(input, dim, indices), indices)
+    return return_types.topk(gather(input, dim, indices), indices)
 
 
 @composite(methods=True)
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """(values, indices) of the k-th smallest element along `dim`, k >= 1. RuntimeError if there are fewer than k."""
     at = wrap_dim(dim, len(input.sizes))
     size = input.sizes[at] if input.sizes else 1
@@ -102,10 +102,11 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
         raise IndexError(f"kthvalue(): Expected reduction dim {at} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}: k = {k}, size {size}")
-    return chosen(input, argsort(input, dim).narrow(at, k - 1, 1) if input.sizes else argsort(input), dim, keepdim)
+    place = argsort(input, dim).narrow(at, k - 1, 1) if input.sizes else argsort(input)
+    return return_types.kthvalue(*chosen(input, place, dim, keepdim))
 
 
-def chosen(input: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
-    """The elements that indices of size 1 along `dim` name, with that dimension or without."""
+def chosen(input: Any, indices: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """(values, indices) of the elements that indices of size 1 along `dim` name, with that dimension or without."""
     values = gather(input, dim, indices)
-    return ValuesIndices(values, indices) if keepdim else ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
