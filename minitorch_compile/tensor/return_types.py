@@ -24,7 +24,7 @@ def return_type(name: str, *fields: str) -> Any:
 
 
 def _text(result: Any) -> str:
-    items = ",\n".join(f"{field}={value}" for field, value in zip(result._fields, result, strict=True))
+    items = ",\n".join(f"{field}={value!r}" for field, value in zip(result._fields, result, strict=True))
     return f"torch.return_types.{type(result).__name__}(\n{items})"
 
 
