@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from minitorch_compile.nn.module_tree import ModuleTree
+from minitorch_compile.nn.uninitialized import is_lazy
 from minitorch_compile.tensor import Tensor, dtype, no_grad, ops
 from minitorch_compile.tensor.dtype import FLOATING, float16, float32, float64
 
@@ -35,12 +36,16 @@ class ModuleConversion(ModuleTree):
                 module._apply(fn)
         with no_grad():
             for param in self._parameters.values():
-                if param is not None:
+                if is_lazy(param):
+                    param.converted(fn)  # type: ignore[union-attr]
+                elif param is not None:
                     param.data = fn(param.data)
                     if param.grad is not None:
                         param.grad = fn(param.grad)
             for name, buffer in self._buffers.items():
-                if buffer is not None:
+                if is_lazy(buffer):
+                    buffer.converted(fn)  # type: ignore[union-attr]
+                elif buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
 

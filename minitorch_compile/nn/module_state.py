@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from minitorch_compile.autograd.hooks import RemovableHandle
 from minitorch_compile.nn.module_tree import ModuleTree
 from minitorch_compile.nn.parameter import Parameter
+from minitorch_compile.nn.uninitialized import is_lazy
 from minitorch_compile.tensor import Tensor, no_grad
 
 EXTRA = "_extra_state"
@@ -169,6 +170,10 @@ class ModuleState(ModuleTree):
                 missing_keys.append(prefix + name)
                 continue
             value = state_dict[prefix + name]
+            if is_lazy(value) and is_lazy(tensor):
+                continue
+            if is_lazy(tensor) and isinstance(value, Tensor):
+                tensor.materialize(value.shape)
             problem = _mismatch(prefix + name, tensor, value)
             if problem:
                 error_msgs.append(problem)
