@@ -232,7 +232,7 @@ def test_a_cached_transform_gives_back_the_very_tensor():
     assert transform.inv(transform(x)) is x
 
 
-# ------------------------------------------------------------------------------------------------ gradients, divergences
+# ----------------------------------------------------------------------------------------------- gradients, divergences
 
 
 @pytest.mark.parametrize("name", [n for n in CONTINUOUS if n not in ("uniform",)])
