@@ -75,7 +75,7 @@ from minitorch_compile.tensor.construct import (
     asarray,
     frombuffer,
 )
-from minitorch_compile.tensor.dtype import can_cast, complex64, complex128
+from minitorch_compile.tensor.dtype import bfloat16, can_cast, complex128, complex64
 from minitorch_compile.tensor.exchange import from_dlpack
 from minitorch_compile.tensor.inplace_functions import (
     abs_,
@@ -687,6 +687,7 @@ __all__ = [
     "bartlett_window",
     "batch_norm",
     "bernoulli",
+    "bfloat16",
     "bilinear",
     "bincount",
     "binomial",
@@ -894,6 +895,7 @@ __all__ = [
     "int32",
     "int64",
     "int8",
+    "interop",
     "inverse",
     "is_autocast_available",
     "is_autocast_enabled",
@@ -1189,5 +1191,4 @@ __all__ = [
     "zero_",
     "zeros",
     "zeros_like",
-    "interop",
 ]

@@ -35,7 +35,7 @@ from minitorch_compile.prims.decomposition_table import refusal_of, rule_of
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import dispatch
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.dtype import DTYPES, dtype
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -46,17 +46,17 @@ Keep = Collection[Op] | Callable[[Op, tuple[Any, ...]], bool]
 
 
 def beyond_prims(op: Op, args: tuple[Any, ...]) -> bool:
-    """Whether a call can't be written in prims: the op refuses to be decomposed, or it computes with complex numbers.
+    """Whether a call can't be written in prims: the op refuses to be decomposed, or computes in complex or bfloat16.
 
     A backend that keeps such calls runs them as they are, between what it compiles.
     """
-    return refusal_of(op) is not None or any(_is_complex(leaf) for leaf in tree_leaves(args))
+    return refusal_of(op) is not None or any(_has_no_kernels(leaf) for leaf in tree_leaves(args))
 
 
-def _is_complex(value: Any) -> bool:
-    if isinstance(value, TensorBase):
-        return value.dtype.is_complex
-    return isinstance(value, complex) or (isinstance(value, dtype) and value.is_complex)
+def _has_no_kernels(value: Any) -> bool:
+    """Whether kernels can't be generated for what has this argument."""
+    element = value.dtype if isinstance(value, TensorBase) else value
+    return isinstance(value, complex) or (isinstance(element, dtype) and element not in DTYPES)
 
 
 class Decomposer(Tracer):

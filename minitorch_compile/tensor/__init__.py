@@ -9,6 +9,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.construct import as_tensor, tensor
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import (
+    bfloat16,
     bool_,
     dtype,
     float16,
@@ -43,6 +44,7 @@ __all__ = [
     "Tensor",
     "arange",
     "as_tensor",
+    "bfloat16",
     "bool_",
     "default_generator",
     "device",

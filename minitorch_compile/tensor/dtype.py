@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import ml_dtypes
 import numpy as np
 
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
@@ -33,7 +34,7 @@ class dtype:
         self.category = category
         self.is_floating_point = category == FLOATING
         self.is_complex = category == COMPLEX
-        self.is_signed = self.numpy.kind in "ifc"
+        self.is_signed = category >= FLOATING or self.numpy.kind == "i"
 
     def to_complex(self) -> dtype:
         """The complex dtype whose parts are of this dtype; that of a complex dtype is itself. RuntimeError for
@@ -61,6 +62,7 @@ class dtype:
 float64 = dtype("float64", np.float64, FLOATING)
 float32 = dtype("float32", np.float32, FLOATING)
 float16 = dtype("float16", np.float16, FLOATING)
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, FLOATING)  # computed in float32, then rounded: see rounding.py
 int64 = dtype("int64", np.int64, INTEGER)
 int32 = dtype("int32", np.int32, INTEGER)
 int16 = dtype("int16", np.int16, INTEGER)
@@ -71,8 +73,8 @@ complex128 = dtype("complex128", np.complex128, COMPLEX)
 complex64 = dtype("complex64", np.complex64, COMPLEX)
 
 DTYPES = (float64, float32, float16, int64, int32, int16, int8, uint8, bool_)  # those that kernels compute in
-COMPLEX_DTYPES = (complex128, complex64)
-FROM_NUMPY = {d.numpy: d for d in (*DTYPES, *COMPLEX_DTYPES)}
+STORED_DTYPES = (*DTYPES, bfloat16, complex128, complex64)
+FROM_NUMPY = {d.numpy: d for d in STORED_DTYPES}
 FROM_NAME = {d.name: d for d in FROM_NUMPY.values()} | {
     "cdouble": complex128,
     "cfloat": complex64,
@@ -129,6 +131,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         return promote_types(a.to_complex(), b.to_complex())
     if a.category != b.category:
         return a if a.category > b.category else b
+    if {a, b} == {float16, bfloat16}:
+        return float32
     return FROM_NUMPY[np.promote_types(a.numpy, b.numpy)]
 
 

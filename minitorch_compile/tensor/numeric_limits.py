@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from minitorch_compile.tensor.dtype import FLOATING, INTEGER, dtype, get_default_dtype
@@ -28,12 +29,12 @@ class finfo:
             raise TypeError(f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type!r}")
         if element.category < FLOATING:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle {element}")
-        limits: Any = np.finfo(element.numpy)
+        limits: Any = ml_dtypes.finfo(element.numpy)
         self.dtype = str(limits.dtype)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(limits.resolution)
+        self.resolution = 10.0 ** -int(limits.precision)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name):g}" for name in ("resolution", "min", "max", "eps"))

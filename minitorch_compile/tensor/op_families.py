@@ -23,6 +23,7 @@ from minitorch_compile.tensor.op import Op, holds_fake
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
+from minitorch_compile.tensor.rounding import WIDE, computes_in, rounded, widened
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.strides import wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -78,11 +79,12 @@ class ReductionOp(Op):
 
     def eager(self, *bound: Any) -> TensorBase:
         dims, result = self._dims(bound), self._result_dtype(bound)
-        array = bound[0].array
+        array = widened(bound[0].array)
         if self._dtype_at is not None:
-            array = array.astype(result.numpy, copy=False)
+            array = array.astype(computes_in(result), copy=False)
         value = quietly(self.kernel, array, dims, *bound[2:])
-        return wrap(np.ascontiguousarray(np.asarray(value, dtype=result.numpy)).reshape(np.shape(value)))
+        value = np.asarray(value).astype(result.numpy, copy=False)
+        return wrap(np.ascontiguousarray(value).reshape(np.shape(value)))
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         dims, keepdim = self._dims(bound), bound[self._position["keepdim"]]
@@ -154,10 +156,15 @@ class KernelOp(Op):
             arrays[i] = _to_arrays(bound[i], self, i)
         result = quietly(self.kernel, *arrays)
         if self.shape_depends_on_data:
-            return tuple(wrap(np.asarray(r)) for r in result) if isinstance(result, tuple) else wrap(result)
+            element = bound[0].dtype
+            return (
+                tuple(wrap(_narrowed(r, element)) for r in result)
+                if isinstance(result, tuple)
+                else wrap(_narrowed(result, element))
+            )
         if isinstance(result, tuple):
-            return tuple(wrap_as(np.asarray(r), p.strides) for r, p in zip(result, promised, strict=True))
-        return wrap_as(np.asarray(result), promised.strides)
+            return tuple(wrap_as(rounded(r, p.dtype), p.strides) for r, p in zip(result, promised, strict=True))
+        return wrap_as(rounded(result, promised.dtype), promised.strides)
 
     def meta_rule(self, *bound: Any) -> Any:
         if self._rule is None:
@@ -165,9 +172,15 @@ class KernelOp(Op):
         return self._rule(*bound)
 
 
+def _narrowed(result: Any, element: dtype) -> np.ndarray:
+    """A result among whose elements are those of an argument: they get back its dtype."""
+    array = np.asarray(result)
+    return rounded(array, element) if array.dtype == WIDE else array
+
+
 def _to_arrays(value: Any, op: Op, position: int) -> Any:
     if isinstance(value, TensorBase):
-        return value.array
+        return widened(value.array)
     if isinstance(value, (list, tuple)):
         return [_to_arrays(item, op, position) for item in value]
     if value is None:

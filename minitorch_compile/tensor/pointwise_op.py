@@ -20,6 +20,7 @@ from minitorch_compile.tensor.dtype import (
     FLOATING,
     FROM_NUMPY,
     INTEGER,
+    bfloat16,
     bool_,
     dtype,
     dtype_of_scalar,
@@ -30,6 +31,7 @@ from minitorch_compile.tensor.dtype import (
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Array, Op, find
 from minitorch_compile.tensor.quiet import quietly, silence
+from minitorch_compile.tensor.rounding import computes_in, rounded
 from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
@@ -90,6 +92,8 @@ class PointwiseOp(Op):
         if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
             return None
         element = input.dtype
+        if element is bfloat16:
+            return None
         if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
             return None
         try:
@@ -125,7 +129,8 @@ class PointwiseOp(Op):
 
     def eager(self, *bound: Any) -> TensorBase:
         arrays = list(bound)
-        target = self.common_dtype(bound).numpy
+        common = self.common_dtype(bound)
+        target = computes_in(common)
         layouts = []
         for i in self.tensor_parameters:
             value = bound[i]
@@ -137,6 +142,8 @@ class PointwiseOp(Op):
             elif value is not None:
                 arrays[i] = number_as(value, target)
         result = np.asarray(self._run_kernel(bound, arrays))
+        if common is bfloat16:
+            result = rounded(result, self.result_dtype(bound))
         if any(result is a for a in arrays):
             result = result.copy()
         return wrap(result) if not layouts else self._in_layout_of(bound, result)

@@ -16,6 +16,7 @@ import numpy as np
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import (
     as_dtype,
+    bfloat16,
     bool_,
     complex64,
     complex128,
@@ -32,6 +33,7 @@ from minitorch_compile.tensor.dtype import (
 from minitorch_compile.tensor.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
 from minitorch_compile.tensor.memory_format import preserve_format
 from minitorch_compile.tensor.placement import on_device
+from minitorch_compile.tensor.rounding import widened
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -53,14 +55,17 @@ class TensorConversions(TensorBase):
         """The single element as a Python number. RuntimeError if there are more or none."""
         if numel(self.sizes) != 1:
             raise RuntimeError(f"a Tensor with {numel(self.sizes)} elements cannot be converted to Scalar")
-        return self.array.item()
+        return widened(self.array).item()
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""
-        return self.array.tolist()
+        return widened(self.array).tolist()
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
-        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force`."""
+        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force`; TypeError for
+        bfloat16, which NumPy doesn't have."""
+        if self.dtype is bfloat16:
+            raise TypeError("Got unsupported ScalarType BFloat16: NumPy has no such dtype; convert with .float() first")
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self.array
@@ -76,6 +81,7 @@ class TensorConversions(TensorBase):
     float = _converter(float32)
     double = _converter(float64)
     half = _converter(float16)
+    bfloat16 = _converter(bfloat16)
     cfloat = _converter(complex64)
     cdouble = _converter(complex128)
     long = _converter(int64)

