@@ -67,7 +67,7 @@ class CompiledFunction:
             node = CompiledNode(self, self._edges(arguments), saved)
             for index, (position, _) in enumerate(self.tangents):
                 x = outputs[position]
-                x.requires_grad, x.grad_fn, x.output_index = True, node, index
+                x._requires_grad, x.grad_fn, x.output_index = True, node, index
         return outputs
 
     def _edges(self, arguments: Sequence[Any]) -> tuple[Edge, ...]:

@@ -25,7 +25,7 @@ def gradient_edge(x: Any) -> Edge:
     node = x.grad_fn
     if node is not None:
         return node, x.output_index
-    if not x.requires_grad:
+    if not x._requires_grad:
         return NO_EDGE
     edge = x.accumulator
     if edge is None:

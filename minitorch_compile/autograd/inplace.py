@@ -88,7 +88,7 @@ def _old_value(target: Any) -> Any:
     """A copy of what is about to be overwritten, with the old history."""
     copy = below_tape(ops.clone, (target,), {})
     copy.grad_fn, copy.output_index = gradient_edge(target)
-    copy.requires_grad = copy.grad_fn is not None
+    copy._requires_grad = copy.grad_fn is not None
     return copy
 
 

@@ -78,7 +78,7 @@ class OpNode(Node):
         for position in self.derivative.keeps_for_others:
             value = parameters[position]
             if isinstance(value, TensorBase):
-                if requiring > value.requires_grad:
+                if requiring > value._requires_grad:
                     self._keep(value)
                 else:
                     parameters[position] = _look_of(value)
@@ -199,7 +199,7 @@ class MissingDerivative(Node):
 
 def _look_of(x: Any) -> Any:
     """What stands for a tensor of which no value is needed: a leaf itself, which the graph keeps in any case."""
-    return x if x.requires_grad and x.grad_fn is None else Layout(x)
+    return x if x._requires_grad and x.grad_fn is None else Layout(x)
 
 
 def twin(x: Any) -> Any:

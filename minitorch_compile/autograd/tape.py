@@ -40,7 +40,7 @@ class RecordingTape:
             _attach(out, node)
             node.keep_output(out)
         elif out.dtype.category >= FLOATING:
-            out.requires_grad = True
+            out._requires_grad = True
             out.grad_fn = node
             if derivative.keeps_out is not NOTHING:
                 node.keep_output(out)

@@ -159,7 +159,7 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]
         (_layout_check(x, "sizes", names), "sizes", str(tuple(x.sizes))),
         (_layout_check(x, "strides", names), "strides", str(tuple(x.strides))),
         (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
-        (f"{{0}}.requires_grad is {bool(x.requires_grad)}", "requires_grad", str(bool(x.requires_grad))),
+        (f"{{0}}._requires_grad is {bool(x.requires_grad)}", "requires_grad", str(bool(x.requires_grad))),
         (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
     ]
     if x.requires_grad and not _is_parameter(x):  # a parameter is always a leaf

@@ -130,7 +130,7 @@ def any_requires_grad(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
     """
     for arg in args:
         if isinstance(arg, TensorBase):
-            if arg.requires_grad:
+            if arg._requires_grad:
                 return True
             base = arg.base
             if base is not None and base.rewritten != arg.base_rewritten:

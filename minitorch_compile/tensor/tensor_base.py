@@ -55,8 +55,9 @@ class TensorBase:
     """
 
     concrete: Any  # the class that ops return: tensor_class.py sets it to Tensor
-    requires_grad: bool = False
-    grad: Any = None
+    requires_grad: bool  # tensor_gradient.py checks what is assigned; it is kept in the attribute below
+    _requires_grad: bool = False
+    grad: Any
     grad_fn: Any = None
     output_index: int = 0  # which output of grad_fn this tensor is
     accumulator: Any = None  # of a leaf: the end of the edges that lead to it

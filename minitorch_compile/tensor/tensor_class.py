@@ -17,7 +17,6 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.exchange import TensorExchange
-from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops.subscripts import without_masks
@@ -145,7 +144,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         """Takes the tensor itself out of the recorded graph. RuntimeError for a view; use detach()."""
         if self.base is not None and self.requires_grad:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-        self.requires_grad, self.grad_fn, self.output_index = False, None, 0
+        self._requires_grad, self.grad_fn, self.output_index = False, None, 0
         return self
 
     @property
@@ -224,15 +223,6 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Asks for gradients. RuntimeError for integers, and for switching off what a recorded operation made."""
-        if requires_grad and self.storage.is_inference and not state.inference:
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        if requires_grad and self.dtype.category < FLOATING:
-            raise RuntimeError(f"only Tensors of floating point dtype can require gradients, got {self.dtype}")
-        if not requires_grad and self.grad_fn is not None:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
-                " subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
         self.requires_grad = requires_grad
         return self
 

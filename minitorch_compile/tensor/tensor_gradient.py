@@ -1,4 +1,6 @@
-"""`.grad`: where the gradients of a leaf add up. What is assigned must look like the tensor.
+"""`.requires_grad` and `.grad`: whether a tensor takes part in differentiation, and where a leaf's gradients add up.
+
+What is assigned to `grad` must look like the tensor; only leaves can be told not to take part.
 
 >>> from minitorch_compile.tensor import ones
 >>> x = ones(2)
@@ -12,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
@@ -19,6 +23,28 @@ class TensorGradient(TensorBase):
     """The part of Tensor that holds a gradient."""
 
     _grad: Any = None
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if value and (self.dtype.category < FLOATING or (self.storage.version < 0 and not state.inference)):
+            raise self._never_differentiated()
+        if not value and self.grad_fn is not None:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
+                " subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        self._requires_grad = bool(value)
+
+    def _never_differentiated(self) -> Exception:
+        """The error for a tensor that can't require grad."""
+        if self.storage.is_inference:
+            return RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        return RuntimeError(f"only Tensors of floating point and complex dtype can require gradients, got {self.dtype}")
 
     @property
     def grad(self) -> Any:

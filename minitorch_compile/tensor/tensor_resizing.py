@@ -31,7 +31,7 @@ class TensorResizing(TensorBase):
         if self.requires_grad and self.grad_fn is None:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         self.sizes, self.strides, self.offset, self._array = view.sizes, view.strides, view.offset, None
-        self.requires_grad, self.grad_fn, self.output_index = view.requires_grad, view.grad_fn, view.output_index
+        self._requires_grad, self.grad_fn, self.output_index = view.requires_grad, view.grad_fn, view.output_index
         self.storage.version += 1
         return self
 

@@ -321,3 +321,30 @@ class TestAssigningGrad:
         x.grad = ones(1)
         del x.grad
         assert x.grad is None
+
+
+class TestLeafRules:
+    def test_only_a_leaf_can_be_told_not_to_require_grad(self):
+        x = leaf(1.0)
+        y = x * 2
+        with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+            y.requires_grad = False
+        with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+            y.requires_grad_(False)
+        y.requires_grad = True
+        x.requires_grad = False
+        assert not (x * 2).requires_grad
+
+    def test_integers_have_no_gradient(self):
+        x = tensor([1, 2])
+        with pytest.raises(RuntimeError, match="only Tensors of floating point and complex dtype"):
+            x.requires_grad = True
+        with pytest.raises(RuntimeError, match="floating point"):
+            tensor([1, 2], requires_grad=True)
+        x.requires_grad = False
+
+    def test_detaching_in_place_makes_a_leaf(self):
+        y = leaf(1.0) * 2
+        y.detach_()
+        assert y.is_leaf
+        assert not y.requires_grad
