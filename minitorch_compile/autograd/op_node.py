@@ -27,7 +27,7 @@ from minitorch_compile.autograd.node import (
 )
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.device import CPU
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch import contexts, stacks
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -113,7 +113,7 @@ class OpNode(Node):
     def _keep_result(self, out: Any) -> Any:
         """The result owns its node, so a node that owned its result would keep both alive until the garbage collector
         finds the cycle: it gets a twin. A tracer, though, knows values by identity."""
-        kept = out if stacks.modes else twin(out)
+        kept = out if contexts and stacks.modes else twin(out)
         self.kept.append((kept, kept.storage.version))
         return kept
 

@@ -18,7 +18,7 @@ from minitorch_compile.autograd.node import Node
 from minitorch_compile.autograd.op_node import MissingDerivative, OpNode
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.dispatch import below_tape, register_tape, stacks
+from minitorch_compile.tensor.dispatch import below_tape, contexts, register_tape, stacks
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -31,7 +31,7 @@ class RecordingTape:
         """The op's result, with a node behind it."""
         if op.kind == "inplace":
             return record_inplace(op, args, kwargs)
-        out = _unrecorded(op, args, kwargs) if stacks.modes else op.run(args, kwargs)
+        out = _unrecorded(op, args, kwargs) if contexts and stacks.modes else op.run(args, kwargs)
         derivative = DERIVATIVES.get(op)
         if derivative is None:
             return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))
