@@ -42,8 +42,6 @@ def step_between(size: int, out: int, scale_factor: float | None, align_corners:
 
 def _nearest(size: int, out: int, step: float, exact: bool) -> SparseMap:
     number, single = np.arange(out), np.float32  # whatever the image's dtype, as in PyTorch
-    if not exact and out == 2 * size:
-        return SparseMap(number[None] // 2, np.ones((1, out)))
     places = np.floor((number.astype(single) + single(0.5 if exact else 0)) * single(step)).astype(np.int64)
     return SparseMap(np.minimum(places, size - 1)[None], np.ones((1, out)))
 
@@ -103,7 +101,7 @@ def taps_for(
 ) -> TwoWayMap | None:
     """The map from `size` to `out` elements, None if it changes nothing. Places are computed in the precision that
     PyTorch uses."""
-    if size == out and not antialias and mode not in ("bicubic", "nearest-exact"):
+    if size == out and mode.endswith("linear") and not antialias:
         return None  # even if a scale factor says otherwise
     step = np.asarray(step_between(size, out, scale_factor, align_corners), np.float64 if double else np.float32)[()]
     if mode in ("nearest", "nearest-exact"):
@@ -206,7 +204,10 @@ def _resized(input: Any, out: list[int], factors: list[Any], mode: str, align_co
     x = input.float() if rounded else input
     # The last dimension first: what comes after is then done in longer runs of memory.
     for d in reversed(range(len(out))):
-        along = taps_for(mode, x.shape[2 + d], out[d], factors[d], align_corners, antialias, x.dtype.itemsize == 8)
+        n, factor = x.shape[2 + d], factors[d]
+        if mode == "nearest" and len(out) == 2 and out[d] in (n, 2 * n):
+            factor = None  # for images, PyTorch repeats pixels once or twice, whatever the scale factor says
+        along = taps_for(mode, n, out[d], factor, align_corners, antialias, x.dtype.itemsize == 8)
         if along is not None:
             x = apply_map(x, 2 + d, along)
     if rounded:
