@@ -17,6 +17,7 @@ from minitorch_compile.tensor.declare import composite, pointwise
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import _floats_only, abs, le, where
 from minitorch_compile.tensor.ops.view import view_op
+from minitorch_compile.tensor.select import select
 from minitorch_compile.tensor.strides import numel
 
 
@@ -35,7 +36,7 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
 def leaky_relu(input: Array, negative_slope: float = 0.01) -> Array:
     """x above 0, negative_slope * x below."""
     _floats_only("leaky_relu", input)
-    return np.where(input > 0, input, input * negative_slope)
+    return select(input > 0, input, input * negative_slope)
 
 
 @pointwise(torch=False, methods=False, inplace=True)
@@ -43,7 +44,7 @@ def elu(input: Array, alpha: float = 1.0, scale: float = 1.0, input_scale: float
     """scale * x above 0, scale * alpha * (exp(input_scale * x) - 1) below."""
     _floats_only("elu", input)
     below = np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
-    return np.where(input <= 0, below, input * scale)
+    return select(input <= 0, below, input * scale)
 
 
 @pointwise(torch=False, methods=False, inplace=True)
@@ -65,7 +66,7 @@ def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold."""
     _floats_only("softplus", input)
     scaled = input * beta
-    return np.where(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    return select(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
 
 
 @pointwise(torch=False, methods=False)

@@ -19,6 +19,7 @@ from minitorch_compile.tensor.dtype import bool_, dtype
 from minitorch_compile.tensor.op import Array, Scalar
 from minitorch_compile.tensor.ops import quotients
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
+from minitorch_compile.tensor.select import select
 
 SQRT_2_OVER_PI = 0.7978845608028654
 SMALL = 4096  # elements
@@ -438,4 +439,4 @@ def _integers_only(name: str, input: Array) -> Array:
 @pointwise(condition=True, methods=False)
 def where(condition: Array, input: Array | Scalar, other: Array | Scalar) -> Array:
     """`input` where the bool `condition` holds, else `other`."""
-    return np.where(condition, input, other)
+    return select(condition, input, other)
