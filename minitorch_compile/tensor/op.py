@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.device import META
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -129,7 +130,8 @@ class Op:
 
     def meta(self, *args: Any, **kwargs: Any) -> Any:
         """The result as a fake tensor: its sizes, strides and dtype, without touching data."""
-        return self.meta_rule(*self.bind(args, kwargs))
+        bound = self.bind(args, kwargs)
+        return on_their_device(bound, self.meta_rule(*bound))
 
     def meta_rule(self, *args: Any) -> Any:
         raise NotImplementedError
@@ -150,6 +152,21 @@ def find(name: str) -> Op:
     if name not in table:
         raise AttributeError(f"ops: there is no op named {name!r}")
     return table[name]
+
+
+def on_their_device(arguments: Sequence[Any], result: Any) -> Any:
+    """A fake result on the meta device if an argument is: rules make their fakes in main memory."""
+    if any(_on_meta(x) for x in arguments):
+        for x in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(x, TensorBase):
+                x.device = META
+    return result
+
+
+def _on_meta(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_on_meta, value))
+    return isinstance(value, TensorBase) and value.device is META
 
 
 def holds_fake(value: Any) -> bool:

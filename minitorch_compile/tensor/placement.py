@@ -57,7 +57,7 @@ def on_device(x: TensorBase, where: Any) -> Any:
     if target.type == x.device.type:
         return x
     if target.type == "cpu":
-        raise RuntimeError(f"to: a tensor on {x.device} has no data that could be moved to {target}")
+        raise NotImplementedError(f"to: a tensor on {x.device} has no data that could be moved to {target}")
     if target.type != "meta":
         raise RuntimeError(
             f"device: no tensors on {str(target)!r} here; expected one of cpu, meta (torch.cuda.is_available() is"

@@ -68,6 +68,8 @@ class TensorConversions(TensorBase):
             raise TypeError("Got unsupported ScalarType BFloat16: NumPy has no such dtype; convert with .float() first")
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.device.type == "meta":
+            raise TypeError("can't convert meta device type tensor to numpy: it has no data")
         return self.array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:

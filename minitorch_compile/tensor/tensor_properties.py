@@ -155,6 +155,18 @@ class TensorProperties(TensorBase):
         """Whether negation is still to be done: never, it is done at once."""
         return False
 
+    def is_nonzero(self) -> bool:
+        """Whether the single element is not zero. RuntimeError if there are more or none."""
+        return bool(self)
+
+    def is_coalesced(self) -> bool:
+        """Of sparse tensors only. RuntimeError: this one is strided."""
+        raise RuntimeError("is_coalesced expected sparse coordinate tensor layout but got Strided")
+
+    def to_dense(self) -> Any:
+        """The tensor itself: it is dense."""
+        return self
+
     @property
     def _version(self) -> int:
         if self.storage.is_inference:

@@ -60,7 +60,14 @@ from minitorch_compile.tensor.ops.complex_numbers import (
     view_as_complex,
     view_as_real,
 )
-from minitorch_compile.tensor.ops.contraction import addmm, bmm, linear, matmul, mm
+from minitorch_compile.tensor.ops.contraction import (
+    addmm,
+    bmm,
+    linear,
+    matmul,
+    mm,
+    spmm,
+)
 from minitorch_compile.tensor.ops.conv import (
     conv1d,
     conv2d,
@@ -207,7 +214,13 @@ from minitorch_compile.tensor.ops.gathering import (
     scatter_src,
     take_along_dim,
 )
-from minitorch_compile.tensor.ops.grids import cartesian_prod, combinations, meshgrid, vander
+from minitorch_compile.tensor.ops.grids import (
+    cartesian_prod,
+    combinations,
+    meshgrid,
+    unravel_index,
+    vander,
+)
 from minitorch_compile.tensor.ops.histogram import (
     bincount,
     bucketize,
@@ -476,6 +489,7 @@ from minitorch_compile.tensor.ops.reshaping import (
     ravel,
     reshape,
     reshape_as,
+    sum_to_size,
     swapaxes,
     swapdims,
     unflatten,
@@ -547,10 +561,14 @@ from minitorch_compile.tensor.ops.splitting import (
     dsplit,
     hsplit,
     narrow,
+    narrow_copy,
     split,
     split_with_sizes,
     tensor_split,
     unbind,
+    unsafe_chunk,
+    unsafe_split,
+    unsafe_split_with_sizes,
     vsplit,
 )
 from minitorch_compile.tensor.ops.subscripts import getitem, setitem
@@ -1009,6 +1027,7 @@ __all__ = [
     "nanquantile",
     "nansum",
     "narrow",
+    "narrow_copy",
     "native_batch_norm",
     "native_channel_shuffle",
     "native_layer_norm",
@@ -1150,6 +1169,7 @@ __all__ = [
     "split",
     "split_with_sizes",
     "split_with_sizes_copy",
+    "spmm",
     "sqrt",
     "square",
     "squeeze",
@@ -1160,6 +1180,7 @@ __all__ = [
     "sub",
     "subtract",
     "sum",
+    "sum_to_size",
     "svd",
     "swapaxes",
     "swapdims",
@@ -1197,6 +1218,10 @@ __all__ = [
     "unique_consecutive",
     "unique_consecutive_parts",
     "unique_parts",
+    "unravel_index",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
     "vander",
     "var",

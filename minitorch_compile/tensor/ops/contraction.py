@@ -98,6 +98,12 @@ def _addmm_rule(input: TensorBase, mat1: TensorBase, mat2: TensorBase, beta: flo
 
 
 @composite(methods=True)
+def spmm(input: Tensor, mat2: Tensor) -> Any:
+    """mm. PyTorch's is meant for a sparse `input`, and takes a dense one too; here all are dense."""
+    return mm(input, mat2)
+
+
+@composite(methods=True)
 def matmul(input: Tensor, other: Tensor) -> Any:
     """The matrix product with NumPy's broadcasting rules: vectors, matrices, and batches of matrices.
 

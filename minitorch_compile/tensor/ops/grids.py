@@ -13,19 +13,22 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import INTEGER
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.index_along import take
 from minitorch_compile.tensor.ops.joining import stack
-from minitorch_compile.tensor.ops.pointwise import pow
+from minitorch_compile.tensor.ops.pointwise import floor_divide, pow, remainder
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, transpose, unsqueeze, view_op
+from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import wrap
 
 
@@ -90,3 +93,15 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
         raise RuntimeError(f"vander: N must be non-negative, got {columns}")
     exponents = arange(columns) if increasing else columns - 1 - arange(columns)
     return pow(unsqueeze(x, 1), to(exponents, x.dtype))
+
+
+@composite()
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> Any:
+    """The places in a tensor of that shape of places in the flattened tensor: an index tensor for each dimension."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if indices.dtype.category != INTEGER:
+        raise ValueError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = contiguous_strides(sizes)
+    return tuple(remainder(floor_divide(indices, step), n) for n, step in zip(sizes, steps, strict=True))

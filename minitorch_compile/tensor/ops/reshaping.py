@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.tensor.declare import alias, composite
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.op import Tensor, find
 from minitorch_compile.tensor.ops.copies import contiguous
 from minitorch_compile.tensor.ops.view import as_ints, expand, permute, transpose, unsqueeze, view_op
 from minitorch_compile.tensor.size import Size
@@ -127,7 +127,19 @@ def expand_as(input: Tensor, other: Tensor) -> Any:
     return expand(input, other.sizes)
 
 
-@composite(methods=True)
+@composite(torch=False, methods=True, gather_dims=True)
+def sum_to_size(input: Tensor, size: Ints) -> Any:
+    """The inverse of expand: summed over the dimensions that `size` lacks or has as 1. RuntimeError if it doesn't
+    expand to the input's sizes."""
+    wanted = as_ints("sum_to_size", size)
+    lead = len(input.sizes) - len(wanted)
+    if lead < 0 or broadcast_sizes(wanted, input.sizes) != tuple(input.sizes):
+        raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(input.sizes)}}}.")
+    repeated = [d for d in range(len(input.sizes)) if d < lead or (wanted[d - lead] == 1 != input.sizes[d])]
+    return view_op(find("sum")(input, repeated, True), wanted) if repeated else input
+
+
+@composite(methods=True, gather_dims=True)
 def broadcast_to(input: Tensor, size: Ints) -> Any:
     """expand, as a function."""
     return expand(input, size)

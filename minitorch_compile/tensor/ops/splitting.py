@@ -13,6 +13,7 @@ from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.copies import contiguous_copy
 from minitorch_compile.tensor.ops.view import select, slice
 from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -158,3 +159,27 @@ def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Any:
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Any:
     """tensor_split along the third dimension. Equal parts must divide evenly."""
     return _split_along("dsplit", input, indices_or_sections, 2, 3)
+
+
+@composite(methods=True)
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> Any:
+    """split. In PyTorch the parts may be written into; here those of split may be, too."""
+    return split(tensor, split_size, dim)
+
+
+@composite(methods=True)
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any:
+    """split_with_sizes. In PyTorch the parts may be written into; here those of split_with_sizes may be, too."""
+    return split_with_sizes(input, split_sizes, dim)
+
+
+@composite(methods=True)
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+    """chunk. In PyTorch the parts may be written into; here those of chunk may be, too."""
+    return chunk(input, chunks, dim)
+
+
+@composite(methods=True)
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Any:
+    """narrow, as a copy."""
+    return contiguous_copy(narrow(input, dim, start, length))
