@@ -15,12 +15,14 @@ from minitorch_compile import (
     backends,
     compiler,
     cuda,
+    distributed,
     distributions,
     fft,
     hub,
     interop,
     jit,
     linalg,
+    multiprocessing,
     nn,
     optim,
     random,
@@ -32,6 +34,7 @@ from minitorch_compile import (
 )
 from minitorch_compile import dynamo as _dynamo
 from minitorch_compile.amp import autocast, is_autocast_available, is_autocast_enabled
+from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
 from minitorch_compile.nn.functional import celu, celu_, relu_, rrelu, rrelu_, selu, selu_, threshold, threshold_
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
@@ -1203,4 +1206,8 @@ __all__ = [
     "zero_",
     "zeros",
     "zeros_like",
+    "distributed",
+    "multiprocessing",
+    "is_anomaly_enabled",
+    "is_anomaly_check_nan_enabled",
 ]

@@ -31,7 +31,10 @@ PACKAGE = "minitorch_compile"
 # Modules of PyTorch whose contents lie elsewhere here.
 OTHER_PLACES = {
     "torch._tensor": "minitorch_compile.tensor.tensor_class",
+    "torch.autograd.grad_mode": "minitorch_compile.autograd",
     "torch.autograd.variable": "minitorch_compile.autograd",
+    "torch.distributions.utils": "minitorch_compile.distributions.parameters",
+    "torch.nn.modules.channelshuffle": "minitorch_compile.nn.modules.pixelshuffle",
     "torch.nn.modules.module": "minitorch_compile.nn.module",
     "torch.nn.modules.utils": "minitorch_compile.nn.tuples",
     "torch.optim.adamw": "minitorch_compile.optim.adam",

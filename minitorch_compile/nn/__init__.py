@@ -33,7 +33,7 @@ from minitorch_compile.nn.modules.activation import (
     Tanhshrink,
     Threshold,
 )
-from minitorch_compile.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from minitorch_compile.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from minitorch_compile.nn.modules.container import ModuleDict, ModuleList, Sequential
 from minitorch_compile.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from minitorch_compile.nn.modules.distance import CosineSimilarity, PairwiseDistance
@@ -314,4 +314,5 @@ __all__ = [
     "init",
     "parallel",
     "utils",
+    "SyncBatchNorm",
 ]

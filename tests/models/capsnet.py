@@ -18,6 +18,7 @@ class CapsuleLayer(nn.Module):
         super(CapsuleLayer, self).__init__()
         self.num_route_nodes = num_route_nodes
         self.num_capsules = num_capsules
+        self.gain = 30.0
         if num_route_nodes != -1:
             self.route_weights = nn.Parameter(torch.randn(num_capsules, num_route_nodes, in_channels, out_channels))
         else:
@@ -26,7 +27,7 @@ class CapsuleLayer(nn.Module):
 
     def forward(self, x):
         if self.num_route_nodes != -1:
-            priors = x[None, :, :, None, :] @ self.route_weights[:, None, :, :, :]
+            priors = self.gain * x[None, :, :, None, :] @ self.route_weights[:, None, :, :, :]
             logits = torch.zeros(*priors.size())
             for i in range(NUM_ROUTING_ITERATIONS):
                 probs = F.softmax(logits, dim=2)
@@ -85,7 +86,7 @@ def build():
 def train_step(model, rng):
     images = torch.from_numpy(rng.random((3, 1, 11, 11)).astype("float32"))
     labels = torch.eye(4).index_select(dim=0, index=torch.from_numpy(rng.integers(0, 4, 3)))
-    optimizer = torch.optim.Adam(model.parameters(), eps=1e-2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, eps=1e-2)
     classes, reconstructions = model(images, labels)
     loss = CapsuleLoss()(images, labels, classes, reconstructions)
     loss.backward()

@@ -13,6 +13,13 @@ from typing import Any
 from minitorch_compile.nn import functional as F
 from minitorch_compile.nn import init
 from minitorch_compile.nn.module import Module
+
+# PyTorch keeps these in its module of this name, and programs import them from there.
+from minitorch_compile.nn.modules.multihead_attention import MultiheadAttention as MultiheadAttention
+from minitorch_compile.nn.modules.softmax import LogSoftmax as LogSoftmax
+from minitorch_compile.nn.modules.softmax import Softmax as Softmax
+from minitorch_compile.nn.modules.softmax import Softmax2d as Softmax2d
+from minitorch_compile.nn.modules.softmax import Softmin as Softmin
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, empty
 
