@@ -14,8 +14,12 @@ cholesky_ex = ops.linalg_cholesky_ex
 cond = ops.linalg_cond
 cross = ops.linalg_cross
 det = ops.linalg_det
+diagonal = ops.linalg_diagonal
+eig = ops.linalg_eig
 eigh = ops.linalg_eigh
+eigvals = ops.linalg_eigvals
 eigvalsh = ops.linalg_eigvalsh
+householder_product = ops.linalg_householder_product
 inv = ops.linalg_inv
 inv_ex = ops.linalg_inv_ex
 lstsq = ops.linalg_lstsq
@@ -38,6 +42,7 @@ svd = ops.linalg_svd
 svdvals = ops.linalg_svdvals
 tensorinv = ops.linalg_tensorinv
 tensorsolve = ops.linalg_tensorsolve
+vander = ops.linalg_vander
 vecdot = ops.linalg_vecdot
 vector_norm = ops.linalg_vector_norm
 
@@ -48,8 +53,12 @@ __all__ = [
     "cond",
     "cross",
     "det",
+    "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
     "inv_ex",
     "lstsq",
@@ -72,6 +81,7 @@ __all__ = [
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]

@@ -19,6 +19,7 @@ def backend(request):
 PROGRAMS = {
     "dropout": lambda x: (F.dropout(x, 0.5),),
     "several draws": lambda x: (x + rand(3, 4), x * randn(4), rand(2)),
+    "a permutation": lambda x: (x[ops.randperm(3)],),
     "integers": lambda x: (x * randint(0, 10, (3, 4)),),
     "two masks": lambda x: (F.dropout(F.dropout(x, 0.3).exp(), 0.2),),
 }
@@ -67,8 +68,3 @@ def test_the_graph_takes_seed_and_offset_as_its_last_arguments():
     aot_function(captured(lambda x: (x + rand(3), rand(3)), 1), [sample(3, requires_grad=False)], keep)
     assert [node.name for node in graphs[0].find_nodes(op="placeholder")] == ["x0", "seed", "offset"]
     assert len(graphs[0].find_nodes(op="call_function", target=ops.philox_uniform)) == 2
-
-
-def test_randperm_cannot_be_compiled(backend):
-    with pytest.raises(RuntimeError, match="no data"):
-        compiled(lambda x: x[ops.randperm(3)], backend)(sample(3))

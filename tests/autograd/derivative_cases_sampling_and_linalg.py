@@ -38,6 +38,12 @@ def symmetric(x: Any) -> Any:
     return (x + adjoint(x)) / 2
 
 
+def _power_sums(x: Any) -> Any:
+    """Powers of the eigenvalues added up: the same for every order."""
+    values = ops._linalg_eig(x)[0]
+    return ops.stack([(values**k).sum(-1) for k in (1, 2, 3)])
+
+
 def linear_algebra_cases() -> list[Case]:
     def definite(x: Any) -> Any:
         return x @ adjoint(x) + 1.0 * ops.eye(x.sizes[-1], dtype=x.dtype)
@@ -56,6 +62,11 @@ def linear_algebra_cases() -> list[Case]:
         ("_linalg_eigh", lambda x: ops._linalg_eigh(symmetric(x), False)[0], [square]),
         ("_linalg_eigh", lambda x: ops.abs(ops._linalg_eigh(symmetric(x), True)[1]), [square]),
     ]
+    for matrix in (square, generic(2, 3, 3)):
+        cases += [
+            ("_linalg_eig", lambda x: ops.real(_power_sums(x)), [matrix]),
+            ("_linalg_eig", lambda x: ops.square(ops.abs(ops._linalg_eig(x)[1])).prod(-1), [matrix]),
+        ]
     for upper in (False, True):
         for unit in (False, True):
             cases.append(

@@ -25,14 +25,14 @@ from minitorch_compile.autograd.derivative_table import (
     derivative,
     sum_to,
 )
-from minitorch_compile.autograd.derivatives import contraction, conv, elementary, pointwise, reduction
+from minitorch_compile.autograd.derivatives import contraction, conv, elementary, pointwise, reduction, scan
 from minitorch_compile.tensor import Tensor, ops
 
-WRITTEN_FOR_REAL_NUMBERS = (contraction, conv, elementary, pointwise, reduction)  # must have filled their rows
+WRITTEN_FOR_REAL_NUMBERS = (contraction, conv, elementary, pointwise, reduction, scan)  # must have filled their rows
 HAVE_A_COMPLEX_DERIVATIVE = """
     add sub mul div pow reciprocal square sqrt rsqrt exp exp2 expm1 log log1p log2 log10 sigmoid silu tanh
     sin cos tan asin acos atan sinh cosh asinh acosh atanh
-    addcmul addcdiv lerp mm bmm addmm prod convolution convolution_input_grad convolution_weight_grad
+    addcmul addcdiv lerp mm bmm addmm prod cumprod convolution convolution_input_grad convolution_weight_grad
 """
 
 

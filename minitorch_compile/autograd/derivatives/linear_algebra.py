@@ -220,6 +220,22 @@ def _(G: tuple[Tensor, Tensor], out: tuple[Tensor, Tensor], A: Unused, upper: bo
     return (total + adjoint(total)) / 2
 
 
+@derivative(ops._linalg_eig)
+def _(G: tuple[Tensor, Tensor], out: tuple[Tensor, Tensor], A: Layout) -> Gradients:
+    """V^-H (diag(gL) + (V^H gV - V^H V Re diag(V^H gV)) / conj(L_j - L_i)) V^H: the vectors keep their norm."""
+    (by_values, by_vectors), (values, V) = G, out
+    inner = 0 if by_values is None else _diagonal_matrix(by_values)
+    if by_vectors is not None:
+        identity = _identity_of(values)
+        turned = adjoint(V) @ by_vectors
+        along = ops.sum(ops.real(turned) * ops.real(identity), -1)
+        turned = turned - _scaled_columns(adjoint(V) @ V, along)
+        gaps = ops.conj(ops.unsqueeze(values, -2) - ops.unsqueeze(values, -1))
+        inner = inner + turned * (1 - identity) / (gaps + identity)
+    total = ops._linalg_solve(adjoint(V), inner @ adjoint(V))
+    return total if A.dtype.is_complex else ops.real(total)
+
+
 @derivative(ops._linalg_lu_factor)
 def _(G: tuple[Tensor, None], out: tuple[Tensor, Tensor], A: Layout) -> Gradients:
     """P L^-H (strictly lower part of L^H gL + upper part of gU U^H) U^-H."""

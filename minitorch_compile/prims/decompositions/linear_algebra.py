@@ -30,6 +30,7 @@ refuses(
     ops._linalg_qr,
     ops._linalg_svd,
     ops._linalg_eigh,
+    ops._linalg_eig,
     ops._linalg_lu_factor,
     ops._permutation_of_pivots,
     because="it is an algorithm of LAPACK, which works on whole matrices step by step, not element by element",

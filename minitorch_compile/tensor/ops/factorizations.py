@@ -12,8 +12,9 @@ tensor([[4., 0.],
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import int32
 from minitorch_compile.tensor.op import Tensor
@@ -22,6 +23,7 @@ from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, eye, full
 from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_cholesky,
+    _linalg_eig,
     _linalg_eigh,
     _linalg_lu_factor,
     _linalg_qr,
@@ -31,59 +33,6 @@ from minitorch_compile.tensor.ops.matrix_kernels import (
 )
 from minitorch_compile.tensor.ops.triangles import tril, triu
 from minitorch_compile.tensor.ops.view import transpose
-
-
-class Cholesky(NamedTuple):
-    """What linalg.cholesky_ex returns: `info` is 0 where it succeeded."""
-
-    L: Any
-    info: Any
-
-
-class QR(NamedTuple):
-    """What linalg.qr and torch.qr return."""
-
-    Q: Any
-    R: Any
-
-
-class SVD(NamedTuple):
-    """What linalg.svd returns: A = U diag(S) Vh."""
-
-    U: Any
-    S: Any
-    Vh: Any
-
-
-class OldSVD(NamedTuple):
-    """What torch.svd returns: A = U diag(S) V^H."""
-
-    U: Any
-    S: Any
-    V: Any
-
-
-class Eigen(NamedTuple):
-    """What linalg.eigh and linalg.eig return."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class LU(NamedTuple):
-    """What linalg.lu returns: A = P L U."""
-
-    P: Any
-    L: Any
-    U: Any
-
-
-class LUFactor(NamedTuple):
-    """What linalg.lu_factor returns: L and U in one matrix, and the rows' swaps."""
-
-    LU: Any
-    pivots: Any
-
 
 # ------------------------------------------------------------------------------------------------------------- Cholesky
 
@@ -100,7 +49,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
 @composite(torch=False)
 def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """(L, info): linalg.cholesky with info all 0, for what has no factorization raises, as check_errors asks."""
-    return Cholesky(linalg_cholesky(A, upper=upper), full(tuple(A.sizes[:-2]), 0, int32))
+    return return_types.linalg_cholesky_ex(linalg_cholesky(A, upper=upper), full(tuple(A.sizes[:-2]), 0, int32))
 
 
 @composite(methods=True)
@@ -141,19 +90,19 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
             f"qr received unrecognized mode {mode!r} but expected one of 'reduced' (default), 'r', or 'complete'"
         )
     q, r = _linalg_qr(A, mode == "complete")
-    return QR(full((0,), 0.0, A.dtype) if mode == "r" else q, r)
+    return return_types.linalg_qr(full((0,), 0.0, A.dtype) if mode == "r" else q, r)
 
 
 @composite(methods=True)
 def qr(input: Tensor, some: bool = True) -> Any:
     """torch.qr, the older name of linalg.qr."""
-    return linalg_qr(input, "reduced" if some else "complete")
+    return return_types.qr(*linalg_qr(input, "reduced" if some else "complete"))
 
 
 @composite(torch=False)
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """A = U diag(S) Vh with orthonormal U and Vh and falling S >= 0. `driver` chooses among GPU algorithms: ignored."""
-    return SVD(*_linalg_svd(A, full_matrices))
+    return return_types.linalg_svd(*_linalg_svd(A, full_matrices))
 
 
 @composite(torch=False)
@@ -167,9 +116,9 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """torch.svd, the older form of linalg.svd: it returns V, not its adjoint."""
     u, s, vh = _linalg_svd(input, not some)
     if compute_uv:
-        return OldSVD(u, s, adjoint(vh))
+        return return_types.svd(u, s, adjoint(vh))
     *batch, m, n = input.sizes
-    return OldSVD(full((*batch, m, m), 0.0, input.dtype), s, full((*batch, n, n), 0.0, input.dtype))
+    return return_types.svd(full((*batch, m, m), 0.0, input.dtype), s, full((*batch, n, n), 0.0, input.dtype))
 
 
 # -------------------------------------------------------------------------------------------------------- eigenvectors
@@ -180,13 +129,25 @@ def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which one half is read, L or U."""
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"linalg.eigh: Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return Eigen(*_linalg_eigh(A, UPLO.upper() == "U"))
+    return return_types.linalg_eigh(*_linalg_eigh(A, UPLO.upper() == "U"))
 
 
 @composite(torch=False)
 def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
     """The eigenvalues of Hermitian matrices, rising."""
     return linalg_eigh(A, UPLO).eigenvalues
+
+
+@composite(torch=False)
+def linalg_eig(A: Tensor) -> Any:
+    """Complex eigenvalues, in no order, and eigenvectors of norm 1 of any square matrices."""
+    return return_types.linalg_eig(*_linalg_eig(A))
+
+
+@composite(torch=False)
+def linalg_eigvals(A: Tensor) -> Any:
+    """The complex eigenvalues of square matrices, in no order."""
+    return _linalg_eig(A)[0]
 
 
 # ------------------------------------------------------------------------------------------------------------------- LU
@@ -197,7 +158,7 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """(LU, pivots): L below the diagonal and U above in one matrix, and the swaps of rows, counted from 1."""
     if not pivot:
         raise NotImplementedError("linalg.lu_factor: pivot=False needs a GPU in PyTorch, too; leave it out")
-    return LUFactor(*_linalg_lu_factor(A))
+    return return_types.linalg_lu_factor(*_linalg_lu_factor(A))
 
 
 @composite(torch=False)
@@ -209,7 +170,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     ones = eye(m, k, dtype=A.dtype)
     order = _permutation_of_pivots(pivots, m)
     permutation = to_copy(order.unsqueeze(-2) == _counting(m), A.dtype)
-    return LU(permutation, tril(factors[..., :, :k], -1) + ones, triu(factors[..., :k, :]))
+    return return_types.linalg_lu(permutation, tril(factors[..., :, :k], -1) + ones, triu(factors[..., :k, :]))
 
 
 def _counting(count: int) -> Any:

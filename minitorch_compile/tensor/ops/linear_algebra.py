@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import int32, int64
 from minitorch_compile.tensor.numeric_limits import finfo
@@ -19,8 +20,9 @@ from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import to_copy
-from minitorch_compile.tensor.ops.creation import full
+from minitorch_compile.tensor.ops.creation import eye, full
 from minitorch_compile.tensor.ops.factorizations import linalg_eigvalsh, linalg_svdvals
+from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_pinv,
     _linalg_slogdet,
@@ -34,32 +36,10 @@ from minitorch_compile.tensor.ops.norms import linalg_matrix_norm
 from minitorch_compile.tensor.ops.pointwise import abs, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
 from minitorch_compile.tensor.ops.reshaping import reshape
-from minitorch_compile.tensor.ops.view import detach
+from minitorch_compile.tensor.ops.scan import cumprod
+from minitorch_compile.tensor.ops.triangles import tril
+from minitorch_compile.tensor.ops.view import detach, diagonal
 from minitorch_compile.tensor.strides import broadcast_sizes, numel
-
-
-class InverseAndInfo(NamedTuple):
-    """What linalg.inv_ex returns: `info` is 0 where it succeeded."""
-
-    inverse: Any
-    info: Any
-
-
-class SignAndLog(NamedTuple):
-    """What linalg.slogdet returns."""
-
-    sign: Any
-    logabsdet: Any
-
-
-class LeastSquares(NamedTuple):
-    """What linalg.lstsq returns."""
-
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
-
 
 # ------------------------------------------------------------------------------------------------------ inverse, solve
 
@@ -73,7 +53,7 @@ def inverse(input: Tensor) -> Any:
 @composite(torch=False)
 def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """(inverse, info), where info is all 0: a singular matrix raises, as check_errors asks for."""
-    return InverseAndInfo(linalg_inv(A), full(tuple(A.sizes[:-2]), 0, int32))
+    return return_types.linalg_inv_ex(linalg_inv(A), full(tuple(A.sizes[:-2]), 0, int32))
 
 
 @composite(torch=False)
@@ -117,13 +97,6 @@ def linalg_solve_triangular(
     return _linalg_solve_triangular(*_same_batch(A, B), upper, unitriangular)
 
 
-class TriangularSolution(NamedTuple):
-    """What torch.triangular_solve returns."""
-
-    solution: Any
-    cloned_coefficient: Any
-
-
 @composite(methods=True)
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
@@ -131,7 +104,7 @@ def triangular_solve(
     """torch.triangular_solve, the older form of linalg.solve_triangular."""
     matrix = A.transpose(-2, -1) if transpose else A
     solved = linalg_solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
-    return TriangularSolution(solved, A.clone())
+    return return_types.triangular_solve(solved, A.clone())
 
 
 @composite(torch=False)
@@ -169,7 +142,7 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: st
     empty = full((0,), 0.0, A.dtype)
     full_rank = m > n and not values.is_fake and bool((rank == n).all())
     residuals = sum((matmul(A, solution) - right) ** 2, -2) if full_rank and driver != "gelsy" and driver else empty
-    return LeastSquares(
+    return return_types.linalg_lstsq(
         solution.squeeze(-1) if vectors else solution,
         residuals,
         rank if driver != "gels" else full((0,), 0, int64),
@@ -189,13 +162,13 @@ def det(input: Tensor) -> Any:
 @composite(torch=False)
 def linalg_slogdet(A: Tensor) -> Any:
     """(sign, logabsdet): the determinant is sign * exp(logabsdet), also where it would overflow."""
-    return SignAndLog(*_linalg_slogdet(A))
+    return return_types.linalg_slogdet(*_linalg_slogdet(A))
 
 
 @composite(methods=True)
 def slogdet(input: Tensor) -> Any:
     """torch.slogdet, the older name of linalg.slogdet."""
-    return linalg_slogdet(input)
+    return return_types.slogdet(*_linalg_slogdet(input))
 
 
 @composite(methods=True)
@@ -234,6 +207,37 @@ def linalg_cond(A: Tensor, p: Any = None) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------ products
+
+
+@composite(torch=False)
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """The diagonal of each matrix: a view."""
+    return diagonal(A, offset, dim1, dim2)
+
+
+@composite(torch=False)
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
+    """The powers 0, 1, ..., N - 1 of each number, as many as there are numbers unless given."""
+    count = x.sizes[-1] if N is None else N
+    if count <= 1:
+        raise RuntimeError(f"linalg.vander: N must be greater than 1, got {count}")
+    ones = full((*x.sizes, 1), 1, x.dtype)
+    powers = cumprod(x.unsqueeze(-1).expand((*x.sizes, count - 1)), -1)
+    return cat([ones, powers if powers.dtype is x.dtype else to_copy(powers, x.dtype)], -1)
+
+
+@composite(torch=False)
+def linalg_householder_product(A: Tensor, tau: Tensor) -> Any:
+    """The first columns of the product of reflections 1 - tau_i v_i v_i^H; below the diagonal A has the v_i."""
+    m, n = A.sizes[-2:]
+    if m < n or tau.sizes[-1] > n:
+        raise RuntimeError(f"linalg.householder_product: expected A with rows >= columns >= tau, got {list(A.sizes)}")
+    product = eye(m, dtype=A.dtype).expand((*A.sizes[:-2], m, m))
+    vectors = tril(A, -1) + eye(m, n, dtype=A.dtype)
+    for i in range(tau.sizes[-1]):
+        v = vectors[..., i : i + 1]
+        product = product - tau[..., i : i + 1].unsqueeze(-1) * matmul(matmul(product, v), adjoint(v))
+    return product[..., :n]
 
 
 @composite(torch=False)

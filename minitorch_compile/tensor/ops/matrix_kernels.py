@@ -261,6 +261,24 @@ def _eigh_rule(A: TensorBase, upper: bool) -> tuple[TensorBase, TensorBase]:
 
 
 @kernel_op("linalg", torch=False)
+def _linalg_eig(A: Array) -> tuple[Array, ...]:
+    """Eigenvalues and eigenvectors of norm 1, always complex."""
+    element = np.result_type(A.dtype, np.complex64)
+    try:
+        values, vectors = np.linalg.eig(A)
+    except np.linalg.LinAlgError:
+        raise LinAlgError("linalg.eig: The algorithm failed to converge because the input is not finite.") from None
+    return values.astype(element), vectors.astype(element)
+
+
+@_linalg_eig.shape_rule
+def _eig_rule(A: TensorBase) -> tuple[TensorBase, TensorBase]:
+    check_square("linalg.eig", A)
+    element = A.dtype.to_complex()
+    return empty_fake(A.sizes[:-1], None, element), column_major(A.sizes, element)
+
+
+@kernel_op("linalg", torch=False)
 def _linalg_lu_factor(A: Array) -> tuple[Array, ...]:
     """L (below the diagonal, which is 1) and U in one matrix, and for each row the one it was swapped with, from 1."""
     k = min(A.shape[-2:])

@@ -23,10 +23,11 @@ from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import copy, to_copy
 from minitorch_compile.tensor.ops.creation import _sized, dense, sizes_of
 from minitorch_compile.tensor.ops.pointwise import floor
+from minitorch_compile.tensor.ops.sorting import argsort
 from minitorch_compile.tensor.philox import Generator, default_generator, normal, uniform
 from minitorch_compile.tensor.placement import placed
 from minitorch_compile.tensor.strides import contiguous_strides, numel
-from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]
 Format = memory_format
@@ -240,5 +241,5 @@ def randint_like(
 @composite()
 def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
-    order = wrap(np.argsort(uniform_random(sizes_of("randperm", n), float64, generator).array, kind="stable"))
+    order = argsort(uniform_random(sizes_of("randperm", n), float64, generator), stable=True)
     return placed(order if dtype is None else to_copy(order, dtype), **placement)

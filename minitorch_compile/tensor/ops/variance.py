@@ -15,7 +15,7 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, float16, float32
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.pointwise import eq, sqrt, where
+from minitorch_compile.tensor.ops.pointwise import eq, sqrt, square, where
 from minitorch_compile.tensor.ops.reduction import mean, sum
 from minitorch_compile.tensor.strides import numel, wrap_dims
 
@@ -103,5 +103,6 @@ def _var_mean(input: Any, dim: Any, unbiased: bool | None, keepdim: bool, correc
     centred = input - average
     count = numel(input.sizes[d] for d in dims)
     freedom = builtins.max(count - (1 if correction is None else correction), 0)
-    variance = sum(centred * centred, dims, keepdim) / freedom
+    squares = square(centred.real) + square(centred.imag) if input.dtype.is_complex else centred * centred
+    variance = sum(squares, dims, keepdim) / freedom
     return variance, average if keepdim else average.squeeze(dims)
