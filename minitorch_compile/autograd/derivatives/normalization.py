@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
@@ -31,18 +30,22 @@ def _(
 ) -> Gradients:
     (upper, by_mean, by_rstd), (_, mean, rstd) = grad, out
     dims = tuple(range(len(x.sizes) - len(normalized_shape), len(x.sizes)))
-    normalized = (x - mean) * rstd
+    count = numel(normalized_shape)
+    centred = x - mean
 
     def by_input() -> Any:
-        count = numel(normalized_shape)
-        scaled = upper if upper is None or weight is None else upper * weight
-        by_rstd_too = None if by_rstd is None else by_rstd * (-rstd * rstd / count) * normalized
-        return _total(_through_statistics(scaled, normalized, rstd, dims), _share(by_mean, count, x), by_rstd_too)
+        by_rstd_too = None if by_rstd is None else by_rstd * (-rstd * rstd * rstd / count) * centred
+        by_out = None
+        if upper is not None:
+            scaled = upper if weight is None else upper * weight
+            total, along = ops.sum(scaled, dims, True), ops.sum(scaled * centred, dims, True)
+            by_out = _through_statistics(scaled, total, along, centred, rstd, count) * rstd
+        return _total(by_out, _share(by_mean, count, x), by_rstd_too)
 
     return (
         by_input,
         None,
-        lambda: None if upper is None else sum_to(upper * normalized, weight),
+        lambda: None if upper is None else sum_to(upper * (centred * rstd), weight),
         lambda: None if upper is None else sum_to(upper, bias),
     )
 
@@ -53,31 +56,34 @@ def _(
 ) -> Gradients:
     (upper, by_mean, by_variance), (_, mean, variance) = grad, out
     dims = [d for d in range(len(x.sizes)) if d != 1]
-    channel = (-1, *[1] * (len(x.sizes) - 2))
-    rstd = ops.rsqrt(variance + eps)
-    normalized = (x - mean) * rstd
+    count = numel(x.sizes[d] for d in dims)
+    centred, rstd = x - mean, ops.rsqrt(variance + eps)
+    total = along = None
+    if upper is not None:
+        total, along = ops.sum(upper, dims, True), ops.sum(upper * centred, dims, True)
 
     def by_input() -> Any:
-        count = numel(x.sizes[d] for d in dims)
-        scaled = upper if upper is None or weight is None else upper * ops.reshape(weight, channel)
-        by_variance_too = None if by_variance is None else by_variance * (x - mean) * (2 / count)
-        return _total(_through_statistics(scaled, normalized, rstd, dims), _share(by_mean, count, x), by_variance_too)
+        by_variance_too = None if by_variance is None else by_variance * centred * (2 / count)
+        by_out = None
+        if upper is not None:
+            scale = rstd if weight is None else rstd * ops.reshape(weight, (-1, *[1] * (len(x.sizes) - 2)))
+            by_out = _through_statistics(upper, total, along, centred, rstd, count) * scale
+        return _total(by_out, _share(by_mean, count, x), by_variance_too)
 
     return (
         by_input,
-        lambda: None if upper is None else ops.reshape(ops.sum(upper * normalized, dims), tuple(weight.sizes)),
-        lambda: None if upper is None else ops.reshape(ops.sum(upper, dims), tuple(bias.sizes)),
+        lambda: None if along is None else ops.reshape(along * rstd, tuple(weight.sizes)),
+        lambda: None if total is None else ops.reshape(total, tuple(bias.sizes)),
     )
 
 
-def _through_statistics(grad: Any, normalized: Tensor, rstd: Tensor, dims: Sequence[int]) -> Any:
+def _through_statistics(grad: Any, total: Any, along: Any, centred: Any, rstd: Any, count: int) -> Any:
     """The gradient less its mean and less its part along what is normalised: moving along these changes nothing.
 
-    With n = normalized, mean' = 1/N and rstd' = -rstd^2 n / N for a row of N elements.
+    `total` is the sum of the gradient, `along` that of the gradient times what is centred. With n = centred * rstd,
+    mean' = 1/N and rstd' = -rstd^2 n / N for a row of N elements.
     """
-    if grad is None:
-        return None
-    return (grad - ops.mean(grad, dims, True) - normalized * ops.mean(grad * normalized, dims, True)) * rstd
+    return grad - (centred * (rstd * rstd * along / count) + total / count)
 
 
 def _share(by_mean: Any, count: int, x: Tensor) -> Any:
