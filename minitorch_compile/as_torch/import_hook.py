@@ -10,9 +10,9 @@ Where PyTorch keeps something in another place than we do, `OTHER_PLACES` says s
 >>> Linear is nn.Linear
 True
 >>> with installed():
-...     import torch.no_such_thing
+...     import torch.nothing
 Traceback (most recent call last):
-ModuleNotFoundError: No module named 'torch.no_such_thing': minitorch_compile, which stands in for torch, doesn't have it
+ModuleNotFoundError: No module named 'torch.nothing': minitorch_compile, which stands in for torch, doesn't have it
 """
 
 from __future__ import annotations
