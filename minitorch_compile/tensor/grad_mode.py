@@ -50,14 +50,36 @@ class GradMode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isgeneratorfunction(function):
-            raise TypeError(
-                f"{type(self).__name__}: can't decorate the generator {function.__name__}; put a with-block inside it"
-            )
+            return self._generator_in_grad_mode(function)
 
         @functools.wraps(function)
         def in_grad_mode(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
                 return function(*args, **kwargs)
+
+        return in_grad_mode
+
+    def _generator_in_grad_mode(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A generator function whose body runs in this mode, while the code between its values runs in its own."""
+
+        @functools.wraps(function)
+        def in_grad_mode(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            resume = functools.partial(generator.send, None)
+            try:
+                while True:
+                    with self.clone():
+                        value = resume()
+                    try:
+                        resume = functools.partial(generator.send, (yield value))
+                    except GeneratorExit:
+                        with self.clone():
+                            generator.close()
+                        raise
+                    except BaseException as error:  # noqa: BLE001 - it is thrown on, into the generator
+                        resume = functools.partial(generator.throw, error)
+            except StopIteration as end:
+                return end.value
 
         return in_grad_mode
 
@@ -99,6 +121,10 @@ class set_grad_enabled(GradMode):
     def __enter__(self) -> None:
         self._previous.append(self._before)
         state.enabled = self.mode
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        state.enabled = self._before  # it is about the function, not about what follows
+        return super().__call__(function)
 
     def clone(self) -> set_grad_enabled:
         fresh = set_grad_enabled(self.mode)

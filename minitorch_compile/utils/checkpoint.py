@@ -26,6 +26,7 @@ from typing import Any
 
 from minitorch_compile.autograd import Function, backward
 from minitorch_compile.autograd.saved_tensors_hooks import saved_tensors_hooks
+from minitorch_compile.dynamo.control import disable
 from minitorch_compile.random import get_rng_state, set_rng_state
 from minitorch_compile.tensor import Tensor, enable_grad
 
@@ -41,6 +42,8 @@ def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManag
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+# Compiled, it would save other tensors than when it is computed again by the backward pass, outside of compiled code.
+@disable(reason="its function is run again in the backward pass")
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,

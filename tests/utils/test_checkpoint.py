@@ -108,3 +108,16 @@ def test_which_variant_must_be_said():
         checkpoint(torch.exp, torch.ones(2), use_reentrant=True)
     with pytest.raises(ValueError, match="Unexpected keyword arguments: scale"):
         checkpoint(torch.exp, x, use_reentrant=True, scale=2)
+
+
+@BOTH
+def test_a_compiled_program_that_checkpoints(use_reentrant):
+    layer = nn.Linear(2, 2)
+
+    def program(x):
+        return checkpoint(lambda a: torch.tanh(layer(a)) * a, x, use_reentrant=use_reentrant) * 2
+
+    plain = gradients(program, *layer.parameters())
+    compiled = gradients(torch.compile(program, backend="eager"), *layer.parameters())
+    for a, b in zip(plain, compiled, strict=True):
+        assert_close(a, b)
