@@ -78,3 +78,33 @@ def test_names_that_pytorchs_own_modules_offer_are_where_programs_look() -> None
     assert isinstance(1, _size_2_t.__args__[0])
     assert isinstance(1.5, Number)
     assert DataParallel is torch.nn.DataParallel
+
+
+def test_without_other_processes_distributed_says_it_is_not_there() -> None:
+    assert (torch.distributed.is_available(), torch.distributed.is_initialized()) == (False, False)
+    with pytest.raises(AttributeError):
+        torch.distributed.init_process_group
+
+
+def add_one(rank: int, queue: object) -> None:
+    """What the spawned process runs."""
+    queue.put(queue.get() + 1 + rank)  # type: ignore[attr-defined]
+
+
+def test_spawn_runs_a_function_in_processes_and_tells_of_a_failure() -> None:
+    queue = torch.multiprocessing.get_context("spawn").Queue()
+    queue.put(torch.tensor([1.0, 2.0]))
+    torch.multiprocessing.spawn(add_one, args=(queue,), nprocs=1)
+    assert queue.get(timeout=10).tolist() == [2, 3]
+    with pytest.raises(torch.multiprocessing.ProcessRaisedException, match="process 0 failed"):
+        torch.multiprocessing.spawn(add_one, args=(None,), nprocs=1)
+    with pytest.raises(ValueError, match="file_system"):
+        torch.multiprocessing.set_sharing_strategy("telepathy")
+
+
+def test_sync_batch_norm_of_one_process_is_batch_norm() -> None:
+    model = torch.nn.Sequential(torch.nn.BatchNorm2d(3), torch.nn.Sequential(torch.nn.BatchNorm1d(2)))
+    again = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    assert [type(m).__name__ for m in again.modules() if not list(m.children())] == ["SyncBatchNorm"] * 2
+    x = torch.rand(2, 3, 4, 4)
+    assert torch.equal(again[0](x), torch.nn.BatchNorm2d(3)(x))
