@@ -46,13 +46,25 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str
     target = target.long()
     if dim == 0:
         target = ops.reshape(target, ())
+    if weight is None and _surely_without(ignore_index, target):
+        return reduced(-_chosen(input, dim, target), reduction)
     ignored = ops.eq(target, ignore_index)
     safe = ops.where(ignored, 0, target)
-    loss = -ops.squeeze(ops.gather(input, dim, ops.unsqueeze(safe, dim)), dim)
+    loss = -_chosen(input, dim, safe)
     weights = _weights(safe, ignored, weight)
     if weight is not None:
         loss = loss * weights
     return _reduced_by_weight(ops.where(ignored, 0.0, loss), weights, reduction)
+
+
+def _chosen(input: Any, dim: int, target: Any) -> Any:
+    """input[i][target[i]]."""
+    return ops.squeeze(ops.gather(input, dim, ops.unsqueeze(target, dim)), dim)
+
+
+def _surely_without(ignore_index: int, target: Any) -> bool:
+    """Whether no target is to be ignored, as far as can be told: the data may not be there yet."""
+    return not target.is_fake and not (target.array == ignore_index).any()
 
 
 def class_dim(input: Any) -> int:

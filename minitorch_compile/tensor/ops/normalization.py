@@ -14,6 +14,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.grad_mode import no_grad
+from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import rsqrt
 from minitorch_compile.tensor.ops.reduction import mean, sum
@@ -31,15 +32,27 @@ def native_layer_norm(
     """(out, mean, rstd): each row, the last len(normalized_shape) dimensions, shifted to mean 0 and scaled to
     variance 1."""
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    mean = input.mean(axes, keepdims=True, dtype=input.dtype)
-    centred = input - mean
-    rstd = 1 / np.sqrt(np.mean(centred * centred, axes, keepdims=True) + input.dtype.type(eps))
-    out = centred * rstd
+    mean, out, variance = _centred(input, axes)
+    rstd = 1 / np.sqrt(variance + variance.dtype.type(eps))
+    out *= rstd
     if weight is not None:
         out *= weight
     if bias is not None:
         out += bias
-    return np.ascontiguousarray(out), np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
+    return _rounded(out, input), _rounded(mean, input), _rounded(rstd, input)
+
+
+def _centred(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """(mean, x - mean, variance) over these axes, with size 1 there; float16 adds up in float32."""
+    wide = x.astype(np.promote_types(x.dtype, np.float32), copy=False)
+    count = wide.dtype.type(numel(x.shape[axis] for axis in axes))
+    mean = np.add.reduce(wide, axes, keepdims=True) / count
+    centred = wide - mean
+    return mean, centred, np.add.reduce(centred * centred, axes, keepdims=True) / count
+
+
+def _rounded(x: Array, like: Array) -> Array:
+    return np.ascontiguousarray(x, like.dtype)
 
 
 @native_layer_norm.shape_rule
@@ -94,7 +107,7 @@ def rms_norm(
             f" {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
         )
     dims = tuple(range(len(input.sizes) - rows, len(input.sizes)))
-    epsilon = float(np.finfo(input.dtype.numpy).eps) if eps is None else eps
+    epsilon = finfo(input.dtype).eps if eps is None else eps
     out = input * rsqrt(mean(input * input, dims, True) + epsilon)
     return out if weight is None else out * weight
 
@@ -135,17 +148,13 @@ def scaled_channels(x: Any, weight: Any, bias: Any) -> Any:
 def native_batch_norm(input: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array]:
     """(out, mean, variance): each channel (dimension 1) shifted to mean 0 and scaled to variance 1, then by weight and
     bias. The variance is the biased one; both statistics have size 1 in all other dimensions."""
-    axes = tuple(d for d in range(input.ndim) if d != 1)
-    count = input.dtype.type(input.size // max(input.shape[1], 1))
-    mean = np.sum(input, axes, keepdims=True) / count
-    out = input - mean
-    variance = np.sum(out * out, axes, keepdims=True) / count
-    scale = 1 / np.sqrt(variance + input.dtype.type(eps))
+    mean, out, variance = _centred(input, tuple(d for d in range(input.ndim) if d != 1))
+    scale = 1 / np.sqrt(variance + variance.dtype.type(eps))
     channel = (-1, *[1] * (input.ndim - 2))
     out *= scale if weight is None else scale * weight.reshape(channel)
     if bias is not None:
         out += bias.reshape(channel)
-    return out, np.ascontiguousarray(mean), np.ascontiguousarray(variance)
+    return out.astype(input.dtype, copy=False), _rounded(mean, input), _rounded(variance, input)
 
 
 @native_batch_norm.shape_rule
