@@ -108,6 +108,17 @@ def test_an_empty_batch_has_a_gradient():
     assert not w.grad.any()
 
 
+@pytest.mark.parametrize("kernel", [1, 2])
+def test_no_channels(kernel):
+    x, w = torch.ones(2, 0, 3, 3, requires_grad=True), torch.ones(4, 0, kernel, kernel, requires_grad=True)
+    out = F.conv2d(x, w)
+    assert out.shape == (2, 4, 4 - kernel, 4 - kernel)
+    assert not out.any()
+    out.sum().backward()
+    assert x.grad.shape == x.shape
+    assert w.grad.shape == w.shape
+
+
 def test_half_precision_sums_in_single():
     x, w = torch.ones(1, 4096, 1, 1).half(), torch.ones(1, 4096, 1, 1).half()
     assert F.conv2d(x, w).item() == 4096  # summed in half precision, it would stop at 2048

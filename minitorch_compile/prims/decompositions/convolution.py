@@ -164,12 +164,12 @@ def _(x: Tensor, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints)
     """A gather: tap k of block b lies at k * dilation + b * stride of the padded image."""
     padded = ops.constant_pad_nd(x, [n for p in reversed(padding) for n in (p, p)])
     out = output_sizes(x.sizes[2:], kernel_size, stride, padding, dilation)
-    place = None
+    place: Any = 0
     for d, size in enumerate(padded.sizes[2:]):
         tap = ops.mul(ops.arange(kernel_size[d]), dilation[d]).reshape(*_only(d, kernel_size), *(1,) * len(out))
         block = ops.mul(ops.arange(out[d]), stride[d]).reshape(*_only(d, out))
         along = ops.add(tap, block)
-        place = along if place is None else ops.add(ops.mul(place, size), along)
+        place = along if d == 0 else ops.add(ops.mul(place, size), along)
     flat = reshaped(padded, (*x.sizes[:2], math.prod(padded.sizes[2:])))
     found = ops.index(flat, [None, None, place.reshape(math.prod(kernel_size), math.prod(out))])
     return reshaped(found, (x.sizes[0], x.sizes[1] * math.prod(kernel_size), math.prod(out)))

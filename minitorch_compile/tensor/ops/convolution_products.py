@@ -69,11 +69,10 @@ class Geometry(NamedTuple):
 
     def columns(self, padded: Array) -> Array:
         """The windows of a few images as a matrix for each group: (groups, channels * taps, images * windows)."""
-        n, channels = padded.shape[:2]
-        rows = channels // self.groups * math.prod(self.kernel)
         if self.is_pointwise:
-            return padded.reshape(n, channels, -1).swapaxes(0, 1).reshape(self.groups, rows, -1)
-        d = len(self.kernel)
+            return _as_rows(padded, self.groups)
+        n, channels, d = *padded.shape[:2], len(self.kernel)
+        rows = channels // self.groups * math.prod(self.kernel)
         view = windows(padded, self.kernel, self.stride, self.dilation, self.out)
         order = (1, *range(2 + d, 2 + 2 * d), 0, *range(2, 2 + d))
         return view.transpose(order).reshape(self.groups, rows, n * math.prod(self.out))
