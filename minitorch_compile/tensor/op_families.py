@@ -69,7 +69,7 @@ class ReductionOp(Op):
 
     def _dims(self, bound: Sequence[Any]) -> tuple[int, ...]:
         input = self.tensor_argument(bound, 0)
-        dims = wrap_dims(bound[1], len(input.sizes))
+        dims = _dims_of(bound[1], len(input.sizes))
         if not self.empty and any(input.sizes[d] == 0 for d in dims):
             raise (RuntimeError if bound[1] is None else IndexError)(
                 f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim"
@@ -83,13 +83,24 @@ class ReductionOp(Op):
         if self._dtype_at is not None:
             array = array.astype(computes_in(result), copy=False)
         value = quietly(self.kernel, array, dims, *bound[2:])
-        value = np.asarray(value).astype(result.numpy, copy=False)
-        return wrap(np.ascontiguousarray(value).reshape(np.shape(value)))
+        if value.dtype != result.numpy:
+            value = value.astype(result.numpy)
+        if type(value) is not np.ndarray:  # NumPy makes a scalar of what is 0-d
+            value = np.asarray(value)
+        return wrap(value if value.flags.c_contiguous else np.ascontiguousarray(value))
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         dims, keepdim = self._dims(bound), bound[self._position["keepdim"]]
         sizes = tuple(1 if d in dims else n for d, n in enumerate(bound[0].sizes) if keepdim or d not in dims)
         return empty_fake(sizes, None, self._result_dtype(bound))
+
+
+_known_dims = lru_cache(1024)(wrap_dims)
+
+
+def _dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """wrap_dims, which is worked out once for each of the frequent cases."""
+    return _known_dims(dim, ndim) if dim is None or type(dim) in (int, tuple) else wrap_dims(dim, ndim)
 
 
 class ViewOp(Op):

@@ -138,6 +138,25 @@ def test_div_rounds_as_asked(mode: str | None, integers: list[float], floats: li
     assert torch.div(torch.tensor([-7.5, 7.5]), 2, rounding_mode=mode).tolist() == floats
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_are_divided_with_rest_as_numpy_does(dtype: type) -> None:
+    values = np.concatenate([special_floats(dtype), np.array([7.5, -7.5, 0.3, -0.1, 1e8, 5.0], dtype)])
+    x, y = values[:, None].copy(), values
+    with np.errstate(all="ignore"):
+        quotient, rest = np.floor_divide(x, y), np.remainder(x, y)
+    representable = np.abs(quotient) < 1e30  # beyond, the quotient itself is rounded
+    ours = (from_numpy(x) // from_numpy(y)).numpy()
+    np.testing.assert_array_equal(np.where(representable, ours, 0), np.where(representable, quotient, 0))
+    np.testing.assert_array_equal((from_numpy(x) % from_numpy(y)).numpy(), rest)
+
+
+def test_small_powers_are_exact() -> None:
+    x = np.array([-3.0, 0.5, 1e20, np.inf, np.nan], np.float32)
+    with np.errstate(all="ignore"):
+        for exponent in (2, 3, 4, -1, 0.5, 3.0):
+            np.testing.assert_allclose((from_numpy(x) ** exponent).numpy(), x**exponent, rtol=2e-7)
+
+
 def test_div_refuses_other_modes_and_integer_zero() -> None:
     with pytest.raises(RuntimeError, match="rounding_mode"):
         torch.div(torch.ones(2), 2, rounding_mode="up")

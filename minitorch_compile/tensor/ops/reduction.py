@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,19 +56,26 @@ def sum(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | No
 
 def _total(input: Array, dim: Any, keepdim: bool) -> Any:
     """The sum, of half floats in single precision: their own has three digits."""
-    return np.sum(input, dim, np.float32 if input.dtype == np.float16 else None, keepdims=keepdim)
+    if input.dtype == np.float16:
+        return np.sum(input, dim, np.float32, keepdims=keepdim)
+    return _collapsed(np.add, input, dim, keepdim)
+
+
+def _collapsed(ufunc: Any, input: Array, dim: Any, keepdim: bool) -> Any:
+    """What np.sum, np.prod, np.amax and so on do, without their microseconds of preparation."""
+    return ufunc.reduce(input, dim, keepdims=keepdim)
 
 
 @reduction(_integers_widen)
 def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The product over `dim`."""
-    return np.prod(input, dim, keepdims=keepdim)
+    return _collapsed(np.multiply, input, dim, keepdim)
 
 
 @reduction(_floating_only)
 def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The average over `dim`; NaN over no elements. RuntimeError for integers unless `dtype` is given."""
-    count = np.prod([input.shape[d] for d in dim], dtype=np.int64)
+    count = math.prod(input.shape[d] for d in dim)
     total = _total(input, dim, keepdim)
     return total / total.dtype.type(count)
 
@@ -75,25 +83,25 @@ def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | No
 @reduction(_same, empty=False)
 def amax(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
     """The largest element over `dim`; NaN if there is one. IndexError over no elements."""
-    return np.amax(input, dim, keepdims=keepdim)
+    return _collapsed(np.maximum, input, dim, keepdim)
 
 
 @reduction(_same, empty=False)
 def amin(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
     """The smallest element over `dim`; NaN if there is one. IndexError over no elements."""
-    return np.amin(input, dim, keepdims=keepdim)
+    return _collapsed(np.minimum, input, dim, keepdim)
 
 
 @reduction(_bool)
 def any(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Whether some element over `dim` is not 0."""
-    return np.any(input, dim, keepdims=keepdim)
+    return _collapsed(np.logical_or, input, dim, keepdim)
 
 
 @reduction(_bool)
 def all(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Whether no element over `dim` is 0."""
-    return np.all(input, dim, keepdims=keepdim)
+    return _collapsed(np.logical_and, input, dim, keepdim)
 
 
 def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> TensorBase:
