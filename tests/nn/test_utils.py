@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from minitorch_compile import nn, ones, tensor
+from minitorch_compile import nn, ones, tensor, zeros
 from minitorch_compile.nn.utils import clip_grad_norm_, clip_grad_value_, parameters_to_vector, vector_to_parameters
+from minitorch_compile.nn.utils.stateless import functional_call
 
 
 def with_gradients():
@@ -60,3 +61,27 @@ def test_parameters_as_a_vector_and_back():
     assert two.weight.is_leaf
     with pytest.raises(TypeError, match="expected torch.Tensor, but got: list"):
         vector_to_parameters([1.0], two.parameters())
+
+
+class TestFunctionalCall:
+    def test_other_tensors_for_one_call(self):
+        layer, weight = nn.Linear(2, 1, bias=False), ones(1, 2, requires_grad=True)
+        before = layer.weight
+        functional_call(layer, {"weight": weight}, ones(1, 2)).sum().backward()
+        assert weight.grad.tolist() == [[1, 1]] and layer.weight is before and before.grad is None
+
+    def test_tied_weights_and_several_dicts(self):
+        model = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))
+        model[1].weight = model[0].weight
+        bias = {"0.bias": zeros(1), "1.bias": zeros(1)}
+        assert functional_call(model, ({"0.weight": ones(1, 1) * 3}, bias), ones(1, 1)).item() == 9
+        with pytest.raises(ValueError, match="which are tied"):
+            functional_call(model, {"0.weight": ones(1, 1), "1.weight": zeros(1, 1)}, ones(1, 1))
+        with pytest.raises(RuntimeError, match="Unexpected key.s.: 'z'"):
+            functional_call(model, {"z": ones(1)}, ones(1, 1), strict=True)
+
+    def test_new_buffers_come_back_in_the_dict(self):
+        norm = nn.BatchNorm1d(1)
+        state = {name: b.clone() for name, b in norm.named_buffers()}
+        functional_call(norm, state, (tensor([[0.0], [2.0]]),))
+        assert state["num_batches_tracked"] == 1 and norm.num_batches_tracked == 0

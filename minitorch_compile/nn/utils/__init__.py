@@ -5,7 +5,7 @@
 torch.Size([9])
 """
 
-from minitorch_compile.nn.utils import fusion, parametrizations, parametrize, rnn
+from minitorch_compile.nn.utils import fusion, parametrizations, parametrize, rnn, stateless
 from minitorch_compile.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -43,6 +43,7 @@ __all__ = [
     "rnn",
     "skip_init",
     "spectral_norm",
+    "stateless",
     "vector_to_parameters",
     "weight_norm",
 ]
