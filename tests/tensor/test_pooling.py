@@ -126,6 +126,10 @@ class TestSpecialNumbers:
         assert places.tolist() == [[[0, 1], [2, 3]]]
         assert (values == -inf).all()
 
+    def test_a_dilated_window_of_minus_infinity_has_its_first_place_inside(self):
+        places = F.max_pool1d(torch.full((1, 5), -inf), 3, 1, 1, 2, return_indices=True)[1]
+        assert places.tolist() == [[1, 0, 1]]
+
     def test_the_first_of_equals(self):
         assert F.max_pool2d(torch.ones(1, 2, 2), 2, return_indices=True)[1].item() == 0
 

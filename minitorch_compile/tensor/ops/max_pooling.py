@@ -69,7 +69,7 @@ def _running_maximum(padded: Array, kernel: Ints, stride: Ints, dilation: Ints, 
 def _places(tap: Array, sizes: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Array:
     """Tap numbers as places in the image.
 
-    Padding is -inf and never chosen, except over a window of nothing but -inf: there the nearest element is.
+    Padding is -inf and never chosen, except over a window of nothing but -inf: there its first element inside is.
     """
     place = np.zeros((1,) * tap.ndim, np.int64)
     ndim = len(sizes)
@@ -77,7 +77,9 @@ def _places(tap: Array, sizes: Ints, kernel: Ints, stride: Ints, padding: Ints, 
     for d, size in enumerate(sizes):
         first = np.arange(tap.shape[2 + d]) * stride[d] - padding[d]
         coordinate = first.reshape(-1, *(1,) * (ndim - 1 - d)) + (along[d] * dilation[d])[tap]
-        place = place * size + (np.maximum(coordinate, 0) if padding[d] else coordinate)
+        if padding[d]:
+            coordinate = np.where(coordinate < 0, coordinate % dilation[d], coordinate)
+        place = place * size + coordinate
     return place
 
 
