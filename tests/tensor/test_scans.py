@@ -79,3 +79,26 @@ def test_trapezoids() -> None:
     np.testing.assert_allclose(torch.trapz(from_numpy(y), from_numpy(x)).numpy(), np.trapezoid(y, x))
     np.testing.assert_allclose(torch.trapezoid(from_numpy(y), dim=0).numpy(), np.trapezoid(y, axis=0))
     assert torch.cumulative_trapezoid(from_numpy(y))[0].tolist() == [2.0, 4.5]
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradient_equals_numpy(edge_order: int) -> None:
+    array = np.random.default_rng(0).normal(size=(4, 5))
+    uneven = np.array([0.0, 0.5, 2.0, 2.5, 4.0])
+    x = from_numpy(array)
+    for ours, expected in zip(
+        torch.gradient(x, edge_order=edge_order), np.gradient(array, edge_order=edge_order), strict=True
+    ):
+        np.testing.assert_allclose(ours.numpy(), expected, rtol=1e-12)
+    (ours,) = torch.gradient(x, spacing=(from_numpy(uneven),), dim=-1, edge_order=edge_order)
+    np.testing.assert_allclose(ours.numpy(), np.gradient(array, uneven, axis=1, edge_order=edge_order), rtol=1e-10)
+    (ours,) = torch.gradient(x, spacing=0.5, dim=0)
+    np.testing.assert_allclose(ours.numpy(), np.gradient(array, 0.5, axis=0), rtol=1e-12)
+
+
+def test_gradient_names_what_is_wrong() -> None:
+    for arguments in ({"edge_order": 3}, {"spacing": (1.0, 2.0, 3.0)}):
+        with pytest.raises(RuntimeError, match="gradient"):
+            torch.gradient(torch.ones(3, 3), **arguments)
+    with pytest.raises(RuntimeError, match="at least edge_order"):
+        torch.gradient(torch.ones(1))

@@ -161,6 +161,7 @@ from minitorch_compile.tensor.ops.factorizations import (
     qr,
     svd,
 )
+from minitorch_compile.tensor.ops.finite_differences import gradient
 from minitorch_compile.tensor.ops.float_parts import (
     copysign,
     fix,
@@ -886,6 +887,7 @@ __all__ = [
     "geometric_",
     "ger",
     "getitem",
+    "gradient",
     "greater",
     "greater_equal",
     "group_norm",
