@@ -33,6 +33,7 @@ from minitorch_compile.nn.modules.activation import (
     Tanhshrink,
     Threshold,
 )
+from minitorch_compile.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
 from minitorch_compile.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from minitorch_compile.nn.modules.container import ModuleDict, ModuleList, Sequential
 from minitorch_compile.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -150,17 +151,10 @@ from minitorch_compile.nn.parameter import Buffer, Parameter
 from minitorch_compile.nn.uninitialized import UninitializedBuffer, UninitializedParameter
 
 __all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "GRU",
-    "LSTM",
-    "RNN",
-    "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -175,6 +169,7 @@ __all__ = [
     "BatchNorm3d",
     "Bilinear",
     "Buffer",
+    "CELU",
     "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
@@ -197,11 +192,15 @@ __all__ = [
     "Dropout1d",
     "Dropout2d",
     "Dropout3d",
+    "ELU",
     "Embedding",
     "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "GELU",
+    "GLU",
+    "GRU",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -220,6 +219,7 @@ __all__ = [
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "LSTM",
     "LSTMCell",
     "LayerNorm",
     "LazyBatchNorm1d",
@@ -266,6 +266,7 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNN",
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
@@ -278,6 +279,7 @@ __all__ = [
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
+    "SELU",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -289,6 +291,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",
@@ -314,5 +317,4 @@ __all__ = [
     "init",
     "parallel",
     "utils",
-    "SyncBatchNorm",
 ]

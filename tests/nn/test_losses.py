@@ -390,3 +390,29 @@ def test_weights_are_part_of_the_state():
     assert list(nn.CrossEntropyLoss(torch.ones(3)).state_dict()) == ["weight"]
     assert list(nn.BCEWithLogitsLoss(pos_weight=torch.ones(1)).state_dict()) == ["pos_weight"]
     assert list(nn.NLLLoss().state_dict()) == []
+
+
+class TestAdaptiveSoftmax:
+    def layer(self):
+        torch.manual_seed(0)
+        return nn.AdaptiveLogSoftmaxWithLoss(8, 15, [4, 9], div_value=2.0, dtype=float64)
+
+    def test_the_probabilities_of_all_classes_add_up_to_1(self):
+        log_prob = self.layer().log_prob(from_numpy(RNG.normal(size=(5, 8))))
+        assert log_prob.exp().sum(1).tolist() == pytest.approx([1] * 5)
+
+    def test_each_target_gets_its_log_probability(self):
+        layer, x, t = self.layer(), from_numpy(RNG.normal(size=(5, 8))), tensor([0, 3, 12, 6, 14])
+        expected = layer.log_prob(x).gather(1, t.unsqueeze(1)).squeeze(1)
+        out, loss = layer(x, t)
+        assert out.tolist() == pytest.approx(expected.tolist())
+        assert loss.item() == pytest.approx(-expected.mean().item())
+        assert layer(x[2], t[2]).output.item() == pytest.approx(expected[2].item())
+        assert layer.predict(x).tolist() == layer.log_prob(x).argmax(1).tolist()
+
+    def test_errors(self):
+        for cutoffs in ([], [4, 2], [4, 15], [0]):
+            with pytest.raises(ValueError, match="cutoffs"):
+                nn.AdaptiveLogSoftmaxWithLoss(8, 15, cutoffs)
+        with pytest.raises(RuntimeError, match="Target values"):
+            self.layer()(torch.ones(1, 8).double(), tensor([15]))

@@ -80,6 +80,9 @@ class NormBase(Module):
         )
 
 
+_NormBase = NormBase  # PyTorch's name, which programs import
+
+
 class _BatchNorm(NormBase):
     """Each channel (dimension 1) shifted to mean 0 and scaled to variance 1.
 
