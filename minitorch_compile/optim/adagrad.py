@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.dynamo.control import disable
 from minitorch_compile.optim.functional import AdagradState, adagrad
-from minitorch_compile.optim.fused import count_up, fused_adagrad
+from minitorch_compile.optim.fused import count_up, fused_adagrad, is_fused
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor, no_grad
@@ -65,14 +64,10 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p].update(self.initial_state(p, group))
 
-    def update(self, group: Group, params: list[Tensor]) -> None:
-        if group["fused"]:
-            self._update_fused(group, params)
-        else:
-            super().update(group, params)
-
-    @disable(reason="a native call")
-    def _update_fused(self, group: Group, params: list[Tensor]) -> None:
+    def _update(self, group: Group, params: list[Tensor]) -> None:
+        if not is_fused(group, params):
+            super()._update(group, params)
+            return
         states = [self.state_of(p, group) for p in params]
         fused_adagrad(params, [p.grad for p in params], states, **self.rule_options(group))
         for p in params:

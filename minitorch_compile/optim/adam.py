@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from minitorch_compile.dynamo.control import disable
 from minitorch_compile.optim.functional import AdamState, adam
-from minitorch_compile.optim.fused import count_up, fused_adam
+from minitorch_compile.optim.fused import count_up, fused_adam, is_fused
 from minitorch_compile.optim.optimizer import Group
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
@@ -69,14 +68,10 @@ class Adam(RuleOptimizer):
             state["max_exp_avg_sq"] = zeros_like(p)
         return state
 
-    def update(self, group: Group, params: list[Tensor]) -> None:
-        if group["fused"]:
-            self._update_fused(group, params)
-        else:
-            super().update(group, params)
-
-    @disable(reason="a native call")
-    def _update_fused(self, group: Group, params: list[Tensor]) -> None:
+    def _update(self, group: Group, params: list[Tensor]) -> None:
+        if not is_fused(group, params):
+            super()._update(group, params)
+            return
         states = [self.state_of(p, {**group, "capturable": False}) for p in params]
         fused_adam(params, [p.grad for p in params], states, **self.rule_options(group))
         for p in params:

@@ -10,7 +10,8 @@ results are those of the rules in `functional`, up to rounding.
 >>> w.data
 tensor([0.9500, 1.9500])
 
-The kernels are compiled when first needed, once on a machine: Numba keeps them on disk.
+The kernels are compiled when first needed, once on a machine: Numba keeps them on disk. Where neither `fused` nor
+`foreach` is said, large models are stepped this way too.
 """
 
 from __future__ import annotations
@@ -20,10 +21,26 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.dynamo.control import disable
+from minitorch_compile.dynamo.control import disable, is_compiling
 from minitorch_compile.tensor import Tensor, float32, float64, ops
 
+LARGE = 1 << 16  # elements in a group from which on the native call is worth Numba's import
+SUPPORTED = (float32, float64)
+
 Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+
+
+def is_fused(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
+    """Whether a group is stepped by a native call: as it says, or if it doesn't say and is large.
+
+    Not in a compiled program, where the plain path becomes part of the graph.
+    """
+    if group["fused"] is not None:
+        return bool(group["fused"])
+    said = group["foreach"] is not None or group.get("capturable") or group["differentiable"]
+    if said or is_compiling() or sum(p.numel() for p in params) < LARGE:
+        return False
+    return all(p.dtype in SUPPORTED for p in params)
 
 
 def fused_sgd(
@@ -109,7 +126,7 @@ def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Se
     One call for each dtype. RuntimeError for one that is not float32 or float64.
     """
     for element in {row[0].dtype for row in rows}:
-        if element not in (float32, float64):
+        if element not in SUPPORTED:
             raise RuntimeError(
                 f"`fused=True` requires all the params to be floating point Tensors of supported dtypes: torch.float32,"
                 f" torch.float64; got {element}. Leave fused out for these."

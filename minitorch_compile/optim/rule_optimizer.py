@@ -71,7 +71,9 @@ class RuleOptimizer(Optimizer):
         for p, new in zip(params, new_states, strict=True):
             self._remember(p, new)
 
-    _update_uncompiled = disable(_update, reason="a step count that is a number; capturable=True keeps it a tensor")
+    @disable(reason="a step count that is a number; capturable=True keeps it a tensor")
+    def _update_uncompiled(self, group: Group, params: list[Tensor]) -> None:
+        self._update(group, params)
 
     def rule_options(self, group: Group) -> dict[str, Any]:
         """The options of a group as the rule's keyword arguments."""

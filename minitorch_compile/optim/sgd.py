@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from minitorch_compile.optim.functional import SGDState, sgd
-from minitorch_compile.optim.fused import fused_sgd
+from minitorch_compile.optim.fused import fused_sgd, is_fused
 from minitorch_compile.optim.optimizer import Group, store
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
@@ -60,7 +60,7 @@ class SGD(RuleOptimizer):
 
     def update(self, group: Group, params: list[Tensor]) -> None:
         buffers = [self.state[p].get("momentum_buffer") if group["momentum"] else None for p in params]
-        if group["fused"]:
+        if is_fused(group, params):
             new_buffers = fused_sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))
         else:
             new_params, new_buffers = sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.optim.fused import LARGE, is_fused
 
 CASES = {
     "sgd": ("SGD", {"lr": 0.1}),
@@ -46,6 +47,25 @@ def test_it_gives_what_the_plain_path_gives(name):
     for number in states[0]:
         for key, value in states[0][number].items():
             np.testing.assert_allclose(states[1][number][key].numpy(), value.numpy(), rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_large_groups_are_stepped_so_by_default_and_small_ones_or_on_request_not(name):
+    cls, options = CASES[name]
+
+    def one_step(count, **more):
+        w = torch.tensor(np.linspace(-1, 1, count), dtype=torch.float32).requires_grad_()
+        w.grad = w.detach() * 2
+        optimizer = getattr(torch.optim, cls)([w], **options, **more)
+        optimizer.step()
+        return w.detach().numpy(), is_fused(optimizer.param_groups[0], [w])
+
+    plain, was_fused = one_step(LARGE, foreach=False)
+    assert not was_fused
+    native, was_fused = one_step(LARGE)
+    assert was_fused
+    np.testing.assert_allclose(native, plain, rtol=1e-5, atol=1e-7)
+    assert not one_step(LARGE - 1)[1]
 
 
 def test_the_gradient_stays_as_it_was_and_autograd_notices_the_write():
