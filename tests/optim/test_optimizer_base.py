@@ -27,6 +27,13 @@ class TestGroups:
         group = optimizer.param_groups[0]
         assert (group["lr"], group["momentum"], group["mine"]) == (0.5, 0.9, "kept")
 
+    def test_they_are_printed_apart(self):
+        first, second = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+        lines = repr(optim.SGD([{"params": [first]}, {"params": [second], "lr": 0.5}], lr=0.1)).splitlines()
+        assert lines[:2] == ["SGD (", "Parameter Group 0"]
+        assert lines[lines.index("Parameter Group 1") - 1] == ""
+        assert lines[-2:] == ["    weight_decay: 0", ")"]
+
     def test_named_parameters_leave_their_names(self):
         layer = nn.Linear(2, 2)
         optimizer = optim.SGD(layer.named_parameters(), lr=0.1)
