@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
+from minitorch_compile.tensor.dtype import float32
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.pointwise import rsqrt
 from minitorch_compile.tensor.ops.reduction import mean, sum
 from minitorch_compile.tensor.ops.reshaping import reshape
@@ -98,7 +100,8 @@ def rms_norm(
     """Rows, the last dimensions of sizes `normalized_shape`, divided by their root mean square (Zhang and Sennrich
     2019).
 
-    `eps` is added under the root: the smallest step at 1 of the dtype, unless given. RuntimeError for other sizes.
+    `eps` is added under the root: the smallest step at 1 of the dtype, unless given. Half precision is computed in
+    float32, and with its step. RuntimeError for other sizes.
     """
     rows = len(normalized_shape)
     if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
@@ -107,9 +110,10 @@ def rms_norm(
             f" {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
         )
     dims = tuple(range(len(input.sizes) - rows, len(input.sizes)))
-    epsilon = finfo(input.dtype).eps if eps is None else eps
-    out = input * rsqrt(mean(input * input, dims, True) + epsilon)
-    return out if weight is None else out * weight
+    wide = to(input, float32) if input.dtype.itemsize < 4 else input
+    epsilon = finfo(wide.dtype).eps if eps is None else eps
+    out = wide * rsqrt(mean(wide * wide, dims, True) + epsilon)
+    return to(out if weight is None else out * weight, input.dtype)
 
 
 @composite()
