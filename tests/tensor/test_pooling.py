@@ -11,6 +11,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import from_numpy
+from minitorch_compile.tensor.ops import max_pooling
 
 MAX = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
 MEAN = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
@@ -79,6 +80,20 @@ def test_means(ndim, kernel, stride, padding, ceil_mode, count_include_pad):
         total = x[(slice(None), slice(None), *np.ix_(*inside))].sum(axis=tuple(range(2, 2 + ndim)))
         expected[(..., *at)] = total / math.prod(map(len, counted))
     np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("special", [None, nan, inf])
+def test_large_kernels_are_searched_in_another_way(special, monkeypatch):
+    x = np.random.default_rng(0).integers(0, 4, (2, 2, 7, 8, 6)).astype("f")  # with many equals
+    if special is not None:
+        x[np.random.default_rng(1).random(x.shape) < 0.1] = special
+    window = ((3, 4, 3), (2, 1, 2), (1, 2, 1), (1, 1, 2), True)
+    monkeypatch.setattr(max_pooling, "FEW_TAPS", 100)
+    values, places = max_pooling.max_pool_with_indices(from_numpy(x), *window)
+    monkeypatch.setattr(max_pooling, "FEW_TAPS", 0)
+    others = max_pooling.max_pool_with_indices(from_numpy(x), *window)
+    np.testing.assert_array_equal(others[0].numpy(), values.numpy())
+    np.testing.assert_array_equal(others[1].numpy(), places.numpy())
 
 
 def test_a_divisor_of_ones_own():

@@ -24,6 +24,8 @@ from minitorch_compile.tensor.ops.view import squeeze
 from minitorch_compile.tensor.ops.windows import Ints, output_sizes, pad_image, seen_at, taps
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
+FEW_TAPS = 25  # up to here, looking at all taps of a window at once is faster
+
 
 @kernel_op("pooling", torch=False)
 def max_pool_with_indices(
@@ -33,8 +35,9 @@ def max_pool_with_indices(
     sizes = input.shape[2:]
     out = output_sizes(sizes, kernel_size, stride, padding, dilation, ceil_mode)
     padded = _padded(input, kernel_size, stride, padding, dilation, out)
-    values, tap = _running_maximum(padded, kernel_size, stride, dilation, out)
-    return values, _places(tap, sizes, kernel_size, stride, padding, dilation)
+    search = _all_taps if math.prod(kernel_size) <= FEW_TAPS else _dimension_by_dimension
+    values, taps_along = search(padded, kernel_size, stride, dilation, out)
+    return values, _places(taps_along, sizes, stride, padding, dilation)
 
 
 def _padded(input: Array, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Array:
@@ -51,8 +54,7 @@ def _running_maximum(padded: Array, kernel: Ints, stride: Ints, dilation: Ints, 
     Goes from one tap to the next, for all windows at once. Later taps have higher numbers, so the number of the last
     tap that was an improvement is a maximum as well: no branch for each element.
     """
-    count = math.prod(kernel)
-    numbers = np.uint8 if count <= 256 else np.uint32
+    numbers = np.uint8 if math.prod(kernel) <= 256 else np.uint32
     has_nan = padded.dtype.kind not in "iu" and bool(np.isnan(padded).any())
     views = (seen_at(tap, padded, stride, dilation, out) for tap in taps(kernel))
     values = next(views).copy(order="C")
@@ -66,17 +68,39 @@ def _running_maximum(padded: Array, kernel: Ints, stride: Ints, dilation: Ints, 
     return values, place
 
 
-def _places(tap: Array, sizes: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Array:
-    """Tap numbers as places in the image.
+def _all_taps(padded: Array, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> tuple[Array, list[Array]]:
+    """Maxima, and for each dimension which of the kernel's taps along it sees them."""
+    values, tap = _running_maximum(padded, kernel, stride, dilation, out)
+    return values, [along[tap] for along in np.unravel_index(np.arange(math.prod(kernel)), kernel)]
+
+
+def _dimension_by_dimension(
+    padded: Array, kernel: Ints, stride: Ints, dilation: Ints, out: Ints
+) -> tuple[Array, list[Array]]:
+    """The same for large kernels: the maxima of rows, then of columns of these, ... so that the work grows with the sum
+    of the kernel's sizes, not with their product."""
+    values, found = padded, list[Array]()
+    for d in reversed(range(len(kernel))):
+        before, after = (1,) * d, (1,) * (len(kernel) - 1 - d)
+        k, s, step = ((*before, n[d], *after) for n in (kernel, stride, dilation))
+        sizes = (*values.shape[2 : 2 + d], out[d], *values.shape[3 + d :])
+        values, tap = _running_maximum(values, k, s, step, sizes)
+        steps = np.arange(out[d]).reshape(-1, *(1,) * (len(kernel) - 1 - d)) * stride[d]
+        chosen = steps + tap.astype(np.int64) * dilation[d]
+        found = [tap, *(np.take_along_axis(inner, chosen, 2 + d) for inner in found)]
+    return values, found
+
+
+def _places(taps_along: list[Array], sizes: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Array:
+    """The taps of the maxima as places in the image.
 
     Padding is -inf and never chosen, except over a window of nothing but -inf: there its first element inside is.
     """
-    place = np.zeros((1,) * tap.ndim, np.int64)
     ndim = len(sizes)
-    along = np.unravel_index(np.arange(math.prod(kernel)), kernel)
-    for d, size in enumerate(sizes):
+    place = np.zeros((1,) * (2 + ndim), np.int64)
+    for d, (size, tap) in enumerate(zip(sizes, taps_along, strict=True)):
         first = np.arange(tap.shape[2 + d]) * stride[d] - padding[d]
-        coordinate = first.reshape(-1, *(1,) * (ndim - 1 - d)) + (along[d] * dilation[d])[tap]
+        coordinate = first.reshape(-1, *(1,) * (ndim - 1 - d)) + tap.astype(np.int64) * dilation[d]
         if padding[d]:
             coordinate = np.where(coordinate < 0, coordinate % dilation[d], coordinate)
         place = place * size + coordinate
