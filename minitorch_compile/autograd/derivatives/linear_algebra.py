@@ -135,8 +135,10 @@ def _(G: Tensor, out: Unused, A: Tensor) -> Gradients:
 
 
 @derivative(ops._linalg_cholesky)
-def _(G: Tensor, L: Tensor, A: Unused) -> Gradients:
+def _(G: Tensor, L: Tensor, A: Unused, upper: bool) -> Gradients:
     """L^-H phi(L^H G) L^-1, made Hermitian; phi takes the lower triangle and half of the diagonal."""
+    if upper:
+        G, L = adjoint(G), adjoint(L)
     phi = _half_diagonal(ops.tril(adjoint(L) @ G))
     left = ops._linalg_solve_triangular(adjoint(L), phi, True, False)
     both = adjoint(ops._linalg_solve_triangular(adjoint(L), adjoint(left), True, False))

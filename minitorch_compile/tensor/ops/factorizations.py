@@ -43,7 +43,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
 
     LinAlgError for others.
     """
-    return adjoint(_linalg_cholesky(adjoint(A))) if upper else _linalg_cholesky(A)
+    return _linalg_cholesky(A, upper)
 
 
 @composite(torch=False)

@@ -15,6 +15,7 @@ from typing import Any
 from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import int32, int64
+from minitorch_compile.tensor.memory_format import contiguous_format
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.adjoint import adjoint
@@ -104,7 +105,7 @@ def triangular_solve(
     """torch.triangular_solve, the older form of linalg.solve_triangular."""
     matrix = A.transpose(-2, -1) if transpose else A
     solved = linalg_solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
-    return return_types.triangular_solve(solved, A.clone())
+    return return_types.triangular_solve(solved, A.mT.clone(memory_format=contiguous_format).mT)
 
 
 @composite(torch=False)

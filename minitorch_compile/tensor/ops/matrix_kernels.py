@@ -69,6 +69,11 @@ def each_matrix(function: Callable[..., Any], *stacks: Array) -> list[Any]:
     return [np.stack(parts).reshape(*batch, *np.shape(parts[0])) for parts in zip(*results, strict=True)]
 
 
+def _lapack(name: str, element: np.dtype) -> Callable[..., Any]:
+    """LAPACK's routine for elements of this type: each has four, with a letter for the type in front."""
+    return getattr(linalg.lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[element.char] + name)
+
+
 # ----------------------------------------------------------------------------------------------------- inverse, solve
 
 
@@ -116,7 +121,7 @@ def _linalg_solve_triangular(A: Array, B: Array, upper: bool, unitriangular: boo
             return (b,)
         if not unitriangular and (np.diagonal(a) == 0).any():
             return (_divided_by_zero(a, b, upper),)
-        return (linalg.solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular, check_finite=False),)
+        return (_lapack("trtrs", a.dtype)(a, b, lower=not upper, unitdiag=unitriangular)[0],)
 
     return each_matrix(substitute, A, B)[0] if B.size else B.copy()
 
@@ -194,10 +199,10 @@ def _matrix_exp_rule(A: TensorBase) -> TensorBase:
 
 
 @kernel_op("linalg", torch=False)
-def _linalg_cholesky(A: Array) -> Array:
-    """The lower triangular L with A = L L^H; only the lower half of A is looked at."""
+def _linalg_cholesky(A: Array, upper: bool) -> Array:
+    """The lower triangular L with A = L L^H, or the upper one with A = U^H U; only that half of A is looked at."""
     try:
-        return np.linalg.cholesky(A)
+        return np.linalg.cholesky(A, upper=upper)
     except np.linalg.LinAlgError:
         raise LinAlgError(
             "linalg.cholesky: The factorization could not be completed because the input is not positive-definite"
@@ -205,7 +210,7 @@ def _linalg_cholesky(A: Array) -> Array:
 
 
 @_linalg_cholesky.shape_rule
-def _cholesky_rule(A: TensorBase) -> TensorBase:
+def _cholesky_rule(A: TensorBase, upper: bool) -> TensorBase:
     check_square("linalg.cholesky", A)
     return column_major(A.sizes, A.dtype)
 
@@ -284,7 +289,7 @@ def _linalg_lu_factor(A: Array) -> tuple[Array, ...]:
     k = min(A.shape[-2:])
     if not A.size:
         return A.copy(), np.zeros((*A.shape[:-2], k), np.int32)
-    factors, pivots = each_matrix(lambda a: linalg.get_lapack_funcs("getrf", (a,))(a)[:2], A)
+    factors, pivots = each_matrix(lambda a: _lapack("getrf", a.dtype)(a)[:2], A)
     return factors, (pivots + 1).astype(np.int32)
 
 
