@@ -53,9 +53,10 @@ class TestBatchNorm:
         assert F.batch_norm(x, None, None, training=True).stride() == x.stride()
 
     def test_an_empty_batch_moves_nothing(self):
-        mean = torch.ones(2)
-        assert F.batch_norm(torch.zeros(0, 2), mean, torch.ones(2), training=True).shape == (0, 2)
-        assert mean.tolist() == [1, 1]
+        mean, weight = torch.ones(2), torch.ones(2, requires_grad=True)
+        out = F.batch_norm(torch.zeros(0, 2), mean, torch.ones(2), weight, training=True)
+        out.sum().backward()
+        assert out.shape == (0, 2) and mean.tolist() == [1, 1] and weight.grad.tolist() == [0, 0]
 
     def test_gradients(self):
         leaves = [tensor(a, requires_grad=True) for a in (X[:, :2, 0], WEIGHT[:2], BIAS[:2])]

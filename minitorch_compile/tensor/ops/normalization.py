@@ -47,7 +47,7 @@ def native_layer_norm(
 def _centred(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """(mean, x - mean, variance) over these axes, with size 1 there; float16 adds up in float32."""
     wide = x.astype(np.promote_types(x.dtype, np.float32), copy=False)
-    count = wide.dtype.type(numel(x.shape[axis] for axis in axes))
+    count = wide.dtype.type(max(numel(x.shape[axis] for axis in axes), 1))
     mean = np.add.reduce(wide, axes, keepdims=True) / count
     centred = wide - mean
     return mean, centred, np.add.reduce(centred * centred, axes, keepdims=True) / count
