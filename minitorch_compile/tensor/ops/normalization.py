@@ -88,8 +88,9 @@ def layer_norm(
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-5,
+    cudnn_enable: bool = True,
 ) -> Any:
-    """Layer normalisation (Ba, Kiros and Hinton 2016)."""
+    """Layer normalisation (Ba, Kiros and Hinton 2016). `cudnn_enable` is PyTorch's, and unused."""
     return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
 
 
@@ -118,11 +119,16 @@ def rms_norm(
 
 @composite()
 def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
 ) -> Any:
     """The channels (dimension 1) of each sample in `num_groups` groups, each normalised as a whole (Wu and He 2018).
 
-    RuntimeError if the groups don't divide the channels.
+    RuntimeError if the groups don't divide the channels. `cudnn_enabled` is PyTorch's, and unused.
     """
     if len(input.sizes) < 2:
         raise RuntimeError(f"group_norm: Expected at least 2 dimensions for input, got sizes {list(input.sizes)}")
