@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import collections
 import os
-import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -225,6 +226,22 @@ class TestWorkers:
         with pytest.raises(RuntimeError, match="exited unexpectedly with exit code 7"):
             list(DataLoader(Dying(3), num_workers=1))
 
-    def test_what_cannot_be_pickled_is_named(self):
-        with pytest.raises(pickle.PicklingError, match="collate_fn can't be sent to a worker process"):
-            list(DataLoader(Squares(3), num_workers=1, collate_fn=lambda items: items))
+    def test_without_workers_where_they_cannot_be_started(self):
+        loader = DataLoader(range(3), num_workers=1, collate_fn=lambda items: items)
+        with pytest.warns(RuntimeWarning, match="collate_fn can't be sent to a worker process.*loaded in this process"):
+            assert list(loader) == [[0], [1], [2]]
+        assert list(loader) == [[0], [1], [2]]  # the second epoch says nothing
+        with pytest.raises(RuntimeError, match="collate_fn can't be sent to a worker process"):
+            list(DataLoader(range(3), num_workers=1, collate_fn=lambda items: items, multiprocessing_context="spawn"))
+
+    @pytest.mark.parametrize("guard", ["", 'if __name__ == "__main__":\n    '])
+    def test_a_script_is_not_run_again_by_its_workers(self, tmp_path, guard):
+        script = tmp_path / "train.py"
+        script.write_text(
+            "from minitorch_compile.utils.data import DataLoader\n"
+            "print('the script')\n" + guard + "print([batch.tolist() for batch in DataLoader([1, 2], num_workers=1)])\n"
+        )
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+        assert "[[1], [2]]" in done.stdout
+        assert ("would run it once more up to" in done.stderr) == (not guard)
+        assert done.stdout.count("the script") == (2 if guard else 1)

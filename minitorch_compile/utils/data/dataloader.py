@@ -12,6 +12,7 @@ tensor([4]) tensor([40])
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +22,7 @@ from minitorch_compile.utils.data.collate import default_collate, default_conver
 from minitorch_compile.utils.data.dataset import IterableDataset
 from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from minitorch_compile.utils.data.worker import fetch, fetch_next
-from minitorch_compile.utils.data.worker_pool import WorkerPool, context_named
+from minitorch_compile.utils.data.worker_pool import CannotStart, WorkerPool, context_named
 
 T_co = TypeVar("T_co", covariant=True)
 FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -41,7 +42,8 @@ class DataLoader(Generic[T_co]):
     - `batch_size=None` gives single items. `drop_last` leaves out a last batch that is too short.
     - `collate_fn` puts a list of items together, `default_collate` if not given.
     - `num_workers` processes make batches ahead, `prefetch_factor` (2) each. They are spawned: dataset and functions
-      must be picklable, and a script must guard its main part by `if __name__ == "__main__":`.
+      must be picklable, and a script must guard its main part by `if __name__ == "__main__":`. Where that isn't so, a
+      warning says it and the data is loaded here; with multiprocessing_context="spawn" it is a RuntimeError.
       `persistent_workers` keeps them from one epoch to the next; `timeout` is how many seconds to wait for a batch.
     - `generator` draws the order and the seeds of the workers.
     - `pin_memory` has no effect: there is no device that memory would be copied to.
@@ -80,6 +82,8 @@ class DataLoader(Generic[T_co]):
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self._check_workers(prefetch_factor, multiprocessing_context)
         self.multiprocessing_context = context_named(multiprocessing_context)
+        self._asked_for_context = multiprocessing_context is not None
+        self._alone = False  # whether this process does it all, since workers couldn't be started
         self._iterable = isinstance(dataset, IterableDataset)
         self._check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.batch_size = None if batch_sampler is not None else batch_size
@@ -155,16 +159,33 @@ class DataLoader(Generic[T_co]):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __iter__(self) -> Iterator[Any]:
-        if self.num_workers == 0:
+        if self.num_workers == 0 or self._alone:
             return self._in_this_process()
         seed = self._base_seed()
-        if self._pool is None:
-            pool = WorkerPool(self, seed)
-            self._pool = pool if self.persistent_workers else None
+        if self._pool is not None:
+            pool: WorkerPool | None = self._pool
+            self._pool.restart(seed)
         else:
-            pool = self._pool
-            pool.restart(seed)
-        return pool.epoch(iter(self._index_sampler))
+            pool = self._started_pool(seed)
+        return self._in_this_process() if pool is None else pool.epoch(iter(self._index_sampler))
+
+    def _started_pool(self, seed: int) -> WorkerPool | None:
+        """The workers; None, with a warning, if they can't be started here. Asked for spawn by name, that is an
+        error."""
+        try:
+            pool = WorkerPool(self, seed)
+        except CannotStart as error:
+            if self._asked_for_context:
+                raise
+            warnings.warn(
+                f"{error}. Now the data is loaded in this process instead of in {self.num_workers} workers.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            self._alone = True
+            return None
+        self._pool = pool if self.persistent_workers else None
+        return pool
 
     def _base_seed(self) -> int:
         return int(ops.randint(0, 2**31, (), generator=self.generator).item())

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from multiprocessing.connection import wait
 from typing import Any
 
+from minitorch_compile.utils.data.main_script import is_interactive, unguarded_line
 from minitorch_compile.utils.data.worker import Assignment, Restart, Result, Task, work
 
 UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)
@@ -52,8 +53,35 @@ def culprit(parts: dict[str, Any]) -> str | None:
     return None
 
 
+class CannotStart(RuntimeError):
+    """Worker processes can't be started here."""
+
+
+def _check_startable(assignment: Assignment) -> None:
+    """CannotStart if workers would run the main script once more, or would not find what it defines."""
+    place = unguarded_line()
+    if place is not None:
+        raise CannotStart(
+            f"DataLoader: worker processes import the main script anew, and would run it once more up to {place}. Guard"
+            ' what it does by `if __name__ == "__main__":`'
+        )
+    if is_interactive():
+        try:
+            of_the_session = b"__main__" in pickle.dumps(assignment)
+        except UNPICKLABLE:
+            return  # the start will say what can't be pickled
+        if of_the_session:
+            raise CannotStart(
+                "DataLoader: the dataset, or a function of it, was defined in an interactive session, where worker"
+                " processes don't find it. Define it in a file and import it"
+            )
+
+
 class WorkerPool:
-    """The workers of one DataLoader, for one epoch or, if they are persistent, for many."""
+    """The workers of one DataLoader, for one epoch or, if they are persistent, for many.
+
+    CannotStart if processes can't be started here.
+    """
 
     def __init__(self, loader: Any, seed: int) -> None:
         self.count = loader.num_workers
@@ -73,6 +101,7 @@ class WorkerPool:
             loader.worker_init_fn,
             self.count,
         )
+        _check_startable(assignment)
         self._end = weakref.finalize(self, _end_workers, self.processes, self.tasks, self.results)
         for worker in range(self.count):
             self._start(loader.multiprocessing_context, assignment, worker, seed)
@@ -87,9 +116,9 @@ class WorkerPool:
             self.shutdown()
             fields = ("dataset", "collate_fn", "worker_init_fn")
             name = culprit({field: getattr(assignment, field) for field in fields})
-            raise pickle.PicklingError(
+            raise CannotStart(
                 f"DataLoader: {name or 'something'} can't be sent to a worker process: {error}. Define its class or"
-                " function at the top level of a module (not as a lambda, nor inside a function), or use num_workers=0"
+                " function at the top level of a module, not as a lambda, nor inside a function"
             ) from error
         send.close()  # the worker has it: so its end is noticed here when it dies
         self.processes.append(process)
