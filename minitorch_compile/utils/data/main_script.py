@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 from types import FrameType
 
@@ -49,3 +50,10 @@ def is_interactive() -> bool:
     """Whether the main module is no file, as in a notebook: what it defines, no other process finds."""
     main = sys.modules["__main__"]
     return getattr(main, "__file__", None) is None and getattr(main, "__spec__", None) is None
+
+
+def is_lost() -> bool:
+    """Whether the main module names a file that isn't there, as a script read from standard input does."""
+    main = sys.modules["__main__"]
+    path = getattr(main, "__file__", None)
+    return path is not None and getattr(main, "__spec__", None) is None and not os.path.exists(path)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from multiprocessing.connection import wait
 from typing import Any
 
-from minitorch_compile.utils.data.main_script import is_interactive, unguarded_line
+from minitorch_compile.utils.data.main_script import is_interactive, is_lost, unguarded_line
 from minitorch_compile.utils.data.worker import Assignment, Restart, Result, Task, work
 
 UNPICKLABLE = (pickle.PicklingError, AttributeError, TypeError)
@@ -59,6 +59,8 @@ class CannotStart(RuntimeError):
 
 def _check_startable(assignment: Assignment) -> None:
     """CannotStart if workers would run the main script once more, or would not find what it defines."""
+    if is_lost():
+        raise CannotStart("DataLoader: worker processes import the main script anew, and here it isn't a file")
     place = unguarded_line()
     if place is not None:
         raise CannotStart(
