@@ -24,6 +24,7 @@ from minitorch_compile import (
     linalg,
     multiprocessing,
     nn,
+    onnx,
     optim,
     random,
     special,
@@ -141,6 +142,7 @@ from minitorch_compile.tensor.inplace_functions import (
     xlogy_,
 )
 from minitorch_compile.tensor.inquiries import (
+    _assert,
     is_complex,
     is_floating_point,
     is_nonzero,
@@ -1212,4 +1214,5 @@ __all__ = [
     "zero_",
     "zeros",
     "zeros_like",
+    "onnx",
 ]

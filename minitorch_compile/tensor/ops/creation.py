@@ -217,9 +217,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **
     """`steps` values at equal distances from start to end, both included."""
     if steps < 0:
         raise RuntimeError(f"linspace: number of steps must be non-negative, got {steps}")
-    return to_copy(
-        _equidistant(_number(start), _number(end), steps, **placement), as_dtype(dtype or get_default_dtype())
-    )
+    leaf = placement.pop("requires_grad", False)
+    return _as_leaf(_equidistant(_number(start), _number(end), steps, **placement), dtype, leaf)
 
 
 def _equidistant(start: float, end: float, steps: int, **placement: Any) -> Any:
@@ -236,8 +235,14 @@ def logspace(
     """base to the power of `linspace(start, end, steps)`."""
     if steps < 0:
         raise RuntimeError(f"logspace: number of steps must be non-negative, got {steps}")
-    exponents = _equidistant(_number(start), _number(end), steps, **placement)
-    return to_copy(pow(float(base), exponents), as_dtype(dtype or get_default_dtype()))
+    leaf = placement.pop("requires_grad", False)
+    return _as_leaf(pow(float(base), _equidistant(_number(start), _number(end), steps, **placement)), dtype, leaf)
+
+
+def _as_leaf(x: Any, dtype: dtype | None, requires_grad: bool) -> Any:
+    """What was computed in float64, in the dtype asked for. Only this last tensor may require grad: it is the leaf."""
+    result = to_copy(x, as_dtype(dtype or get_default_dtype()))
+    return result.requires_grad_() if requires_grad else result
 
 
 @composite()
