@@ -37,7 +37,7 @@ Array = np.ndarray
 Tensor = Any  # the class comes later, with methods made from the table: nothing a type checker can see
 Scalar = bool | int | float
 
-TENSOR_ANNOTATION = re.compile(r"Array|Tensor")
+TENSOR_ANNOTATION = re.compile(r"Array|Tensor|ndarray")
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"}
 
