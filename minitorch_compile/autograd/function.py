@@ -52,8 +52,8 @@ class Function:
     def backward(ctx: Any, *grads: Any) -> Any:
         """The gradients of the arguments, given those of the outputs."""
         raise NotImplementedError(
-            "You must implement the backward function for your custom autograd.Function to use it with backward"
-            " mode AD."
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with"
+            " backward mode AD."
         )
 
     @staticmethod
@@ -114,7 +114,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def unrecorded(ctx: Any, *grads: Any) -> Any:
         with no_grad():
             result = backward(ctx, *grads)
-        if not state.enabled:
+        # As in PyTorch: a gradient that doesn't depend on another one is a constant for the second pass.
+        if not (state.enabled and any(isinstance(g, TensorBase) and g.requires_grad for g in grads)):
             return result
         node = Undifferentiable(ctx.next_functions)
         gradients = result if isinstance(result, (tuple, list)) else (result,)

@@ -66,6 +66,11 @@ class TensorGradient(TensorBase):
     def grad(self) -> None:
         self._grad = None
 
+    @property
+    def output_nr(self) -> int:
+        """Which output of `grad_fn` this is."""
+        return self.output_index
+
     def _unlike(self, value: Any) -> Exception:
         """The error for a gradient that can't be one of this tensor."""
         if not isinstance(value, TensorBase):

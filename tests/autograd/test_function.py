@@ -271,6 +271,8 @@ class TestErrors:
         x = leaf(1.0)
         assert grad(Once.apply(x), x)[0].tolist() == [1]
         (g,) = grad(Once.apply(x), x, create_graph=True)
+        assert not g.requires_grad  # a constant: the gradient that came in was one
+        (g,) = grad(Once.apply(x) ** 2, x, create_graph=True)
         with pytest.raises(RuntimeError, match="differentiate twice"):
             g.backward()
 
