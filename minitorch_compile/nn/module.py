@@ -133,6 +133,9 @@ class Module(ModuleConversion, ModuleState):
         # Compiled code belongs to this process and this object: what is copied or saved is the module.
         return {name: value for name, value in self.__dict__.items() if name != "_call_impl"}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
     # -------------------------------------------------------------------------------------------- switches
 
     def train(self: AnyModule, mode: bool = True) -> AnyModule:

@@ -73,9 +73,9 @@ class ModuleConversion(ModuleTree):
 
         return self._apply(convert)
 
-    def type(self: AnyModule, dst_type: dtype) -> AnyModule:
+    def type(self: AnyModule, dst_type: dtype | str) -> AnyModule:
         """All parameters and buffers in a dtype, integers too."""
-        return self._apply(lambda x: x.to(dst_type))
+        return self._apply(lambda x: x.type(dst_type))
 
     def float(self: AnyModule) -> AnyModule:
         """float32 parameters and buffers."""

@@ -67,6 +67,17 @@ class PackedSequence(_Packed):
         """In main memory: itself."""
         return self._with_data(self.data.cpu())
 
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """On the GPU, if tensors can be there."""
+        return self._with_data(self.data.cuda(*args, **kwargs))
+
+    def pin_memory(self) -> PackedSequence:
+        """Itself: there is no device that memory would be copied to."""
+        return self
+
+    def is_pinned(self) -> bool:
+        return False
+
     def double(self) -> PackedSequence:
         return self.to(float64)
 
