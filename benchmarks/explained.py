@@ -9,10 +9,10 @@ import re
 
 EXPLAINED: list[tuple[str, str, str, str]] = [
     (r"real\(|imag\(|\.real|\.imag", "", "strides", "real and imag are copies here: a storage has one element type"),
-    ("polar", "gradients", "gradient 0", "for a negative abs PyTorch turns the sign of its gradient round; ours is the slope"),
+    ("polar", "gradients", "gradient 0", "for a negative abs PyTorch turns its gradient round; ours is the slope"),
     ("ihfft[2n]", "", "strides", "PyTorch transforms the dimensions one by one; the layout is that of its last step"),
     (r"lstsq", "", "strides", "PyTorch returns a window of LAPACK's work array"),
-    (r"linalg", "", "_LinAlgError, here LinAlgError", "each package has a LinAlgError of its own; both are RuntimeErrors"),
+    (r"linalg", "", "_LinAlgError, here LinAlgError", "each package has its own LinAlgError, a RuntimeError"),
 ]
 
 

@@ -76,6 +76,15 @@ def test_weights_decide_who_comes_first_without_replacement():
     np.testing.assert_allclose(share, [0.1, 0.2, 0.7], atol=0.03)
 
 
+def test_complex_numbers_have_random_parts():
+    uniform, normal = torch.rand(COUNT, dtype=torch.cfloat), torch.randn(COUNT, dtype=torch.cdouble)
+    for part in (uniform.real, uniform.imag):
+        assert agrees(part, "uniform")
+    for part in (normal.real, normal.imag, torch.empty(COUNT, dtype=torch.cdouble).normal_().real):
+        assert agrees(part, "norm", loc=0, scale=np.sqrt(0.5))
+    assert torch.randn_like(normal).dtype is torch.complex128
+
+
 def test_half_precision_never_rounds_up_to_one():
     assert torch.rand(100_000, dtype=torch.float16).max().item() < 1
 

@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor import Tensor, ops
 
 Rule = Callable[..., tuple[list[Tensor], list[Any]]]
 
@@ -27,10 +27,31 @@ def for_each_parameter(one: Callable[..., tuple[Tensor, Any]]) -> Rule:
     def all_of_them(
         params: Sequence[Tensor], grads: Sequence[Tensor], states: Sequence[Any], **options: Any
     ) -> tuple[list[Tensor], list[Any]]:
-        results = [one(p, g, state, **options) for p, g, state in zip(params, grads, states, strict=True)]
+        results = [
+            _on_parts(one, p, g, state, options) if p.dtype.is_complex else one(p, g, state, **options)
+            for p, g, state in zip(params, grads, states, strict=True)
+        ]
         return [p for p, _ in results], [state for _, state in results]
 
     return all_of_them
+
+
+def _on_parts(one: Callable[..., Any], p: Tensor, g: Tensor, state: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The rule for a complex parameter: its real and imaginary parts are parameters of their own."""
+
+    def parts(x: Any) -> Any:
+        return ops.view_as_real(x) if isinstance(x, Tensor) and x.dtype.is_complex else x
+
+    def whole(x: Any) -> Any:
+        return ops.view_as_complex(x) if isinstance(x, Tensor) and x.shape == new_p.shape else x
+
+    new_p, new_state = one(parts(p), parts(g), _mapped(parts, state), **options)
+    return ops.view_as_complex(new_p), _mapped(whole, new_state)
+
+
+def _mapped(function: Callable[[Any], Any], state: Any) -> Any:
+    """A state with the function applied to each of its fields, or to itself if it is one tensor."""
+    return type(state)(*map(function, state)) if isinstance(state, tuple) else function(state)
 
 
 def objective(p: Tensor, g: Tensor, weight_decay: Any, maximize: bool) -> Tensor:

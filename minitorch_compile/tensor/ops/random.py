@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, floa
 from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.complex_numbers import view_as_complex
 from minitorch_compile.tensor.ops.copies import copy, to_copy
 from minitorch_compile.tensor.ops.creation import _sized, dense, sizes_of
 from minitorch_compile.tensor.ops.pointwise import floor
@@ -143,12 +145,22 @@ def _philox_randint_rule(
 def uniform_tensor(size: Ints, element: dtype, generator: Any = None) -> Any:
     """Uniform on [0, 1) in any floating-point dtype.
 
-    A number of 24 bits may round to 1 in a dtype with fewer, so those get just the bits that they can hold.
+    A number of 24 bits may round to 1 in a dtype with fewer, so those get just the bits that they can hold. Complex
+    numbers have parts of that distribution.
     """
+    if element.is_complex:
+        return view_as_complex(uniform_random((*size, 2), element.to_real(), generator))
     if element.itemsize > 2:
         return uniform_random(size, element, generator)
     steps = 2.0 / finfo(element).eps
     return to_copy(floor(uniform_random(size, float32, generator) * steps) / steps, element)
+
+
+def normal_tensor(size: Ints, element: dtype | None, generator: Any = None) -> Any:
+    """Standard normal; complex numbers have parts of variance 1/2, so that theirs is 1, too."""
+    if element is None or not element.is_complex:
+        return normal_random(size, element, generator)
+    return view_as_complex(normal_random((*size, 2), element.to_real(), generator) * math.sqrt(0.5))
 
 
 def _laid_out(input: Any, drawn: Any, format: Format, placement: dict[str, Any]) -> Any:
@@ -170,7 +182,7 @@ def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | No
 def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("randn", _sized(sizes) if size is None else size)
-    return placed(normal_random(shape, dtype, generator), **placement)
+    return placed(normal_tensor(shape, dtype, generator), **placement)
 
 
 @composite()
@@ -218,7 +230,7 @@ def randn_like(
     **placement: Any,
 ) -> Any:
     """Standard normal in the sizes, memory layout and dtype of `input`."""
-    drawn = normal_random(tuple(input.sizes), dtype or input.dtype, generator)
+    drawn = normal_tensor(tuple(input.sizes), dtype or input.dtype, generator)
     return _laid_out(input, drawn, memory_format, placement)
 
 

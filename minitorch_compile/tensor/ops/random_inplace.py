@@ -20,7 +20,13 @@ from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.pointwise import ceil, cos, exp, log1p, sin
-from minitorch_compile.tensor.ops.random import normal_random, randint_random, uniform_random, uniform_tensor
+from minitorch_compile.tensor.ops.random import (
+    normal_random,
+    normal_tensor,
+    randint_random,
+    uniform_random,
+    uniform_tensor,
+)
 from minitorch_compile.tensor.ops.sampling import bernoulli
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -50,7 +56,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     _check_fillable("normal_", input)
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
-    return input.copy_(normal_random(tuple(input.sizes), input.dtype, generator) * std + mean)
+    return input.copy_(normal_tensor(tuple(input.sizes), input.dtype, generator) * std + mean)
 
 
 @composite(torch=False, methods=True)

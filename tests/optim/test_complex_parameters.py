@@ -1,0 +1,38 @@
+"""A complex parameter moves as two real ones would: its real and its imaginary part."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+
+RNG = np.random.default_rng(0)
+START, DATA = (RNG.normal(size=(n, 2)).astype(np.float32) for n in (3, 15))
+
+OPTIMIZERS = {
+    "SGD": {"momentum": 0.9, "weight_decay": 0.1},
+    "Adam": {"amsgrad": True},
+    "AdamW": {},
+    "RMSprop": {"centered": True},
+    "Adagrad": {},
+    "NAdam": {},
+    "RAdam": {},
+}
+
+
+def trained(name, parts_of, parameter):
+    optimizer = getattr(torch.optim, name)([parameter], lr=0.05, **OPTIMIZERS[name])
+    data = torch.view_as_complex(torch.tensor(DATA)).reshape(5, 3)
+    for _ in range(7):
+        optimizer.zero_grad()
+        ((data @ parts_of(parameter)).abs() ** 2).sum().backward()
+        optimizer.step()
+    return parameter.detach()
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_it_moves_as_two_real_ones(name):
+    whole = trained(name, lambda w: w, torch.view_as_complex(torch.tensor(START)).requires_grad_())
+    parts = trained(name, torch.view_as_complex, torch.tensor(START, requires_grad=True))
+    np.testing.assert_allclose(torch.view_as_real(whole).numpy(), parts.numpy(), rtol=1e-5, atol=1e-6)
