@@ -81,6 +81,7 @@ def rrelu(
 
 
 def _rrelu(input: Any, lower: float, upper: float, training: bool) -> Any:
+    input = ops.contiguous(input)  # PyTorch's result is in row-major order, too
     if not training:
         return ops.leaky_relu(input, (lower + upper) / 2)
     slopes = ops.rand_like(input) * (upper - lower) + lower
@@ -134,8 +135,8 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Any:
 
 @functional()
 def logsigmoid(input: Tensor) -> Any:
-    """log(sigmoid(x)), exact at both ends."""
-    return ops.log_sigmoid(input)
+    """log(sigmoid(x)), exact at both ends. The result is in row-major order, as PyTorch's is."""
+    return ops.log_sigmoid(ops.contiguous(input))
 
 
 @functional()

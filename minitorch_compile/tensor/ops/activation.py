@@ -26,7 +26,7 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Array
     """The nearest value in [min_val, max_val]. RuntimeError for bool tensors, and below 0 for unsigned ones."""
     if input.dtype == np.bool_:
         raise RuntimeError("hardtanh: Bool inputs not supported for hardtanh; call .float() first")
-    if input.dtype.kind == "u" and min(min_val, max_val) < 0:
+    if input.dtype.kind == "u" and int(min(min_val, max_val)) < 0:
         raise RuntimeError("hardtanh: cannot do hardtanh on an unsigned type with negative limits; call .float() first")
     low, high = input.dtype.type(min_val), input.dtype.type(max_val)
     return np.minimum(np.maximum(input, low), high)
@@ -80,6 +80,8 @@ def log_sigmoid(input: Array) -> Array:
 def prelu(input: Tensor, weight: Tensor) -> Any:
     """x above 0, weight * x below: one weight, or one for each channel (dimension 1). RuntimeError for another
     number of weights or another dtype."""
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"prelu: implemented for floating-point tensors, got {input.dtype}; call .float() first")
     channels = input.sizes[1] if len(input.sizes) > 1 else 1
     count = numel(weight.sizes)
     if len(weight.sizes) > 1 or count not in (1, channels):
