@@ -65,10 +65,19 @@ def pointwise(
     return declare
 
 
-def reduction(dtype_rule: Callable[[dtype], dtype], *, empty: bool = True) -> Callable[[Kernel], ReductionOp]:
-    """An op that collapses dimensions. `empty`: whether reducing over no elements has a value."""
+def reduction(
+    dtype_rule: Callable[[dtype], dtype], *, empty: bool = True, no_dims_mean_all: bool = True
+) -> Callable[[Kernel], ReductionOp]:
+    """An op that collapses dimensions. `empty`: whether reducing over no elements has a value. `no_dims_mean_all`:
+    whether dim=() collapses all dimensions, not none."""
     return lambda kernel: register(
-        ReductionOp(kernel, dtype_rule=dtype_rule, empty=empty, namespaces=["torch", "method"])
+        ReductionOp(
+            kernel,
+            dtype_rule=dtype_rule,
+            empty=empty,
+            no_dims_mean_all=no_dims_mean_all,
+            namespaces=["torch", "method"],
+        )
     )
 
 

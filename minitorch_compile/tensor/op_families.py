@@ -54,10 +54,17 @@ class ReductionOp(Op):
     kind = "reduction"
 
     def __init__(
-        self, kernel: Callable[..., Any], *, dtype_rule: Callable[[dtype], dtype], empty: bool = True, **row: Any
+        self,
+        kernel: Callable[..., Any],
+        *,
+        dtype_rule: Callable[[dtype], dtype],
+        empty: bool = True,
+        no_dims_mean_all: bool = True,
+        **row: Any,
     ) -> None:
         super().__init__(kernel, **row)
         self.dtype_rule = dtype_rule
+        self.no_dims_mean_all = no_dims_mean_all
         self.empty = empty  # whether the reduction of no elements has a value
         self._dtype_at = self._position.get("dtype")
 
@@ -69,13 +76,19 @@ class ReductionOp(Op):
 
     def _dims(self, bound: Sequence[Any]) -> tuple[int, ...]:
         input = self.tensor_argument(bound, 0)
-        dims = _dims_of(bound[1], len(input.sizes))
+        dims = self.dims_of(bound[1], len(input.sizes))
         if not self.empty and any(input.sizes[d] == 0 for d in dims):
             raise (RuntimeError if bound[1] is None else IndexError)(
                 f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim"
                 f" {bound[1]}"
             )
         return dims
+
+    def dims_of(self, dim: Any, ndim: int) -> tuple[int, ...]:
+        """The dimensions to collapse; those of the frequent cases are worked out once."""
+        if not self.no_dims_mean_all and isinstance(dim, list | tuple) and not dim:
+            return ()
+        return _known_dims(dim, ndim) if dim is None or type(dim) in (int, tuple) else wrap_dims(dim, ndim)
 
     def eager(self, *bound: Any) -> TensorBase:
         dims, result = self._dims(bound), self._result_dtype(bound)
@@ -96,11 +109,6 @@ class ReductionOp(Op):
 
 
 _known_dims = lru_cache(1024)(wrap_dims)
-
-
-def _dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
-    """wrap_dims, which is worked out once for each of the frequent cases."""
-    return _known_dims(dim, ndim) if dim is None or type(dim) in (int, tuple) else wrap_dims(dim, ndim)
 
 
 class ViewOp(Op):

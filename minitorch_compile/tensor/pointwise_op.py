@@ -56,9 +56,15 @@ class PointwiseOp(Op):
         super().__init__(kernel, **row)
         self.promotion = promotion
         self._straight_counts = tuple(n for n in (1, 2) if self.required <= n <= len(self.parameters))
+        annotations = [str(p.annotation) for p in self.__signature__.parameters.values()]
+        self._tensors_only = [i for i, annotation in enumerate(annotations) if annotation == "Array"]  # and no number
+        self._second_may_be_number = 1 not in self._tensors_only
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
-        """The dtype in which the kernel computes."""
+        """The dtype in which the kernel computes. TypeError for a number where only a tensor may stand."""
+        for position in self._tensors_only:
+            if not self._is_left_out(bound[position], position):
+                self.tensor_argument(bound, position)
         operands = [bound[i] for i in self.tensor_parameters if not self._is_left_out(bound[i], i)]
         common = common_dtype(operands, self.name)
         if self.promotion == INT_TO_FLOAT and common.category < FLOATING:
@@ -106,7 +112,7 @@ class PointwiseOp(Op):
                 if not operand.flags.c_contiguous:
                     return None
                 value = silence.run(self.kernel, array, operand)
-            elif SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
+            elif self._second_may_be_number and SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
                 value = silence.run(self.kernel, array, other)
             else:
                 return None

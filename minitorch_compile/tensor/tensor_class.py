@@ -313,7 +313,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         return dispatch(ops.neg, (self,), {})
 
     def __pos__(self) -> Any:
-        return self
+        return ops.positive(self)
 
     def __abs__(self) -> Any:
         return dispatch(ops.abs, (self,), {})
@@ -323,6 +323,10 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         return ops.polygamma(n, self)
 
     def __invert__(self) -> Any:
+        if self.dtype.category >= FLOATING:
+            raise TypeError(
+                f"~ (operator.invert) is only implemented on integer and Boolean-type tensors, got {self.dtype}"
+            )
         return dispatch(ops.bitwise_not, (self,), {})
 
     def __getitem__(self, key: Any) -> Any:

@@ -191,6 +191,35 @@ def test_integers_refuse_a_fractional_alpha() -> None:
             op(torch.tensor([1]), torch.tensor([1]), alpha=1.5)
 
 
+def test_some_operands_must_be_tensors() -> None:
+    x = torch.ones(2)
+    for call in (
+        lambda: torch.maximum(x, 1.0),
+        lambda: torch.exp(1.0),
+        lambda: x.logical_and(True),
+        lambda: x.atan2_(2),
+    ):
+        with pytest.raises(TypeError, match="must be Tensor, not"):
+            call()
+    with pytest.raises(TypeError, match="only implemented on integer and Boolean"):
+        ~x
+    with pytest.raises(RuntimeError, match="bool tensor"):
+        +torch.tensor([True])
+
+
+def test_unsigned_integers_have_no_negative_powers() -> None:
+    with pytest.raises(RuntimeError, match="negative integer powers"):
+        torch.tensor([2], dtype=torch.uint8) ** -2
+
+
+def test_lerp_converts_nothing() -> None:
+    for end in (torch.ones(2, dtype=torch.float64), torch.tensor([1, 2])):
+        with pytest.raises(RuntimeError, match="expected dtype"):
+            torch.ones(2).lerp(end, 0.5)
+    with pytest.raises(NotImplementedError, match="floating-point"):
+        torch.lerp(torch.tensor([1]), torch.tensor([2]), 0.5)
+
+
 def test_squares_of_bools_are_integers() -> None:
     assert torch.tensor([True, False]).square().dtype is torch.int64
 

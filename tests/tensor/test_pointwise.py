@@ -190,6 +190,6 @@ def test_unknown_and_missing_arguments_are_named() -> None:
 @pytest.mark.parametrize("operand", [[5], (1, 2), "x", None])
 def test_only_tensors_and_numbers_are_operands(operand: object) -> None:
     for x in (torch.ones(2), fake_like(torch.ones(2))):
-        for call in (torch.add, torch.Tensor.add_, torch.maximum):
+        for call in (torch.add, torch.Tensor.add_, torch.mul):
             with pytest.raises(TypeError, match="expected a Tensor or a number, got"):
                 call(x, operand)

@@ -86,6 +86,22 @@ def test_reductions_that_skip_nan() -> None:
         torch.nanmean(torch.tensor([1]))
 
 
+def test_any_over_no_dimensions_asks_each_element() -> None:
+    x = torch.tensor([[0.0, 2.0], [1.0, 0.0]])
+    assert x.any(dim=()).tolist() == [[False, True], [True, False]]
+    assert torch.all(x, []).shape == (2, 2)
+    assert x.sum(()).item() == 3.0
+
+
+def test_positions_of_bools_are_refused_but_their_extremes_are_not() -> None:
+    x = torch.tensor([False, True])
+    with pytest.raises(RuntimeError, match="bool"):
+        x.argmax()
+    with pytest.raises(NotImplementedError, match="bool"):
+        x.median()
+    assert x.max(0).values.item() is True and x.max(0).indices.item() == 1
+
+
 def test_counts_and_extremes() -> None:
     x = torch.tensor([[0.0, 2.0, float("nan")], [0.0, 0.0, -1.0]])
     assert x.count_nonzero().item() == 3 and torch.count_nonzero(x, 1).tolist() == [2, 1]

@@ -104,7 +104,7 @@ def _(grad: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Gradients:
 @derivative(ops.xlogy)
 def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
     def by_factor() -> Any:
-        flat = ops.logical_and(_is_zero(x), _at_most(y, 0))
+        flat = ops.bitwise_and(_is_zero(x), _at_most(y, 0))
         return sum_to(ops.where(flat, 0.0, ops.xlogy(grad, y)), x)
 
     return by_factor, lambda: sum_to(grad * x / y, y)
@@ -113,7 +113,7 @@ def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
 @derivative(ops.special_xlog1py)
 def _(grad: Tensor, out: Unused, x: Tensor, y: Tensor) -> Gradients:
     def by_factor() -> Any:
-        flat = ops.logical_and(_is_zero(x), _at_most(y, -1))
+        flat = ops.bitwise_and(_is_zero(x), _at_most(y, -1))
         return sum_to(ops.where(flat, 0.0, ops.special_xlog1py(grad, y)), x)
 
     return by_factor, lambda: sum_to(grad * x / (y + 1), y)

@@ -265,8 +265,6 @@ def _(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
 @elementwise(ops.addcmul)
 def _(x: Tensor, a: Tensor, b: Tensor, value: float) -> Tensor:
     """x + value * a * b."""
-    if x.dtype is bool_:
-        return ops.add(x, ops.mul(a, b)) if value == 1 else ops.add(x, ops.logical_and(ops.mul(a, b), bool(value)))
     product = prims.mul(a, b)
     return prims.add(x, product if value == 1 else prims.mul(number_like(x, value), product))
 

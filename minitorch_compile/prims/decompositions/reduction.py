@@ -77,11 +77,11 @@ def _(x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
 
 
 def _of_mask(prim: Any, of_nothing: bool, x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
-    dims = wrap_dims(dim, len(x.sizes))
+    dims = ops.any.dims_of(dim, len(x.sizes))
     if any(x.sizes[d] == 0 for d in dims):
         sizes = [n for d, n in enumerate(x.sizes) if d not in dims]
         return kept(prims.full(tuple(sizes), of_nothing, bool_), dims, keepdim)
-    return _reduce(prim, as_mask(x), dim, keepdim)
+    return _reduce(prim, as_mask(x), dims, keepdim) if dims else copied(as_mask(x))
 
 
 @decomposes(ops.argmax)

@@ -7,20 +7,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.tensor.declare import alias, composite, pointwise
+from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.pointwise import clamp, sub
+from minitorch_compile.tensor.pointwise_op import PointwiseOp
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
-@pointwise()
+class LerpOp(PointwiseOp):
+    """lerp: converts nothing; all tensors have one floating-point dtype."""
+
+    def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        common = super().common_dtype(bound)
+        for name, x in zip(self.parameters, bound, strict=True):
+            if isinstance(x, TensorBase) and x.dtype is not bound[0].dtype:
+                raise RuntimeError(f"lerp: expected dtype {bound[0].dtype} for `{name}` but got dtype {x.dtype}")
+        if bound[0].dtype.category < FLOATING:
+            raise NotImplementedError(f"lerp: implemented for floating-point tensors, got {bound[0].dtype}")
+        return common
+
+
+@pointwise(family=LerpOp)
 def lerp(input: Array, end: Array, weight: Array | Scalar) -> Array:
-    """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`."""
-    if input.dtype.kind not in "fc":
-        raise NotImplementedError(f'lerp: "lerp" is implemented for floating-point tensors, got {input.dtype}')
+    """input + weight * (end - input), computed from the nearer end, so that weight 1 gives exactly `end`.
+
+    RuntimeError for integers, and for tensors of different dtypes.
+    """
     difference = end - input
     if not isinstance(weight, np.ndarray):
         return input + weight * difference if abs(weight) < 0.5 else end - difference * (1 - weight)
@@ -29,7 +47,9 @@ def lerp(input: Array, end: Array, weight: Array | Scalar) -> Array:
 
 @pointwise()
 def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> Array:
-    """input + value * tensor1 * tensor2."""
+    """input + value * tensor1 * tensor2. RuntimeError for bool tensors."""
+    if input.dtype == np.bool_:
+        raise NotImplementedError("addcmul: implemented for numbers, got bool tensors; call .int() first")
     product = tensor1 * tensor2
     return input + (product if value == 1 else input.dtype.type(value) * product)
 

@@ -26,13 +26,13 @@ def bitwise_right_shift(input: Array | Scalar, other: Array | Scalar) -> Array:
 
 
 @pointwise()
-def gcd(input: Array, other: Array | Scalar) -> Array:
+def gcd(input: Array, other: Array) -> Array:
     """The greatest common divisor, not negative. RuntimeError for floats and bools."""
     return np.gcd(*_integers("gcd", input, other))
 
 
 @pointwise()
-def lcm(input: Array, other: Array | Scalar) -> Array:
+def lcm(input: Array, other: Array) -> Array:
     """The least common multiple, not negative. RuntimeError for floats and bools."""
     return np.lcm(*_integers("lcm", input, other))
 

@@ -78,10 +78,21 @@ def logit(input: Array, eps: float | None = None) -> Array:
     return np.log(x / (one - x))
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True)
 def float_power(input: Tensor | Scalar, exponent: Tensor | Scalar) -> Any:
     """input to the power of exponent, computed in float64."""
     return pow(_as_float64(input), _as_float64(exponent))
+
+
+@composite(torch=False, methods=True)
+def float_power_(input: Tensor, exponent: Tensor | Scalar) -> Any:
+    """Stores input to the power of exponent. RuntimeError unless input is float64, which the result is."""
+    if input.dtype is not float64:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {input.dtype} but the operation's result requires dtype"
+            f" {float64}"
+        )
+    return input.pow_(exponent)
 
 
 def _as_float64(x: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import float32, float64, int64
+from minitorch_compile.tensor.dtype import bool_, float32, float64, int64
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.blending import lerp
 from minitorch_compile.tensor.ops.creation import full
@@ -90,6 +90,8 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 def _median(input: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any:
+    if input.dtype is bool_:
+        raise NotImplementedError("median: implemented for numbers, got a bool tensor; call .int() first")
     if dim is not None:
         result = return_types.nanmedian if ignore_nan else return_types.median
         return result(*chosen(input, median_index(input, dim, ignore_nan), dim, keepdim))

@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import error_function
 from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.dtype import bool_, dtype
+from minitorch_compile.tensor.dtype import INTEGER, bool_, dtype
 from minitorch_compile.tensor.op import Array, Scalar
 from minitorch_compile.tensor.ops import quotients
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
@@ -28,14 +28,15 @@ SMALL = 4096  # elements
 
 
 @pointwise()
-def add(input: Array, other: Array | Scalar, alpha: Scalar = 1) -> Array:
+def add(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     """input + alpha * other."""
     if alpha == 1:
         return np.add(input, other)
-    if input.dtype == np.bool_ and isinstance(alpha, bool | int):
+    element = np.result_type(input, other)
+    if element == np.bool_ and isinstance(alpha, bool | int):
         return np.logical_or(input, other) if alpha else np.logical_or(input, False)
-    _check_alpha(input.dtype, alpha)
-    return np.add(input, other * input.dtype.type(alpha))
+    _check_alpha(element, alpha)
+    return np.add(input, other * element.type(alpha))
 
 
 def _check_alpha(element: np.dtype, alpha: Scalar) -> None:
@@ -69,7 +70,7 @@ def _no_subtraction() -> RuntimeError:
 
 
 @pointwise()
-def mul(input: Array, other: Array | Scalar) -> Array:
+def mul(input: Array | Scalar, other: Array | Scalar) -> Array:
     """input * other."""
     return np.multiply(input, other)
 
@@ -96,14 +97,14 @@ def div(input: Array | Scalar, other: Array | Scalar, rounding_mode: str | None 
 
 
 @pointwise()
-def floor_divide(input: Array, other: Array | Scalar) -> Array:
+def floor_divide(input: Array | Scalar, other: Array | Scalar) -> Array:
     """The quotient rounded down."""
     quotients.check_division("floor_divide", input, other)
     return quotients.floored(input, other)
 
 
 @pointwise()
-def remainder(input: Array, other: Array | Scalar) -> Array:
+def remainder(input: Array | Scalar, other: Array | Scalar) -> Array:
     """What floor_divide leaves: has the sign of the divisor, like Python's %."""
     quotients.check_division("remainder", input, other)
     return quotients.remainder(input, other)
@@ -116,7 +117,17 @@ def fmod(input: Array, other: Array | Scalar) -> Array:
     return np.fmod(input, other)
 
 
-@pointwise()
+class PowerOp(PointwiseOp):
+    """pow: integers to a negative number's power are refused before that number is made an unsigned integer."""
+
+    def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        common = super().common_dtype(bound)
+        if common.category == INTEGER and isinstance(bound[1], int) and bound[1] < 0:
+            raise RuntimeError("pow: Integers to negative integer powers are not allowed.")
+        return common
+
+
+@pointwise(family=PowerOp)
 def pow(input: Array | Scalar, exponent: Array | Scalar) -> Array:
     """input to the power of exponent. RuntimeError for integers to a negative number's power, and for bool tensors.
 
@@ -154,13 +165,13 @@ def sign(input: Array) -> Array:
 
 
 @pointwise(inplace=False)
-def maximum(input: Array, other: Array | Scalar) -> Array:
+def maximum(input: Array, other: Array) -> Array:
     """The larger one; NaN if either is."""
     return np.maximum(input, other)
 
 
 @pointwise(inplace=False)
-def minimum(input: Array, other: Array | Scalar) -> Array:
+def minimum(input: Array, other: Array) -> Array:
     """The smaller one; NaN if either is."""
     return np.minimum(input, other)
 
@@ -198,6 +209,8 @@ def trunc(input: Array) -> Array:
 def round(input: Array, decimals: int = 0) -> Array:
     """The nearest number of that many decimals; halves go to the even one. RuntimeError for bool tensors."""
     if input.dtype.kind != "f":
+        if decimals:
+            raise NotImplementedError(f"round: decimals are for floating-point tensors, got {input.dtype}")
         return _no_bools("round", input)
     if decimals == 0:
         return np.rint(input)
@@ -287,7 +300,7 @@ def erf(input: Array) -> Array:
 
 
 @pointwise(INT_TO_FLOAT)
-def atan2(input: Array, other: Array | Scalar) -> Array:
+def atan2(input: Array, other: Array) -> Array:
     """The angle of the point (other, input), in (-pi, pi]."""
     return np.arctan2(input, other)
 
@@ -381,19 +394,19 @@ def isnan(input: Array) -> Array:
 
 
 @pointwise(ALWAYS_BOOL)
-def logical_and(input: Array, other: Array | Scalar) -> Array:
+def logical_and(input: Array, other: Array) -> Array:
     """Where both are not 0."""
     return np.logical_and(input, other)
 
 
 @pointwise(ALWAYS_BOOL)
-def logical_or(input: Array, other: Array | Scalar) -> Array:
+def logical_or(input: Array, other: Array) -> Array:
     """Where either is not 0."""
     return np.logical_or(input, other)
 
 
 @pointwise(ALWAYS_BOOL)
-def logical_xor(input: Array, other: Array | Scalar) -> Array:
+def logical_xor(input: Array, other: Array) -> Array:
     """Where exactly one is not 0."""
     return np.logical_xor(input, other)
 
@@ -405,19 +418,19 @@ def logical_not(input: Array) -> Array:
 
 
 @pointwise()
-def bitwise_and(input: Array, other: Array | Scalar) -> Array:
+def bitwise_and(input: Array | Scalar, other: Array | Scalar) -> Array:
     """Bits set in both; logical for bool tensors. RuntimeError for floats."""
     return _integers_only("bitwise_and", input) & other
 
 
 @pointwise()
-def bitwise_or(input: Array, other: Array | Scalar) -> Array:
+def bitwise_or(input: Array | Scalar, other: Array | Scalar) -> Array:
     """Bits set in either; logical for bool tensors. RuntimeError for floats."""
     return _integers_only("bitwise_or", input) | other
 
 
 @pointwise()
-def bitwise_xor(input: Array, other: Array | Scalar) -> Array:
+def bitwise_xor(input: Array | Scalar, other: Array | Scalar) -> Array:
     """Bits set in exactly one; logical for bool tensors. RuntimeError for floats."""
     return _integers_only("bitwise_xor", input) ^ other
 
@@ -428,7 +441,7 @@ def bitwise_not(input: Array) -> Array:
     return ~_integers_only("bitwise_not", input)
 
 
-def _integers_only(name: str, input: Array) -> Array:
+def _integers_only(name: str, input: Any) -> Any:
     if np.asarray(input).dtype.kind == "f":
         raise RuntimeError(
             f'{name}: "{name}" is implemented for integer and bool tensors, got {np.asarray(input).dtype}'

@@ -75,6 +75,8 @@ def prod(input: Array, dim: Axes = None, keepdim: bool = False, dtype: dtype | N
 @reduction(_floating_only)
 def mean(input: Array, dim: Any = None, keepdim: bool = False, dtype: dtype | None = None) -> Array:
     """The average over `dim`; NaN over no elements. RuntimeError for integers unless `dtype` is given."""
+    if dtype is not None and dtype.category < FLOATING:
+        raise RuntimeError(f"mean: the dtype asked for must be floating point or complex, got {dtype}")
     count = math.prod(input.shape[d] for d in dim)
     total = _total(input, dim, keepdim)
     return total / total.dtype.type(count)
@@ -92,19 +94,21 @@ def amin(input: Array, dim: Axes = None, keepdim: bool = False) -> Array:
     return _collapsed(np.minimum, input, dim, keepdim)
 
 
-@reduction(_bool)
+@reduction(_bool, no_dims_mean_all=False)
 def any(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Whether some element over `dim` is not 0."""
     return _collapsed(np.logical_or, input, dim, keepdim)
 
 
-@reduction(_bool)
+@reduction(_bool, no_dims_mean_all=False)
 def all(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Whether no element over `dim` is 0."""
     return _collapsed(np.logical_and, input, dim, keepdim)
 
 
 def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> TensorBase:
+    if input.dtype is bool_:
+        raise RuntimeError("argmax/argmin(): does not support bool input; call .int() first")
     if dim is None:
         if 0 in input.sizes:
             raise IndexError(
@@ -145,13 +149,13 @@ argmin.shape_rule(_arg_rule)
 
 
 def _extreme(
-    reduce: Any, arg: Any, elementwise: Any, result: Any, input: TensorBase, dim: Any, keepdim: bool, other: Any
+    reduce: Any, arg: Any, elementwise: Any, result: Any, input: Any, dim: Any, keepdim: bool, other: Any
 ) -> Any:
     if other is not None or isinstance(dim, TensorBase):
         return elementwise(input, dim if other is None else other)
     if dim is None:
         return reduce(input)
-    indices = arg(input, dim, True)
+    indices = arg(input.to(uint8) if input.dtype is bool_ else input, dim, True)
     values = gathering.gather(input, dim, indices)
     return result(values, indices) if keepdim else result(values.squeeze(dim), indices.squeeze(dim))
 

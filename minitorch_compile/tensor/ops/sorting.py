@@ -96,6 +96,8 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 @composite(methods=True)
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """(values, indices) of the k-th smallest element along `dim`, k >= 1. RuntimeError if there are fewer than k."""
+    if input.dtype is bool_:
+        raise NotImplementedError("kthvalue: implemented for numbers, got a bool tensor; call .int() first")
     at = wrap_dim(dim, len(input.sizes))
     size = input.sizes[at] if input.sizes else 1
     if size == 0:

@@ -73,7 +73,7 @@ def atanh(input: Array) -> Array:
 
 
 @pointwise()
-def hypot(input: Array, other: Array | Scalar) -> Array:
+def hypot(input: Array, other: Array) -> Array:
     """The length sqrt(x^2 + y^2), without overflow on the way. RuntimeError for integers."""
     if np.result_type(input, other).kind != "f":
         raise NotImplementedError(f'hypot: "hypot" is implemented for floating-point tensors, got {input.dtype}')
