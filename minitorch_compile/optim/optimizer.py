@@ -141,8 +141,13 @@ class Optimizer(OptimizerHooks):
         """Drops all gradients, or fills them with zeros."""
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    p.grad = None if set_to_none else p.grad.detach().zero_()
+                if p.grad is None:
+                    continue
+                if set_to_none:
+                    p.grad = None
+                else:
+                    p.grad.detach_()
+                    p.grad.zero_()
 
     # -------------------------------------------------------------------------------------------- saving
 

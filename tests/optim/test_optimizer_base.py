@@ -49,6 +49,7 @@ class TestGroups:
         w, optimizer = stepped()
         g = w.grad
         optimizer.zero_grad(set_to_none=False)
+        assert w.grad is g
         assert g.tolist() == [0, 0]
         optimizer.zero_grad()
         assert w.grad is None
