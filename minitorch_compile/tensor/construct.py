@@ -177,5 +177,7 @@ def _converted(array: np.ndarray, target: dtype) -> np.ndarray:
         low, high = (limits.min if target.is_signed else -limits.max), limits.max
         if not (np.isfinite(array).all() and array.min() >= low and array.max() <= high):
             raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+    if array.dtype.kind == "c" and not target.is_complex and target.category:
+        raise TypeError(f"tensor: can't convert complex numbers to {target}; take .real first")
     with np.errstate(over="ignore"):
         return array.astype(target.numpy, copy=False)

@@ -194,7 +194,11 @@ def from_numpy(array: np.ndarray) -> Any:
         raise ValueError(
             "from_numpy: at least one stride of the array is negative, which tensors don't support; pass array.copy()"
         )
-    return wrap(array)
+    if any(s % array.itemsize for s in array.strides):
+        raise ValueError("from_numpy: a stride of the array is no multiple of its element size; pass array.copy()")
+    result = wrap(array)
+    result.strides = tuple(s // array.itemsize for s in array.strides)  # also those that make no difference
+    return result
 
 
 def nbytes(x: TensorBase) -> int:

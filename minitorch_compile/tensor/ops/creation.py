@@ -143,16 +143,23 @@ def _eye_rule(n: int, m: int | None, dtype: dtype | None) -> tuple[Ints, dtype]:
 # ------------------------------------------------------------------------------------------ by sizes alone
 
 
+def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> Any:
+    """The sizes, given one by one, as one sequence, or by keyword. TypeError if there are none."""
+    if size is None and not sizes:
+        raise TypeError(f"{name}() missing 1 required argument: 'size'; {name}(()) makes a 0-d tensor")
+    return _sized(sizes) if size is None else size
+
+
 @composite()
 def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """A tensor of zeros, of the default dtype unless given."""
-    return full(_sized(sizes) if size is None else size, 0, dtype or get_default_dtype(), **placement)
+    return full(_shape("zeros", sizes, size), 0, dtype or get_default_dtype(), **placement)
 
 
 @composite()
 def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """A tensor of ones, of the default dtype unless given."""
-    return full(_sized(sizes) if size is None else size, 1, dtype or get_default_dtype(), **placement)
+    return full(_shape("ones", sizes, size), 1, dtype or get_default_dtype(), **placement)
 
 
 @composite()
@@ -165,7 +172,7 @@ def empty(
 ) -> Any:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
     repeatable."""
-    shape = sizes_of("empty", _sized(sizes) if size is None else size)
+    shape = sizes_of("empty", _shape("empty", sizes, size))
     if memory_format is preserve_format:
         raise RuntimeError("empty: preserve_format has nothing to preserve; name the format that is meant")
     return dense(shape, strides_in(memory_format, shape), 0, dtype or get_default_dtype(), **placement)

@@ -108,6 +108,7 @@ def scatter_add(input: Array, dim: int, index: Array, src: Array) -> Array:
         return result
     if input.ndim == 0:
         return result + src.sum(dtype=src.dtype)
+    index, src = np.atleast_1d(index, src)
     places, values = _along(result, dim, index), _covered(src, index)
     at = wrap_dim(dim, input.ndim)
     if at == 0 and input.ndim > 1 and not any(index.strides[1:]) and index.shape[1:] == input.shape[1:]:
@@ -130,6 +131,7 @@ def scatter_src(input: Array, dim: int, index: Array, src: Array) -> Array:
         return result
     if input.ndim == 0:
         return src.reshape(-1)[0].copy()
+    index, src = np.atleast_1d(index, src)
     result[_along(result, dim, index)] = _covered(src, index)
     return result
 
@@ -146,11 +148,12 @@ def scatter_combine(input: Array, dim: int, index: Array, src: Array, reduce: st
     result = input.copy(order="C")
     if index.size == 0:
         return result
+    index, src = np.atleast_1d(index, src)
     flat = result.reshape(1) if input.ndim == 0 else result
-    places = _along(flat, dim, index.reshape(flat.shape) if input.ndim == 0 else index)
+    places = _along(flat, dim, index)
     if not include_self:
         flat[places] = _neutral(reduce, input.dtype)
-    combine.at(flat, places, _covered(src, index).reshape(np.broadcast_shapes(*(p.shape for p in places))))
+    combine.at(flat, places, _covered(src, index))
     return result
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import INTEGER
+from minitorch_compile.tensor.dtype import FLOATING, INTEGER, int64
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.creation import arange, full
@@ -88,6 +88,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
     """The powers of each element of a vector, one row each: N columns, falling unless `increasing`."""
     if len(x.sizes) != 1:
         raise RuntimeError(f"vander: expected a vector, got sizes {list(x.sizes)}")
+    x = to(x, int64) if x.dtype.category < FLOATING else x
     columns = x.sizes[0] if N is None else N
     if columns < 0:
         raise RuntimeError(f"vander: N must be non-negative, got {columns}")

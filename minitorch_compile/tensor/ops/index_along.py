@@ -13,7 +13,7 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import int32, int64
 from minitorch_compile.tensor.op import Scalar, Tensor
-from minitorch_compile.tensor.ops.copies import contiguous, to
+from minitorch_compile.tensor.ops.copies import contiguous, copy, to
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import scatter_reduce
 from minitorch_compile.tensor.ops.indexing import index as index_op
@@ -71,7 +71,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     """`input` with alpha * source[i] added to its slice index[i] along `dim`; several may land on one slice."""
     values = _source("index_add", input, dim, index, source)
     if alpha != 1:
-        values = mul(values, alpha)
+        values = to(mul(values, alpha), input.dtype)
     places = _places("index_add", input, dim, index)
     return reshape(contiguous(index_put(_at_least_vector(input), places, values, True)), tuple(input.sizes))
 
@@ -124,7 +124,7 @@ def _flat_index(name: str, index: TensorBase) -> None:
 def take(input: Tensor, index: Tensor) -> Any:
     """The elements at those places of the flattened input, in the sizes of `index`."""
     _flat_index("take", index)
-    return index_op(reshape(input, (-1,)), [index])
+    return contiguous(index_op(reshape(input, (-1,)), [index]))
 
 
 @composite(methods=True, inplace=True)
@@ -139,4 +139,4 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     if source.dtype is not input.dtype:
         raise RuntimeError(f"put_(): self and source expected to have the same dtype, {input.dtype} != {source.dtype}")
     flat = index_put(reshape(input, (-1,)), [reshape(index, (-1,))], reshape(source, (-1,)), accumulate)
-    return reshape(flat, tuple(input.sizes))
+    return copy(input, reshape(flat, tuple(input.sizes)))  # in the memory layout of the input

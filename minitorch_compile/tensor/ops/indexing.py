@@ -21,7 +21,13 @@ from minitorch_compile.tensor.dtype import FLOATING, bool_, int32, int64
 from minitorch_compile.tensor.memory_format import preserved_strides
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.ops.accumulation import add_at
-from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides, expand_strides
+from minitorch_compile.tensor.strides import (
+    broadcast_sizes,
+    contiguous_strides,
+    elementwise_strides,
+    expand_strides,
+    view_strides,
+)
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]
@@ -70,7 +76,8 @@ def _index_strides(input: TensorBase, indices: Sequence[TensorBase | None], size
     for i in indices:
         if i is not None:
             own = expand_strides(i.sizes, i.strides, common)
-            operands.append((sizes, (*[0] * lead, *own, *[0] * (len(kept) - lead))))
+            shape = (*[1] * lead, *common, *[1] * (len(kept) - lead))
+            operands.append((shape, view_strides(common, own, shape) or contiguous_strides(shape)))
     return elementwise_strides(sizes, operands)
 
 

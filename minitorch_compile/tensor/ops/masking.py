@@ -18,7 +18,7 @@ from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import BOOL, INTEGER, bool_, dtype
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.ops.copies import to
+from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.indexing import index, index_put
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.reshaping import reshape
@@ -74,8 +74,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Scalar) -> Any:
                 "masked_fill only supports a 0-dimensional value tensor, but got tensor with"
                 f" {len(value.sizes)} dimension(s)."
             )
-        return where(mask, to(value, input.dtype), input)
-    return where(mask, _as_element(value, input.dtype), input)
+        return contiguous(where(mask, to(value, input.dtype), input))
+    return contiguous(where(mask, _as_element(value, input.dtype), input))
 
 
 def _as_element(value: Scalar, element: dtype) -> Scalar:

@@ -49,7 +49,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
 @composite(methods=True)
 def ravel(input: Tensor) -> Any:
     """All elements in one dimension: a view if the tensor is contiguous, else a copy."""
-    return reshape(input, (-1,))
+    return view_op(contiguous(input), (-1,))
 
 
 @composite(methods=True)
