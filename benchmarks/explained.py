@@ -12,7 +12,7 @@ EXPLAINED: list[tuple[str, str, str, str]] = [
     ("polar", "gradients", "gradient 0", "for a negative abs PyTorch turns its gradient round; ours is the slope"),
     ("ihfft[2n]", "", "strides", "PyTorch transforms the dimensions one by one; the layout is that of its last step"),
     (r"lstsq", "", "strides", "PyTorch returns a window of LAPACK's work array"),
-    (r"_loss|entropy", "gradients", "not differentiable with respect to argument", "weights of losses get gradients here"),
+    (r"_loss|entropy", "gradients", "not differentiable with respect to", "weights of losses get gradients here"),
     (r"multi_head_attention", "gradients", "gradient", "sums of large numbers that nearly cancel: the same in float64"),
     (r"group_norm\(f\(2, 6\), 6\)", "gradients", "gradient 0", "groups of one number: 0 up to rounding in both"),
     (r"linalg", "", "_LinAlgError, here LinAlgError", "each package has its own LinAlgError, a RuntimeError"),
