@@ -8,6 +8,12 @@ from __future__ import annotations
 import re
 
 EXPLAINED: list[tuple[str, str, str, str]] = [
+    (r"(select|slice|diagonal|as_strided)_scatter", "every second", "strides", "PyTorch copies the gaps, too"),
+    ("as_strided_scatter", "gradients", "gradient 0", "PyTorch's is that of another window"),
+    ("vander", "gradients", "here a result", "PyTorch overwrites what its own backward pass needs"),
+    (r"kron|take_along_dim", "", "view size is not compatible", "a copy is made where PyTorch's implementation can't"),
+    (r"scatter\(|index_reduce|addmm_|baddbmm_", "", "here a result", "PyTorch has not implemented this combination"),
+    ("baddbmm_", "expanded", "more than one element", "writing into repeated elements means nothing"),
     (r"real\(|imag\(|\.real|\.imag", "", "strides", "real and imag are copies here: a storage has one element type"),
     ("polar", "gradients", "gradient 0", "for a negative abs PyTorch turns its gradient round; ours is the slope"),
     ("ihfft[2n]", "", "strides", "PyTorch transforms the dimensions one by one; the layout is that of its last step"),
@@ -15,6 +21,7 @@ EXPLAINED: list[tuple[str, str, str, str]] = [
     (r"_loss|entropy", "gradients", "not differentiable with respect to", "weights of losses get gradients here"),
     (r"multi_head_attention", "gradients", "gradient", "sums of large numbers that nearly cancel: the same in float64"),
     (r"group_norm\(f\(2, 6\), 6\)", "gradients", "gradient 0", "groups of one number: 0 up to rounding in both"),
+    (r"embedding_bag.*include_last_offset", "", "values", "PyTorch's mean also counts entries that are in no bag"),
     (r"linalg", "", "_LinAlgError, here LinAlgError", "each package has its own LinAlgError, a RuntimeError"),
 ]
 

@@ -53,7 +53,7 @@ def add_at(result: Array, indices: tuple[Array | None, ...], values: Array) -> N
     rows = result.transpose(*used, *rest)  # a view: what is added to it arrives in result
     flat = np.ravel_multi_index(tuple(index), rows.shape[: len(used)]).reshape(-1)
     values = values.reshape(flat.size, *sizes)
-    if used == list(range(len(used))):
+    if used == list(range(len(used))) and result.flags.c_contiguous:
         add_rows(result.reshape(-1, *sizes) if result.size else result, flat, values)
     else:
         merged = np.ascontiguousarray(rows).reshape(-1, *sizes)

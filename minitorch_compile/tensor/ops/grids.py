@@ -27,6 +27,7 @@ from minitorch_compile.tensor.ops.index_along import take
 from minitorch_compile.tensor.ops.joining import stack
 from minitorch_compile.tensor.ops.pointwise import floor_divide, pow, remainder
 from minitorch_compile.tensor.ops.reshaping import reshape
+from minitorch_compile.tensor.ops.splitting import unbind
 from minitorch_compile.tensor.ops.view import expand, transpose, unsqueeze, view_op
 from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import wrap
@@ -105,4 +106,4 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> Any:
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = contiguous_strides(sizes)
-    return tuple(remainder(floor_divide(indices, step), n) for n, step in zip(sizes, steps, strict=True))
+    return unbind(stack([remainder(floor_divide(indices, s), n) for n, s in zip(sizes, steps, strict=True)], -1), -1)

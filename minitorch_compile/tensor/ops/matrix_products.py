@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.memory_format import contiguous_format
 from minitorch_compile.tensor.op import Scalar, Tensor, find
 from minitorch_compile.tensor.ops.contraction import bmm, matmul, mm
 from minitorch_compile.tensor.ops.copies import clone
@@ -62,7 +63,7 @@ def matrix_power(input: Tensor, n: int) -> Any:
             result = square if result is None else matmul(result, square)
         n //= 2
         square = matmul(square, square) if n else square
-    return clone(input) if result is input else result
+    return clone(input, contiguous_format) if result is input else result
 
 
 @composite()

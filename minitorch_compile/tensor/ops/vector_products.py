@@ -102,7 +102,7 @@ def scaled_sum(input: Any, product: Any, beta: Scalar, alpha: Scalar) -> Any:
     spread = expand(input, tuple(product.sizes))
     if beta == 0:
         return scaled
-    return add(spread if beta == 1 else mul(spread, beta), scaled)
+    return add(scaled, spread if beta == 1 else mul(spread, beta))
 
 
 @composite(methods=True, inplace=True)
