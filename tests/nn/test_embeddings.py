@@ -87,6 +87,11 @@ class TestMoreBags:
         )
         np.testing.assert_allclose(out.numpy(), np.einsum("bi,bie->be", weights, TABLE[entries]))
 
+    def test_entries_after_the_last_offset_are_in_no_bag(self):
+        entries, offsets = tensor([1, 2, 3, 4]), tensor([0, 1, 3])
+        out = F.embedding_bag(entries, from_numpy(TABLE), offsets, mode="sum", include_last_offset=True)
+        np.testing.assert_allclose(out.numpy(), naive_bags([[1], [2, 3]], "sum"))
+
     def test_int32_and_the_module(self):
         layer = nn.EmbeddingBag.from_pretrained(from_numpy(TABLE), mode="max", padding_idx=1)
         out = layer(tensor([3, 1], dtype=int32), tensor([0, 1], dtype=int32))

@@ -300,6 +300,8 @@ class TestDistances:
     def test_cosine_similarity(self):
         expected = (X * Y).sum(0) / np.sqrt((X**2).sum(0) * (Y**2).sum(0))
         np.testing.assert_allclose(F.cosine_similarity(*of(X, Y), dim=0).numpy(), expected)
+        rows = F.cosine_similarity(*of(X, Y[0])).tolist()
+        assert rows == pytest.approx([x @ Y[0] / np.linalg.norm(x) / np.linalg.norm(Y[0]) for x in X])
         assert F.cosine_similarity(torch.zeros(1, 3), torch.ones(1, 3)).item() == 0
         with pytest.raises(RuntimeError, match="floating point"):
             F.cosine_similarity(tensor([[1]]), tensor([[1]]))

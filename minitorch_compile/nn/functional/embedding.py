@@ -101,7 +101,8 @@ def embedding_bag(
         rows = rows * ops.unsqueeze(per_sample_weights, -1)
     if offsets is None:
         return _reduce_rows(rows, counted, mode)
-    return _reduce_bags(rows, counted, mode, *_bag_of_each(input, offsets, include_last_offset))
+    out = _reduce_bags(rows, counted, mode, _bag_of_each(input, offsets, include_last_offset), offsets.sizes[0])
+    return out[:-1] if include_last_offset else out
 
 
 def _reduce_rows(rows: Any, counted: Any, mode: str) -> Any:
@@ -120,13 +121,12 @@ def _reduce_rows(rows: Any, counted: Any, mode: str) -> Any:
     return total / count
 
 
-def _bag_of_each(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int]:
-    """Which bag each entry of a 1-d input is in, and how many there are."""
+def _bag_of_each(input: Any, offsets: Any, include_last_offset: bool) -> Any:
+    """Which bag each entry of a 1-d input is in; what comes after the last offset is a bag, too."""
     entries = input.sizes[0]
     _check_offsets(offsets, entries, include_last_offset)
-    begins = offsets[:-1] if include_last_offset else offsets
-    marks = ops.scatter_add(ops.zeros(entries + 1, dtype=int64), 0, begins.long(), _ones(begins, int64))
-    return ops.cumsum(marks, 0)[:entries] - 1, begins.sizes[0]
+    marks = ops.scatter_add(ops.zeros(entries + 1, dtype=int64), 0, offsets.long(), _ones(offsets, int64))
+    return ops.cumsum(marks, 0)[:entries] - 1
 
 
 def _reduce_bags(rows: Any, counted: Any, mode: str, bag: Any, bags: int) -> Any:
@@ -169,6 +169,10 @@ def _check_bags(input: Any, weight: Any, offsets: Any, mode: str, per_sample_wei
     if input.dtype not in (int32, int64):
         raise RuntimeError(
             f"embedding_bag: Expected tensor for argument 'input' to have dtype Long or Int; but got {input.dtype}"
+        )
+    if not weight.is_floating_point():
+        raise RuntimeError(
+            f"embedding_bag: Expected tensor for argument 'weight' to have a floating dtype; but got {weight.dtype}"
         )
 
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.index_along import index_select
 from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, pow, sqrt, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
+from minitorch_compile.tensor.ops.view import expand
+from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.tensor_base import from_numpy
 
 
@@ -49,8 +52,17 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         raise RuntimeError(
             f"cosine_similarity: expected common dtype to be floating point, yet common dtype is {common}"
         )
-    x1, x2 = to(x1, common), to(x2, common)
-    return sum(_unit(x1, dim, eps) * _unit(x2, dim, eps), dim)
+    sizes = broadcast_sizes(x1.sizes, x2.sizes)
+    at = wrap_dim(dim, len(sizes))
+    x1, x2 = (_with_dim(to(x, common), at, sizes) for x in (x1, x2))
+    return sum(_unit(x1, at, eps) * _unit(x2, at, eps), at)
+
+
+def _with_dim(x: Any, dim: int, sizes: Sequence[int]) -> Any:
+    """x with as many dimensions as `sizes`, and that size along `dim`; the others may still broadcast."""
+    own = [1] * (len(sizes) - len(x.sizes)) + list(x.sizes)
+    own[dim] = sizes[dim]
+    return expand(x, own)
 
 
 def _unit(x: Any, dim: int, eps: float) -> Any:
