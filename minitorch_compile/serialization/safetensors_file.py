@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -67,12 +68,23 @@ def _code(name: str, array: np.ndarray) -> str:
     return _CODE_OF[array.dtype]
 
 
-def read(file: BinaryIO) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays by name, and the metadata. ValueError for a file that is damaged or not in this format."""
+def read(file: BinaryIO, mapped: bool = False) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The arrays by name, and the metadata. ValueError for a file that is damaged or not in this format.
+
+    `mapped`: the bytes are read from the disk when an array is first looked at; writing doesn't reach the file.
+    """
     header = _read_header(file)
     metadata = header.pop("__metadata__", {})
-    data = np.frombuffer(bytearray(file.read()), np.uint8)  # writable, as tensors are
+    data = _mapped(file) if mapped else np.frombuffer(bytearray(file.read()), np.uint8)  # writable, as tensors are
     return {name: _array(name, row, data) for name, row in header.items()}, metadata
+
+
+def _mapped(file: BinaryIO) -> np.ndarray:
+    """The rest of the file, as memory that the operating system fills when it is read."""
+    start = file.tell()
+    file.seek(0, os.SEEK_END)
+    size = file.tell() - start
+    return np.memmap(file, np.uint8, "c", start, (size,)) if size else np.empty(0, np.uint8)
 
 
 def _read_header(file: BinaryIO) -> dict[str, Any]:

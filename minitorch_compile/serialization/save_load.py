@@ -48,9 +48,14 @@ def load(
     """Reads what save() wrote, any safetensors file (as a dictionary), or what torch.save wrote.
 
     No code in a file is ever run, so `weights_only=False` reads no more than True does. `map_location` may say "cpu" in
-    any of PyTorch's ways. pickle.UnpicklingError for a pickle that calls for other than tensors and containers,
-    ValueError or RuntimeError for a file that is none of these.
+    any of PyTorch's ways. `mmap=True` maps a safetensors file into memory, to be read where it is looked at; what is
+    written to such tensors stays out of the file.
+
+    pickle.UnpicklingError for a pickle that calls for other than tensors and containers, ValueError or RuntimeError for
+    a file that is none of these.
     """
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
     if pickle_module is not None:
         raise RuntimeError("load: pickle_module can't be chosen: files are never unpickled freely")
     result: Any
@@ -62,12 +67,12 @@ def load(
         elif start[:1] == b"\x80":  # the first byte of every pickle
             result = torch_file.read_legacy(file)
         else:
-            result = _from_safetensors(file)
+            result = _from_safetensors(file, bool(mmap))
     return _moved(result, map_location)
 
 
-def _from_safetensors(file: BinaryIO) -> Any:
-    arrays, metadata = safetensors_file.read(file)
+def _from_safetensors(file: BinaryIO, mapped: bool) -> Any:
+    arrays, metadata = safetensors_file.read(file, mapped)
     tensors = {name: wrap(array) for name, array in arrays.items()}
     return put_together(metadata[STRUCTURE], tensors) if STRUCTURE in metadata else tensors
 

@@ -118,6 +118,16 @@ def test_we_read_what_the_safetensors_library_writes(tmp_path: Path) -> None:
     ours["w"] += 1  # loaded memory is ours to write
 
 
+def test_a_mapped_file_is_not_written_to(tmp_path: Path) -> None:
+    torch.save({"x": torch.ones(3), "none": torch.ones(0)}, tmp_path / "x.st")
+    mapped = torch.load(tmp_path / "x.st", mmap=True)
+    mapped["x"] += 1
+    assert mapped["x"].tolist() == [2, 2, 2]
+    assert torch.load(tmp_path / "x.st")["x"].tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match="file path"):
+        torch.load(io.BytesIO(), mmap=True)
+
+
 @pytest.mark.parametrize(
     "where", ["cpu", torch.device("cpu"), lambda storage, location: storage, {"cuda:0": "cpu"}, None]
 )
