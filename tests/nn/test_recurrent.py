@@ -8,8 +8,9 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.autograd import gradcheck
-from minitorch_compile.dynamo import optimize
-from minitorch_compile.dynamo.testing import CompileCounter
+from minitorch_compile.dynamo import optimize, region_of
+from minitorch_compile.dynamo.testing import CompileCounter, eager
+from minitorch_compile.nn.modules.rnn import MOST_STEPS_COMPILED
 from minitorch_compile.nn.utils.rnn import (
     PackedSequence,
     pack_padded_sequence,
@@ -162,6 +163,21 @@ def test_a_layer_is_one_graph_and_one_node():
     layer, x, counter = made("lstm-2-both"), random(5, 2, INPUT), CompileCounter()
     assert (optimize(layer, counter)(x)[0] == layer(x)[0]).all()
     assert counter.frame_count == 1
+
+
+def test_a_long_sequence_is_not_compiled():
+    class Reader(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn = nn.GRU(INPUT, HIDDEN)
+
+        def forward(self, x):
+            return self.rnn(x + 1)[0] * 2
+
+    model, x = Reader(), torch.ones(MOST_STEPS_COMPILED + 1, 1, INPUT)
+    compiled = optimize(model, eager)
+    assert (compiled(x) == model(x)).all()
+    assert len(region_of(compiled).breaks) == 1
 
 
 def test_dropout_between_layers_only_in_training():

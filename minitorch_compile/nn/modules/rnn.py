@@ -16,6 +16,7 @@ import numbers
 import warnings
 from typing import Any
 
+from minitorch_compile.dynamo import disable
 from minitorch_compile.nn import init
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.parameter import Parameter
@@ -23,6 +24,11 @@ from minitorch_compile.nn.utils.rnn import PackedSequence
 from minitorch_compile.tensor import Tensor, empty, ops
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+OPS: dict[str, Any] = {"LSTM": ops.lstm, "GRU": ops.gru, "RNN_TANH": ops.rnn_tanh, "RNN_RELU": ops.rnn_relu}
+# A compiled graph has every step written out. That is fast to run, but compiling takes a quarter of a second for each
+# step: beyond this many, a compiled program breaks its graph and runs the layer as it is.
+MOST_STEPS_COMPILED = 100
+OPS_NOT_COMPILED = {mode: disable(op, reason="a recurrent layer over many steps") for mode, op in OPS.items()}
 
 
 class RNNBase(Module):
@@ -31,6 +37,8 @@ class RNNBase(Module):
     The input is (time, batch, features), or (batch, time, features) with `batch_first`, or one sequence (time,
     features), or a PackedSequence. The parameters of layer k are `weight_ih_l{k}`, `weight_hh_l{k}`, `bias_ih_l{k}`,
     `bias_hh_l{k}` and, with a projection, `weight_hr_l{k}`; `_reverse` is added for the direction back in time.
+
+    Compiled, a layer is part of the graph unless the sequence is long (`MOST_STEPS_COMPILED`).
     """
 
     def __init__(
@@ -135,7 +143,8 @@ class RNNBase(Module):
 
     def _run(self, input: Any, hx: Any, batch_sizes: Any) -> tuple[Any, ...]:
         """The output and the final states, each (layers * directions, batch, size)."""
-        op = {"RNN_TANH": ops.rnn_tanh, "RNN_RELU": ops.rnn_relu, "GRU": ops.gru, "LSTM": ops.lstm}[self.mode]
+        steps = input.shape[1 if self.batch_first else 0] if batch_sizes is None else len(batch_sizes)
+        op = (OPS if steps <= MOST_STEPS_COMPILED else OPS_NOT_COMPILED)[self.mode]
         return op(
             input,
             hx,
