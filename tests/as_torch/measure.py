@@ -62,7 +62,8 @@ def flatten(value: Any) -> list[Any]:
 
 def digest(name: str, tensor: Any) -> list[float]:
     """[norm, component along a random direction]: together they notice wrong values, signs and orders."""
-    values = tensor.detach().numpy().astype(np.float64).reshape(-1)
+    array = np.ascontiguousarray(tensor.detach().numpy()).reshape(-1)
+    values = (array.view(array.real.dtype) if array.dtype.kind == "c" else array).astype(np.float64)
     direction = random_for(f"{name}{tuple(tensor.shape)}").standard_normal(values.size)
     norm = float(np.linalg.norm(direction)) or 1.0
     return [float(np.linalg.norm(values)), float(values @ direction) / norm]
