@@ -334,10 +334,6 @@ class InplaceOp(Op):
         return bound[0]
 
 
-# In-place operations that PyTorch lets write into expanded tensors.
-MAY_OVERLAP = frozenset(("fill_", "masked_fill_", "index_fill_", "index_put_", "tril_", "triu_"))
-
-
 def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
     """RuntimeError, in PyTorch's words, unless `result` may be written into `target` in place."""
     if result.sizes != target.sizes:
@@ -349,7 +345,7 @@ def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
             f"{name}: result type {result.dtype} can't be cast to the desired output type {target.dtype}"
         )
     repeated = 0 in target.strides and any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True))
-    if repeated and name not in MAY_OVERLAP:
+    if repeated and name != "fill_":  # one value everywhere can be stored in repeated elements, too
         raise RuntimeError(
             f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single"
             " memory location. Please clone() it first."

@@ -56,8 +56,10 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front. IndexError, in PyTorch's words, if there is no such dimension.
 
-    A 0-d tensor accepts 0 and -1, as in PyTorch.
+    A 0-d tensor accepts 0 and -1, as in PyTorch. TypeError for what is no integer.
     """
+    if type(dim) is not int:
+        dim = index(dim)
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")
