@@ -15,9 +15,8 @@ from typing import Any
 from minitorch_compile.optim.functional import AdagradState, adagrad
 from minitorch_compile.optim.fused import count_up, fused_adagrad, is_fused
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
 from minitorch_compile.tensor import Tensor, no_grad
-from minitorch_compile.tensor.ops import full_like
 
 
 class Adagrad(RuleOptimizer):
@@ -55,7 +54,7 @@ class Adagrad(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "sum": full_like(p, group["initial_accumulator_value"])}
+        return {"step": counter(), "sum": filled_like(p, group["initial_accumulator_value"])}
 
     def add_param_group(self, param_group: Group) -> None:
         super().add_param_group(param_group)

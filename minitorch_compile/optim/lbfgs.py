@@ -18,6 +18,7 @@ the last `history_size` iterations (Nocedal 1980).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -86,8 +87,8 @@ class _Run:
             loss = self.closure()
         self.evaluations += 1
         self.state["func_evals"] += 1
-        flat = [ops.reshape(ops.zeros_like(p) if p.grad is None else p.grad, (-1,)) for p in self.params]
-        return loss, ops.cat(flat)
+        gradients = [ops.zeros_like(p) if p.grad is None else p.grad for p in self.params]
+        return loss, ops.cat([ops.reshape(_real(g), (-1,)) for g in gradients])
 
     def run(self) -> Any:
         state, group = self.state, self.group
@@ -183,6 +184,12 @@ class _Run:
         """Moves the parameters by t times the direction."""
         start = 0
         for p in self.params:
-            part = direction[start : start + p.numel()]
-            p.add_(part.reshape(p.shape) * t)
-            start += p.numel()
+            sizes = (*p.shape, 2) if p.is_complex() else p.shape
+            part = direction[start : start + math.prod(sizes)].reshape(sizes)
+            p.add_((ops.view_as_complex(part) if p.is_complex() else part) * t)
+            start += math.prod(sizes)
+
+
+def _real(x: Tensor) -> Tensor:
+    """A tensor, or the two parts of a complex one: they are numbers to be chosen like any other."""
+    return ops.view_as_real(x) if x.is_complex() else x

@@ -14,9 +14,9 @@ from typing import Any
 
 from minitorch_compile.optim.functional import RpropState, rprop
 from minitorch_compile.optim.optimizer import Group
-from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
+from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.ops import full_like, zeros_like
+from minitorch_compile.tensor.ops import zeros_like
 
 
 class Rprop(RuleOptimizer):
@@ -52,4 +52,4 @@ class Rprop(RuleOptimizer):
         super().__init__(params, defaults)
 
     def initial_state(self, p: Tensor, group: Group) -> dict[str, Any]:
-        return {"step": counter(), "prev": zeros_like(p), "step_size": full_like(p, float(group["lr"]))}
+        return {"step": counter(), "prev": zeros_like(p), "step_size": filled_like(p, float(group["lr"]))}

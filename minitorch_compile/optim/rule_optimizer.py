@@ -16,6 +16,7 @@ from minitorch_compile.dynamo.control import disable
 from minitorch_compile.optim.functional.rule import Rule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.tensor import Tensor, tensor
+from minitorch_compile.tensor.ops import full_like
 
 
 class RuleOptimizer(Optimizer):
@@ -117,6 +118,11 @@ NOT_BELOW = {
     "initial_accumulator_value": ("initial_accumulator_value value", 0),
     "alpha": ("alpha value", 0),
 }
+
+
+def filled_like(p: Tensor, value: float) -> Tensor:
+    """A state tensor of that value, in both parts if the parameter is complex."""
+    return full_like(p, complex(value, value) if p.is_complex() else float(value))
 
 
 def counter(value: float = 0.0) -> Tensor:

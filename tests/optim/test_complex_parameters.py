@@ -15,7 +15,11 @@ OPTIMIZERS = {
     "Adam": {"amsgrad": True},
     "AdamW": {},
     "RMSprop": {"centered": True},
-    "Adagrad": {},
+    "Adagrad": {"initial_accumulator_value": 0.1},
+    "Rprop": {},
+    "Adamax": {},
+    "ASGD": {},
+    "Adadelta": {},
     "NAdam": {},
     "RAdam": {},
 }
@@ -36,3 +40,20 @@ def test_it_moves_as_two_real_ones(name):
     whole = trained(name, lambda w: w, torch.view_as_complex(torch.tensor(START)).requires_grad_())
     parts = trained(name, torch.view_as_complex, torch.tensor(START, requires_grad=True))
     np.testing.assert_allclose(torch.view_as_real(whole).numpy(), parts.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_lbfgs_finds_the_minimum_of_both_parts():
+    """The numbers were recorded from PyTorch 2.13."""
+    z = torch.tensor([1 + 2j, -0.5j, 3.0 - 1j], dtype=torch.complex128, requires_grad=True)
+    optimizer = torch.optim.LBFGS([z], max_iter=2)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((z * (1 + 0.5j) - 1).abs() ** 2).sum() + (z**3).real.sum() * 0.01
+        loss.backward()
+        return loss
+
+    for _ in range(8):
+        optimizer.step(closure)
+    expected = [0.794422 - 0.4077745j, 0.7944222 - 0.4077748j, 0.7944219 - 0.4077742j]
+    np.testing.assert_allclose(z.detach().numpy(), expected, atol=1e-6)
