@@ -17,14 +17,14 @@ from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.memory_format import contiguous_format
 from minitorch_compile.tensor.op import Scalar, Tensor, find
 from minitorch_compile.tensor.ops.contraction import bmm, matmul, mm
-from minitorch_compile.tensor.ops.copies import clone
+from minitorch_compile.tensor.ops.copies import clone, contiguous, copy
 from minitorch_compile.tensor.ops.creation import eye
 from minitorch_compile.tensor.ops.distance import p_norm
 from minitorch_compile.tensor.ops.pointwise import clamp, mul, sqrt, sub
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.vector_products import scaled_sum
-from minitorch_compile.tensor.ops.view import expand, permute, transpose, unsqueeze
+from minitorch_compile.tensor.ops.view import permute, transpose, unsqueeze
 from minitorch_compile.tensor.strides import numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -55,7 +55,7 @@ def matrix_power(input: Tensor, n: int) -> Any:
             f"linalg.matrix_power: A must be batches of square matrices, but they are {list(input.sizes[-2:])}"
         )
     if n == 0:
-        return clone(expand(eye(input.sizes[-1], dtype=input.dtype), tuple(input.sizes)))
+        return copy(contiguous(input), eye(input.sizes[-1], dtype=input.dtype))
     square = find("linalg_inv")(input) if n < 0 else input
     n, result = builtins.abs(n), None
     while n:

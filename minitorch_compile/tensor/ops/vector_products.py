@@ -20,7 +20,7 @@ from minitorch_compile.tensor.ops.pointwise import add, mul, sub
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, select, unsqueeze
-from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
+from minitorch_compile.tensor.strides import broadcast_sizes, numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
@@ -62,8 +62,7 @@ def inner(input: Tensor, other: Tensor) -> Any:
             "inner() the last dimension must match on both input tensors but got shapes"
             f" {list(input.sizes)} and {list(other.sizes)}"
         )
-    rows = (reshape(x, (-1, x.sizes[-1])) if x.sizes[-1] else x.new_zeros(1, 0) for x in (input, other))
-    left, right = rows
+    left, right = (reshape(x, (numel(x.sizes[:-1]), x.sizes[-1])) for x in (input, other))
     return reshape(mm(left, right.t()), (*input.sizes[:-1], *other.sizes[:-1]))
 
 
@@ -118,7 +117,9 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scalar = 1, alpha: 
     for label, x in (("vec1", vec1), ("vec2", vec2)):
         if len(x.sizes) != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {label}, but got {len(x.sizes)}-D")
-    return scaled_sum(input, outer(vec1, vec2), beta, alpha)
+    product = mul(outer(vec1, vec2), alpha) if alpha != 1 else outer(vec1, vec2)
+    spread = expand(input, tuple(product.sizes))
+    return add(mul(spread, beta) if beta != 1 else spread, product) if beta != 0 else product
 
 
 # ------------------------------------------------------------------------------------------ in three dimensions
