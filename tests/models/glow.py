@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-logabs = lambda x: torch.log(torch.abs(x))  # noqa: E731
+logabs = lambda x: torch.log(torch.abs(x))
 
 
 class ActNorm(nn.Module):
