@@ -22,6 +22,7 @@ EXPLAINED: list[tuple[str, str, str, str]] = [
     (r"multi_head_attention", "gradients", "gradient", "sums of large numbers that nearly cancel: the same in float64"),
     (r"group_norm\(f\(2, 6\), 6\)", "gradients", "gradient 0", "groups of one number: 0 up to rounding in both"),
     (r"embedding_bag.*include_last_offset", "", "values", "PyTorch's mean also counts entries that are in no bag"),
+    ("native_channel_shuffle", "gradients", "here a result", "PyTorch has no derivative under this name"),
     (r"linalg", "", "_LinAlgError, here LinAlgError", "each package has its own LinAlgError, a RuntimeError"),
 ]
 

@@ -35,7 +35,7 @@ def _blocks(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: An
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """(N, C, H, W) -> (N, C * kernel_h * kernel_w, blocks): a column for each sliding block. (C, H, W) works too."""
     how = _blocks("unfold", kernel_size, dilation, padding, stride)
-    x, batched = batched_image("unfold", 2, input)
+    x, batched = batched_image("unfold", 2, input, IndexError)
     if x.dtype.category < FLOATING and x.dtype is not bool_:
         raise NotImplementedError(f"unfold: not implemented for {x.dtype}; convert the input with .float()")
     result = ops.im2col(x, *how)

@@ -195,7 +195,7 @@ def _pooled(
     check_window(name, kernel, strides, paddings, dilations)
     if divisor_override == 0:
         raise RuntimeError(f"{name}: divisor must be not zero; divisor_override=None divides by the window's size")
-    x, batched = batched_image(name, ndim, input)
+    x, batched = batched_image(name, ndim, input, IndexError if ndim == 2 else RuntimeError)
     result = avg_pool(x, kernel, strides, paddings, bool(ceil_mode), bool(count_include_pad), divisor_override)
     return result if batched else squeeze(result, 0)
 

@@ -42,13 +42,15 @@ def check_window(name: str, kernel: Ints, stride: Ints, padding: Ints, dilation:
         )
 
 
-def batched_image(name: str, ndim: int, input: Any) -> tuple[Any, bool]:
-    """The input as (N, C, *sizes), and whether it was that already. RuntimeError for other numbers of dimensions."""
+def batched_image(name: str, ndim: int, input: Any, too_few: type[Exception] = RuntimeError) -> tuple[Any, bool]:
+    """The input as (N, C, *sizes), and whether it was that already. RuntimeError for other numbers of dimensions, or
+    the error `too_few`."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     dims = len(input.sizes)
     if dims not in (ndim + 1, ndim + 2) or 0 in input.sizes[dims - ndim - 1 :]:
-        raise RuntimeError(
+        error = too_few if dims < ndim + 1 else RuntimeError
+        raise error(
             f"{name}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for input,"
             f" but got: {list(input.sizes)}"
         )
