@@ -39,7 +39,7 @@ class Uninitialized(Tensor):
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: DType | None = None) -> Any:
         result = object.__new__(cls)
         result.dtype = dtype or get_default_dtype()
-        result.requires_grad = requires_grad
+        result._requires_grad = requires_grad  # to assign requires_grad would ask the storage
         return result
 
     storage = sizes = strides = property(_not_yet)
