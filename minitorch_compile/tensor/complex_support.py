@@ -28,6 +28,12 @@ REAL_RESULTS = frozenset(("abs", "angle"))
 REDUCTIONS = frozenset(("sum", "mean", "prod", "any", "all", "nansum", "_vector_norm", "count_nonzero"))
 
 
+def refuse_complex(name: str, element: dtype) -> None:
+    """NotImplementedError for a complex dtype: for ops that put numbers in order, which complex ones have none of."""
+    if element.is_complex:
+        raise unsupported(name, element)
+
+
 def unsupported(name: str, element: dtype) -> NotImplementedError:
     """The error of an op that complex numbers have no meaning for, or none yet."""
     return NotImplementedError(

@@ -57,3 +57,11 @@ def test_lbfgs_finds_the_minimum_of_both_parts():
         optimizer.step(closure)
     expected = [0.794422 - 0.4077745j, 0.7944222 - 0.4077748j, 0.7944219 - 0.4077742j]
     np.testing.assert_allclose(z.detach().numpy(), expected, atol=1e-6)
+
+
+def test_the_norm_of_complex_gradients_is_clipped():
+    w = torch.view_as_complex(torch.tensor(START)).requires_grad_()
+    w.grad = w.detach() * 100
+    total = torch.nn.utils.clip_grad_norm_([w], 1.0)
+    assert total.item() == pytest.approx(100 * np.linalg.norm(START), rel=1e-5)
+    assert torch.linalg.vector_norm(w.grad).item() == pytest.approx(1, rel=1e-5)

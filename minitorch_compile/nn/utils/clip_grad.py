@@ -32,10 +32,11 @@ def get_total_norm(
 
     `foreach` has no effect: there is one way to compute it.
     """
-    norms = [_norm(x, float(norm_type)) for x in ([tensors] if isinstance(tensors, Tensor) else tensors)]
+    several = [tensors] if isinstance(tensors, Tensor) else tensors
+    norms = [ops.linalg_vector_norm(x, float(norm_type)) for x in several]
     if not norms:
         return tensor(0.0)
-    total = _norm(ops.stack(norms), float(norm_type))
+    total = ops.linalg_vector_norm(ops.stack(norms), float(norm_type))
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be"
@@ -43,14 +44,6 @@ def get_total_norm(
             " `error_if_nonfinite=False`"
         )
     return total
-
-
-def _norm(x: Any, order: float) -> Any:
-    if order == math.inf:
-        return ops.amax(ops.abs(x))
-    if order == 2:
-        return ops.sqrt(ops.sum(x * x))
-    return ops.sum(ops.abs(x) ** order) ** (1 / order)
 
 
 @no_grad()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import return_types
+from minitorch_compile.tensor import complex_support, return_types
 from minitorch_compile.tensor.declare import composite, kernel_op, reduction
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
 from minitorch_compile.tensor.op import Array, Tensor
@@ -107,6 +107,7 @@ def all(input: Array, dim: Any = None, keepdim: bool = False) -> Array:
 
 
 def _arg_rule(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> TensorBase:
+    complex_support.refuse_complex("argmax/argmin", input.dtype)
     if input.dtype is bool_:
         raise RuntimeError("argmax/argmin(): does not support bool input; call .int() first")
     if dim is None:
@@ -209,6 +210,7 @@ def nanmean(input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: dt
 def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> TensorBase:
     wrap_dim(dim, len(input.sizes))
     element = dtype or input.dtype
+    complex_support.refuse_complex("softmax", element)
     if element.category < FLOATING:
         raise RuntimeError(
             f"softmax: implemented for floating-point tensors, got {element}; call .float() or pass dtype="

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import return_types
+from minitorch_compile.tensor import complex_support, return_types
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_, int64
 from minitorch_compile.tensor.op import Array, Tensor
@@ -41,6 +41,7 @@ def _stable_order(input: Array, dim: int, descending: bool) -> Array:
 @argsort.shape_rule
 def _argsort_rule(input: TensorBase, dim: int = -1, descending: bool = False, stable: bool = False) -> TensorBase:
     wrap_dim(dim, len(input.sizes))
+    complex_support.refuse_complex("argsort", input.dtype)
     return empty_fake(input.sizes, elementwise_strides(input.sizes, [(input.sizes, input.strides)]), int64)
 
 
