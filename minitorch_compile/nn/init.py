@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import from_numpy, no_grad, ops
+from minitorch_compile.tensor import float32, from_numpy, no_grad, ops
 from minitorch_compile.tensor.philox import Generator
 from minitorch_compile.tensor.strides import numel
 
@@ -192,7 +192,8 @@ def orthogonal_(tensor: Any, gain: float = 1.0, generator: Generator | None = No
     if 0 in tensor.sizes:
         return tensor
     rows, columns = tensor.sizes[0], numel(tensor.sizes[1:])
-    drawn = normal_(ops.empty((rows, columns), dtype=tensor.dtype), generator=generator).numpy()
+    element = tensor.dtype if tensor.dtype.itemsize > 2 else float32  # there is no QR of half precision
+    drawn = normal_(ops.empty((rows, columns), dtype=element), generator=generator).numpy()
     q, r = np.linalg.qr(drawn if rows >= columns else drawn.T)
     q = q * np.sign(np.diag(r))  # so that every orthogonal matrix is equally likely
     return tensor.copy_(from_numpy(np.ascontiguousarray(q if rows >= columns else q.T)).view(tensor.sizes)).mul_(gain)
