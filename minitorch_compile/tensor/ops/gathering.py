@@ -153,7 +153,8 @@ def scatter_combine(input: Array, dim: int, index: Array, src: Array, reduce: st
     places = _along(flat, dim, index)
     if not include_self:
         flat[places] = _neutral(reduce, input.dtype)
-    combine.at(flat, places, _covered(src, index))
+    one_by_one = np.ravel_multi_index(places, flat.shape).reshape(-1)  # NumPy is quick only at flat places
+    combine.at(flat.reshape(-1), one_by_one, _covered(src, index).reshape(-1))
     return result
 
 

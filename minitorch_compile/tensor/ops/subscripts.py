@@ -29,6 +29,7 @@ from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.indexing import index, index_sizes
 from minitorch_compile.tensor.ops.masking import argwhere, masked_fill
+from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import select, slice, unsqueeze, view_op
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -39,6 +40,8 @@ MASKS = (bool_, uint8)
 @composite(torch=False)
 def getitem(input: Tensor, key: Any) -> Any:
     """input[key]. IndexError for too many indices, one out of range, or one of an unknown kind."""
+    if isinstance(key, TensorBase) and key.dtype in MASKS and len(key.sizes) > 1 and key.sizes == input.sizes:
+        return index(reshape(input, (-1,)), [select(argwhere(reshape(key, (-1,))), 1, 0)])
     viewed, indices = _basic(input, _as_tuple(key))
     if indices:
         return index(viewed, indices)
