@@ -23,6 +23,51 @@ EXPLAINED: list[tuple[str, str, str, str]] = [
     (r"group_norm\(f\(2, 6\), 6\)", "gradients", "gradient 0", "groups of one number: 0 up to rounding in both"),
     (r"embedding_bag.*include_last_offset", "", "values", "PyTorch's mean also counts entries that are in no bag"),
     ("native_channel_shuffle", "gradients", "here a result", "PyTorch has no derivative under this name"),
+    (
+        r"//|floor_divide|heaviside| % ",
+        "gradients",
+        "derivative for",
+        "PyTorch raises when going back; here no gradient is asked",
+    ),
+    (
+        r"unique|bincount|histogram",
+        "gradients",
+        "here a result",
+        "PyTorch raises when going back; here no gradient is asked",
+    ),
+    (
+        r"dtype=torch.int64",
+        "gradients",
+        "Autograd not support",
+        "PyTorch lets integers require grad on the way; here nothing does",
+    ),
+    (
+        r"special\.|histogram",
+        "float16",
+        "not implemented for 'Half'",
+        "computed in single precision here, as PyTorch's others are",
+    ),
+    (r"histc", "float16", "values", "PyTorch finds the bins in half precision"),
+    (
+        r"(var|std)\(.*, \(\)",
+        "gradients",
+        "gradient 0",
+        "PyTorch's formula takes () for no dimensions, its result for all",
+    ),
+    (
+        r"median|kthvalue",
+        "expanded",
+        "values",
+        "PyTorch reads outside of a repeated row (the indices of equals, or garbage)",
+    ),
+    (r"sort\(|kthvalue", "every second|transposed", "strides", "strides of dimensions of size 1, which lead nowhere"),
+    (
+        r"topk|kthvalue",
+        "",
+        "values",
+        "among equal elements PyTorch's choice follows its partial sort; ours is the first",
+    ),
+    (r"unique\(0\)", "", "must be bool", "a number counts as a bool for `sorted`"),
     (r"linalg", "", "_LinAlgError, here LinAlgError", "each package has its own LinAlgError, a RuntimeError"),
 ]
 

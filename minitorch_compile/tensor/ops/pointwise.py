@@ -20,6 +20,8 @@ from minitorch_compile.tensor.op import Array, Scalar
 from minitorch_compile.tensor.ops import quotients
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
 from minitorch_compile.tensor.select import select
+from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 SQRT_2_OVER_PI = 0.7978845608028654
 SMALL = 4096  # elements
@@ -118,7 +120,13 @@ def fmod(input: Array, other: Array | Scalar) -> Array:
 
 
 class PowerOp(PointwiseOp):
-    """pow: integers to a negative number's power are refused before that number is made an unsigned integer."""
+    """pow: integers to a negative number's power are refused before that number is made an unsigned integer; powers of
+    a number are row-major, however the exponents lie."""
+
+    def _layouts(self, bound: Sequence[Any]) -> list[tuple[Sequence[int], Sequence[int]]]:
+        if isinstance(bound[0], TensorBase):
+            return super()._layouts(bound)
+        return [(bound[1].sizes, contiguous_strides(bound[1].sizes))]
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         common = super().common_dtype(bound)

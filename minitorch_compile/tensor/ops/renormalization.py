@@ -27,4 +27,4 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Any:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(input.sizes)} dimensions")
     others = [d for d in range(len(input.sizes)) if d != wrap_dim(dim, len(input.sizes))]
     lengths = linalg_vector_norm(input, p, others, True)
-    return input * where(lengths > maxnorm, div(maxnorm, lengths + 1e-7), 1.0)
+    return (input * where(lengths > maxnorm, div(maxnorm, lengths + 1e-7), 1.0)).contiguous()

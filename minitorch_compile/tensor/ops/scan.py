@@ -150,6 +150,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, dx: Scalar = 1, dim
 
 
 def _trapezoids(y: Any, x: Any, dx: Scalar, dim: int) -> Any:
+    if y.dtype is bool_:
+        raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported; call .float()")
     left, right = neighbours(y, dim)
     if x is None:
         return mul(left + right, dx / 2)

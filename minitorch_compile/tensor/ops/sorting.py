@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_, int64
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.gathering import gather
-from minitorch_compile.tensor.strides import elementwise_strides, wrap_dim
+from minitorch_compile.tensor.strides import elementwise_strides, is_dense, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -42,14 +43,31 @@ def _stable_order(input: Array, dim: int, descending: bool) -> Array:
 def _argsort_rule(input: TensorBase, dim: int = -1, descending: bool = False, stable: bool = False) -> TensorBase:
     wrap_dim(dim, len(input.sizes))
     complex_support.refuse_complex("argsort", input.dtype)
-    return empty_fake(input.sizes, elementwise_strides(input.sizes, [(input.sizes, input.strides)]), int64)
+    return empty_fake(input.sizes, _layout_of(input), int64)
+
+
+def _layout_of(input: TensorBase) -> Sequence[int]:
+    """The strides of a sorted tensor: those of the input, without gaps."""
+    if is_dense(input.sizes, input.strides):
+        return input.strides
+    return elementwise_strides(input.sizes, [(input.sizes, input.strides)])
 
 
 @composite(methods=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """(values, indices): the elements along `dim` in order, and where they stood. NaN is the largest."""
     indices = argsort(input, dim, descending, stable)
-    return return_types.sort(gather(input, dim, indices), indices)
+    return return_types.sort(_in_layout_of(indices, input, dim), indices)
+
+
+def _in_layout_of(indices: Any, input: Any, dim: int) -> Any:
+    """The elements that the indices name, in the memory order of the indices: gathered with the dimensions in that
+    order."""
+    order = sorted(range(len(indices.sizes)), key=lambda d: (-indices.strides[d], d))
+    if order == list(range(len(order))):
+        return gather(input, dim, indices)
+    found = gather(input.permute(order), order.index(wrap_dim(dim, len(order))), indices.permute(order))
+    return found.permute([order.index(d) for d in range(len(order))])
 
 
 @composite(methods=True)
@@ -105,7 +123,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
         raise IndexError(f"kthvalue(): Expected reduction dim {at} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}: k = {k}, size {size}")
-    place = argsort(input, dim).narrow(at, k - 1, 1) if input.sizes else argsort(input)
+    place = argsort(input, dim).narrow(at, k - 1, 1).contiguous() if input.sizes else argsort(input)
     return return_types.kthvalue(*chosen(input, place, dim, keepdim))
 
 
