@@ -41,13 +41,17 @@ _KEEPS = {"Tensor": VALUE, "ForOthers": FOR_OTHERS, "Layout": LAYOUT, "Unused": 
 
 
 class Derivative:
-    """A formula, and what it needs kept: `keeps_out`, a tuple for several outputs, and `keeps`, for each parameter."""
+    """A formula, and what it needs kept: `keeps_out`, a tuple for several outputs, and `keeps`, for each parameter.
 
-    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name")
+    `node_class` is the class of the nodes that use it, made on first use: they differ in their name only.
+    """
+
+    __slots__ = ("formula", "keeps", "keeps_for_others", "keeps_out", "name", "node_class")
 
     def __init__(self, op: Op, formula: Formula) -> None:
         self.name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
         self.formula = formula
+        self.node_class: Any = None
         _, out, *parameters = inspect.signature(formula).parameters.values()
         if len(parameters) != len(op.parameters):
             raise TypeError(

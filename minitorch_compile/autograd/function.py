@@ -42,6 +42,12 @@ class Function:
     """
 
     new_gradients = False
+    node_class: type[FunctionNode] = FunctionNode
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Names the class of its nodes, for programs that draw graphs: type(y.grad_fn).__name__."""
+        super().__init_subclass__(**options)
+        cls.node_class = type(f"{cls.__name__}Backward", (FunctionNode,), {"__doc__": FunctionNode.__doc__})
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -71,7 +77,7 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Runs forward, and leaves a node behind if a tensor among the arguments requires grad."""
-        ctx = FunctionNode(cls.__name__, cls.backward if cls.vjp is Function.vjp else cls.vjp, args)
+        ctx = cls.node_class(cls.__name__, cls.backward if cls.vjp is Function.vjp else cls.vjp, args)
         ctx.new_gradients = cls.new_gradients
         setup = getattr(cls, "setup_context", None)
         with no_grad():

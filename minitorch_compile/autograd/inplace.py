@@ -30,7 +30,7 @@ from minitorch_compile.autograd.derivative_table import DERIVATIVES, FOR_OTHERS,
 from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Grad, Layout, Node
-from minitorch_compile.autograd.op_node import OpNode
+from minitorch_compile.autograd.op_node import OpNode, node_class_of
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
@@ -53,7 +53,7 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         keeps = derivative.keeps[0]
         if keeps is VALUE or (keeps is FOR_OTHERS and any_requires_grad(parameters[1:], {})):
             parameters[0] = _old_value(target)
-        node = OpNode(op.functional, derivative, parameters)
+        node = node_class_of(derivative)(op.functional, derivative, parameters)
         below_tape(op, args, kwargs)
     finally:
         state.enabled = True
@@ -102,7 +102,8 @@ def renew(view: Any) -> None:
     """Gives a view the history of a window of its base as the base is now."""
     window = (tuple(view.sizes), view.strides, view.offset)
     view.base_rewritten = view.base.rewritten
-    node = OpNode(ops.as_strided, DERIVATIVES[ops.as_strided], [view.base, *window])
+    derivative = DERIVATIVES[ops.as_strided]
+    node = node_class_of(derivative)(ops.as_strided, derivative, [view.base, *window])
     node.keep_output(view)
     view.requires_grad, view.grad_fn, view.output_index = True, node, 0
 

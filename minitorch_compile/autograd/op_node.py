@@ -181,6 +181,13 @@ class OpNode(Node):
             self.outputs = (None,) * len(self.outputs) if type(self.outputs) is tuple else None
 
 
+def node_class_of(derivative: Derivative) -> type[OpNode]:
+    """The class of its nodes. It has PyTorch's name, for programs that draw graphs: type(y.grad_fn).__name__."""
+    if derivative.node_class is None:
+        derivative.node_class = type(derivative.name, (OpNode,), {"__slots__": (), "__doc__": OpNode.__doc__})
+    return derivative.node_class
+
+
 class MissingDerivative(Node):
     """The node of an op that has no row in the table: the forward pass may run, going back raises."""
 

@@ -76,7 +76,7 @@ class _Packing:
     def recorded(self, node: Node) -> None:
         if not _active.hooks:
             return
-        if type(node) is OpNode:
+        if isinstance(node, OpNode):
             pack_op_node(node, *_active.hooks[-1])
         elif hasattr(node, "pack_saved"):
             node.pack_saved(*_active.hooks[-1])

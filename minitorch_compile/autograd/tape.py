@@ -15,7 +15,7 @@ from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERE
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
 from minitorch_compile.autograd.node import Node
-from minitorch_compile.autograd.op_node import MissingDerivative, OpNode
+from minitorch_compile.autograd.op_node import MissingDerivative, node_class_of
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch import below_tape, contexts, register_tape, stacks
@@ -35,7 +35,8 @@ class RecordingTape:
         derivative = DERIVATIVES.get(op)
         if derivative is None:
             return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))
-        node = OpNode(op, derivative, op.bind(args, kwargs))
+        node_class = derivative.node_class or node_class_of(derivative)
+        node = node_class(op, derivative, op.bind(args, kwargs))
         if not isinstance(out, TensorBase):
             _attach(out, node)
             node.keep_output(out)

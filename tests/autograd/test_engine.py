@@ -323,6 +323,13 @@ class TestAssigningGrad:
         assert x.grad is None
 
 
+def test_the_class_of_a_node_has_pytorchs_name():
+    x = leaf(1.0, 2.0)
+    y = (x * x)[0]
+    assert type(y.grad_fn).__name__ == "SelectBackward0"
+    assert type(y.grad_fn.next_functions[0][0]).__name__ == y.grad_fn.next_functions[0][0].name() == "MulBackward0"
+
+
 class TestLeafRules:
     def test_only_a_leaf_can_be_told_not_to_require_grad(self):
         x = leaf(1.0)
