@@ -192,6 +192,11 @@ REFUSED = {
     "dilation 0": (lambda: F.max_pool2d(X, 2, dilation=0), RuntimeError, "dilation must be positive"),
     "an empty result": (lambda: F.max_pool2d(X, 7), RuntimeError, "Output size is too small"),
     "two dimensions": (lambda: F.max_pool2d(X[0, 0], 2), RuntimeError, "Expected 3D or 4D"),
+    "a window of padding only": (
+        lambda: F.max_pool1d(torch.ones(1, 2, 1), 2, padding=1, dilation=2),
+        RuntimeError,
+        "a window sees nothing but padding",
+    ),
     "two dimensions for a mean": (lambda: F.avg_pool2d(X[0, 0], 2), IndexError, "Expected 3D or 4D"),
     "four for one": (lambda: F.avg_pool1d(X, 2), RuntimeError, "Expected 2D or 3D"),
     "bools": (lambda: F.max_pool2d(X.bool(), 2), NotImplementedError, "not implemented for 'Bool'"),

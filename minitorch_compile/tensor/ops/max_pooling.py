@@ -120,9 +120,20 @@ def _max_pool_rule(
             f"{name}: Given input size: {list(input.sizes[1:])}. Calculated output size:"
             f" {[input.sizes[1], *out]}. Output size is too small"
         )
+    _check_something_inside(name, input.sizes[2:], kernel_size, stride, padding, dilation)
     sizes = (*input.sizes[:2], *out)
     strides = strides_in(suggested_format(input.sizes, input.strides), sizes)
     return empty_fake(sizes, strides, input.dtype), empty_fake(sizes, strides, int64)
+
+
+def _check_something_inside(name: str, sizes: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> None:
+    """RuntimeError if all taps of a dilated window fall into the padding: it has no maximum."""
+    for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation, strict=True):
+        if d > 1 and any(start % d >= min(n, start + (k - 1) * d + 1) for start in range(-p, 0, s)):
+            raise RuntimeError(
+                f"{name}: a window sees nothing but padding: kernel_size={kernel}, padding={padding},"
+                f" dilation={dilation} over input sizes {list(sizes)}; use less padding or dilation"
+            )
 
 
 @kernel_op("pooling", torch=False)
