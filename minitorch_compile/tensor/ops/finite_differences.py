@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch_compile.tensor.construct import tensor
 from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, get_default_dtype
+from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype, uint8
 from minitorch_compile.tensor.op import Scalar, Tensor
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.view import slice
@@ -35,6 +35,8 @@ def gradient(
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got {edge_order}")
+    if input.dtype in (uint8, bool_):
+        raise RuntimeError(f"torch.gradient does not support {input.dtype} input; call .float()")
     dims = _dims(dim, len(input.sizes))
     x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
     return tuple(
