@@ -34,8 +34,8 @@ AnyWatcher = TypeVar("AnyWatcher", bound=Watcher)
 
 
 def tell(node: Node) -> None:
-    """Shows a new node, complete with what it saved, to all watchers."""
-    for watcher in list(watchers):
+    """Shows a new node, complete with what it saved, to all watchers; once, however often one is in the list."""
+    for watcher in dict.fromkeys(watchers):
         watcher.recorded(node)
 
 

@@ -75,6 +75,14 @@ class TestSavedTensors:
         y.sum().backward()
         assert_close(x.grad, (3 * x * x).detach())
 
+    def test_of_nested_hooks_the_innermost_pack(self):
+        x = leaf()
+        with graph.saved_tensors_hooks(lambda t: t * 0, lambda t: t):
+            with graph.saved_tensors_hooks(lambda t: t * 10, lambda t: t / 10):
+                y = x.exp()
+        y.sum().backward()
+        assert_close(x.grad, x.exp())
+
     def test_the_graph_is_freed_as_ever(self):
         x = leaf()
         with graph.save_on_cpu():
