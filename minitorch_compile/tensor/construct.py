@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.device import entered
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     FROM_NUMPY,
@@ -44,6 +45,8 @@ def tensor(
     """
     asked = None if dtype is None else _checked("tensor", dtype)
     array = _as_array(data, asked)
+    if device is None and entered.devices:
+        device = entered.devices[-1]
     copy = np.array(array, dtype=array.dtype if asked is None else asked.numpy, order="K")
     return placed(wrap(copy), device, None, pin_memory, requires_grad)
 

@@ -2,17 +2,33 @@
 
 >>> device("cpu"), device("cuda:1").index
 (device(type='cpu'), 1)
+>>> from minitorch_compile.tensor import zeros
+>>> with device("meta"):
+...     zeros(10**6, 10**6).device
+device(type='meta')
 """
 
 from __future__ import annotations
+
+import threading
 
 # The kinds of devices that PyTorch's programs name. Tensors live on the first two; naming another is no error, putting
 # a tensor there is one.
 TYPES = ("cpu", "meta", "cuda", "mps", "xpu", "hpu", "xla", "ipu", "mtia", "vulkan", "privateuseone")
 
 
+class _Entered(threading.local):
+    """The devices of the `with` statements that a thread is in."""
+
+    def __init__(self) -> None:
+        self.devices: list[device] = []
+
+
+entered = _Entered()
+
+
 class device:
-    """A device by type and index. Compare with `==`.
+    """A device by type and index. Compare with `==`. Inside `with device(...)` it is where new tensors are made.
 
     RuntimeError for a string that names none, TypeError for what isn't a string.
     """
@@ -48,6 +64,13 @@ class device:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __enter__(self) -> device:
+        entered.devices.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        entered.devices.pop()
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))

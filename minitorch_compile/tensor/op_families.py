@@ -15,6 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor import complex_support
 from minitorch_compile.tensor.device import device as Device
+from minitorch_compile.tensor.device import entered
 from minitorch_compile.tensor.dispatch import any_requires_grad
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -229,6 +230,8 @@ class FactoryOp(Op):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Also takes device, layout, pin_memory and requires_grad, and 0-d tensors for numbers."""
         placement = {name: kwargs.pop(name) for name in PLACEMENT & kwargs.keys()}
+        if entered.devices and placement.get("device") is None:
+            placement["device"] = entered.devices[-1]
         args = tuple(arg.item() if isinstance(arg, TensorBase) else arg for arg in args)  # type: ignore[attr-defined]
         if placement.get("device") is not None and Device(placement["device"]).type == "meta":
             return placed(self.meta(*args, **kwargs), **placement)

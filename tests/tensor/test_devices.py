@@ -43,3 +43,13 @@ def test_sizes_that_do_not_broadcast_are_pytorchs_error(compiled: bool) -> None:
         function(torch.ones(2), torch.ones(3))
     with pytest.raises(RuntimeError, match="must match"):
         torch.ones(2).add_(torch.ones(3))
+
+
+def test_inside_a_device_new_tensors_are_made_there() -> None:
+    x = torch.zeros(2)
+    with torch.device("meta"):
+        assert torch.zeros(2).is_meta and torch.tensor([1.0]).is_meta and torch.rand(2).is_meta
+        assert torch.nn.Linear(2, 3).weight.is_meta
+        assert not torch.zeros(2, device="cpu").is_meta
+        assert not torch.zeros_like(x).is_meta and not (x + 1).is_meta
+    assert not torch.zeros(2).is_meta

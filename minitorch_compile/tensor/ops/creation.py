@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory
+from minitorch_compile.tensor.device import entered
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     as_dtype,
@@ -284,4 +285,6 @@ def _lower(name: str, row: int, col: int, offset: int) -> Array:
 
 
 def _places(mask: Array, dtype: dtype, placement: dict[str, Any]) -> Any:
+    if placement.get("device") is None and entered.devices:
+        placement["device"] = entered.devices[-1]
     return placed(wrap(np.stack(np.nonzero(mask)).astype(as_dtype(dtype).numpy)), **placement)

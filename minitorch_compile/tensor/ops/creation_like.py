@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.device import entered
 from minitorch_compile.tensor.dtype import as_dtype, dtype
 from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
 from minitorch_compile.tensor.op import Scalar, Tensor
@@ -32,7 +33,7 @@ def _like(name: str, input: Any, value: Scalar, dtype: dtype | None, format: For
 
 def _beside(input: TensorBase, placement: dict[str, Any]) -> dict[str, Any]:
     """The placement keywords, with the input's device for one that isn't given."""
-    if placement.get("device") is None and input.device.type != "cpu":
+    if placement.get("device") is None and (input.device.type != "cpu" or entered.devices):
         return {**placement, "device": input.device}
     return placement
 
