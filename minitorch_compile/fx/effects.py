@@ -53,6 +53,7 @@ _RANDOM_NAMES = frozenset(
     + ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d")
     + ("scaled_dot_product_attention", "multi_head_attention_forward", "rrelu", "rrelu_", "gumbel_softmax")
     + ("lstm", "gru", "rnn_tanh", "rnn_relu")
+    + ("normal_", "log_normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_")
 )
 _TRACKING_NAMES = frozenset(("batch_norm", "instance_norm"))  # in training they move running statistics
 _with_side_effect: set[Callable] = {print}

@@ -23,7 +23,9 @@ _FAMILIES = {
     "pointwise": "pointwise", "reduction": "reduction", "normalization": "reduction", "loss": "reduction",
     "pooling": "reduction",
     "contraction": "contraction", "convolution": "contraction", "view": "view", "shape": "view",
-    "indexing": "movement", "joining": "movement", "copy": "movement", "creation": "constant", "random": "random",
+    "indexing": "movement", "joining": "movement", "copy": "movement", "sorting": "movement",
+    "creation": "constant", "random": "random", "complex": "pointwise", "sampling": "pointwise",
+    "scan": "reduction", "fourier": "contraction", "linalg": "contraction",
 }  # fmt: skip
 _POOLS = ("max", "avg", "adaptive_max", "adaptive_avg", "lp")
 # Composite ops have no family; these are named after what their body mostly does.

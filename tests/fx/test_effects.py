@@ -84,11 +84,11 @@ def test_registered_functions_stay():
 def test_what_is_said_to_make_new_storage_does(op):
     arguments = {
         "mm": (ones(2, 2), ones(2, 2)), "bmm": (ones(1, 2, 2), ones(1, 2, 2)), "addmm": (ones(2, 2),) * 3,
-        "where": (ones(2) > 0, ones(2), ones(2)), "clamp": (ones(2), 0),
+        "where": (ones(2) > 0, ones(2), ones(2)), "clamp": (ones(2), 0), "polygamma": (1, ones(2)),
     }.get(op.name)  # fmt: skip
     if arguments is None:
         needed = sum(d is inspect.Parameter.empty for d in op.defaults)
-        sample = tensor([True, False]) if op.name.startswith("bitwise") else ones(2)
+        sample = tensor([3, 5]) if op.name.startswith(("bitwise", "gcd", "lcm")) else ones(2)
         arguments = (sample,) + ((0,) if op.name in ("softmax", "log_softmax", "logsumexp") else (sample,)) * (
             needed - 1
         )
