@@ -1,6 +1,7 @@
 """Runs programs written for PyTorch: `import torch` gives them this package.
 
     python -m minitorch_compile.as_torch script.py --epochs 3
+    python -m minitorch_compile.as_torch -m package.train --epochs 3
 
 or, in a program of one's own, around the imports of the other one's:
 
@@ -16,6 +17,6 @@ this package lacks raises ImportError or AttributeError with its name.
 """
 
 from minitorch_compile.as_torch.import_hook import install, installed, uninstall
-from minitorch_compile.as_torch.run_script import run_script
+from minitorch_compile.as_torch.run_script import run_module, run_script
 
-__all__ = ["install", "installed", "run_script", "uninstall"]
+__all__ = ["install", "installed", "run_module", "run_script", "uninstall"]

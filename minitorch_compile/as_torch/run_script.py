@@ -1,4 +1,4 @@
-"""Runs a script as Python would, with `torch` standing for this package.
+"""Runs a script or a module as Python would, with `torch` standing for this package.
 
 The script is the module `__main__`; it sees its own `sys.argv`, `__file__` and folder on `sys.path`; its tracebacks
 begin with its own first line, and a name that is missing here is followed by advice:
@@ -13,6 +13,7 @@ begin with its own first line, and a name that is missing here is followed by ad
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
 import re
 import sys
@@ -24,33 +25,55 @@ from typing import Any
 import minitorch_compile
 from minitorch_compile.as_torch.import_hook import PACKAGE, install
 
-# Tells the processes that a script spawns (spawned.py) which script it was.
-SCRIPT_VARIABLE = "MTC_AS_TORCH_SCRIPT"
+# Tell the processes that a program spawns (spawned.py) which file it was, and in which package.
+PATH_VARIABLE, PACKAGE_VARIABLE = "MTC_AS_TORCH_PATH", "MTC_AS_TORCH_PACKAGE"
 
 
 def run_script(path: str, arguments: list[str]) -> int:
-    """Runs the file as the main program; its exit status. An error it raises is shown, and is status 1."""
-    script = ModuleType("__main__")
-    script.__file__ = path
-    # What multiprocessing imports in place of the script in processes that it spawns: there, too, torch must be found.
-    script.__spec__ = ModuleSpec(f"{PACKAGE}.as_torch.spawned", None, origin=path)
-    sys.modules["__main__"] = script
-    sys.argv = [path, *arguments]
+    """Runs a file as the main program; its exit status. An error it raises is shown, and is status 1."""
     sys.path[:1] = [str(Path(path).resolve().parent)]
-    os.environ[SCRIPT_VARIABLE] = str(Path(path).resolve())
+    return run(os.path.abspath(path), None, [path, *arguments])
+
+
+def run_module(name: str, arguments: list[str]) -> int:
+    """Runs a module as the main program, as `python -m` does; of a package, its `__main__`. Returns its exit status.
+
+    ModuleNotFoundError if there is no such module.
+    """
+    sys.path[:1] = [os.getcwd()]
+    install()  # the packages around the module are imported to find it
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(f"{name}.__main__")
+    if spec is None or spec.origin is None or not spec.has_location:
+        raise ModuleNotFoundError(f"No module named {name!r} that could be run", name=name)
+    return run(spec.origin, spec.parent, [spec.origin, *arguments])
+
+
+def run(path: str, package: str | None, argv: list[str]) -> int:
+    """Runs a file as `__main__`, a module of `package` if it belongs to one."""
+    main = ModuleType("__main__")
+    main.__file__ = path
+    # What multiprocessing imports in place of the program in processes that it spawns: there, too, torch must be found.
+    main.__spec__ = ModuleSpec(f"{PACKAGE}.as_torch.spawned", None, origin=path)
+    sys.modules["__main__"] = main
+    sys.argv = argv
+    os.environ |= {PATH_VARIABLE: path, PACKAGE_VARIABLE: package or ""}
     try:
-        execute(path, script.__dict__)
-    except Exception as error:  # noqa: BLE001  whatever the script raises is shown as Python shows it
+        execute(path, package, main.__dict__)
+    except Exception as error:  # noqa: BLE001  whatever the program raises is shown as Python shows it
         explain_missing_name(error)
         sys.excepthook(type(error), error.with_traceback(frames_of_script(error.__traceback__)), error.__traceback__)
         return 1
     return 0
 
 
-def execute(path: str, namespace: dict[str, Any]) -> None:
+def execute(path: str, package: str | None, namespace: dict[str, Any]) -> None:
     """Runs the file in a module's namespace, with torch installed."""
     install()
-    exec(compile(Path(path).read_bytes(), path, "exec"), namespace)
+    namespace["__package__"] = package or None
+    # Not with this file's `from __future__ import annotations`.
+    exec(compile(Path(path).read_bytes(), path, "exec", dont_inherit=True), namespace)
 
 
 def frames_of_script(traceback: TracebackType | None) -> TracebackType | None:

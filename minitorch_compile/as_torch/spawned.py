@@ -11,7 +11,7 @@ name for its own (run_script.py), so this file is run, under that name, and fetc
 import os
 
 if __name__ == "__mp_main__":
-    from minitorch_compile.as_torch.run_script import SCRIPT_VARIABLE, execute
+    from minitorch_compile.as_torch.run_script import PACKAGE_VARIABLE, PATH_VARIABLE, execute
 
-    __file__ = os.environ[SCRIPT_VARIABLE]
-    execute(__file__, globals())
+    __file__ = os.environ[PATH_VARIABLE]
+    execute(__file__, os.environ[PACKAGE_VARIABLE], globals())

@@ -11,9 +11,14 @@ from minitorch_compile import as_torch
 
 def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, run in the script's folder."""
-    command = [sys.executable, "-m", "minitorch_compile.as_torch", script.name, *arguments]
+    return run_in(script.parent, script.name, *arguments)
+
+
+def run_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command with these arguments, run in a folder."""
+    command = [sys.executable, "-m", "minitorch_compile.as_torch", *arguments]
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "PATH": ""}
-    return subprocess.run(command, capture_output=True, text=True, cwd=script.parent, env=environment, timeout=100)
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=100)
 
 
 def script(folder: Path, text: str, name: str = "script.py") -> Path:
@@ -34,23 +39,27 @@ def test_a_script_sees_itself_as_under_python(tmp_path: Path) -> None:
         "import beside\n"
         "print(__name__, __file__, sys.argv, beside.VALUE)\n"
         "print(isinstance(F.relu(torch.ones(2)), torch.Tensor), torch.float32, torch.device('cpu'))\n"
-        "print(len(DataLoader(TensorDataset(torch.arange(6)), batch_size=4)))\n",
+        "print(len(DataLoader(TensorDataset(torch.arange(6)), batch_size=4)))\n"
+        "def f(x: int): pass\n"
+        "print(f.__annotations__)\n",
     )
     done = run(program, "--lr", "0.1")
     assert done.stdout.splitlines() == [
-        "__main__ script.py ['script.py', '--lr', '0.1'] 7",
+        f"__main__ {program} ['script.py', '--lr', '0.1'] 7",
         "True torch.float32 cpu",
         "2",
+        "{'x': <class 'int'>}",
     ], done.stderr
     assert done.returncode == 0
 
 
 def test_a_missing_name_is_named_with_the_scripts_own_line(tmp_path: Path) -> None:
-    done = run(script(tmp_path, "import torch\n\n\ndef f():\n    return torch.reluu(1)\n\n\nf()\n"))
+    program = script(tmp_path, "import torch\n\n\ndef f():\n    return torch.reluu(1)\n\n\nf()\n")
+    done = run(program)
     lines = done.stderr.splitlines()
     assert done.returncode == 1
-    assert lines[1] == '  File "script.py", line 8, in <module>'
-    assert '  File "script.py", line 5, in f' in lines
+    assert lines[1] == f'  File "{program}", line 8, in <module>'
+    assert f'  File "{program}", line 5, in f' in lines
     assert lines[-2].startswith("AttributeError: module 'minitorch_compile' has no attribute 'reluu'")
     assert lines[-1].startswith("torch.reluu: minitorch_compile, which stands in for torch here, has no such name.")
     assert "relu" in lines[-1].partition("Nearest:")[2]
@@ -88,6 +97,22 @@ def test_processes_that_a_script_spawns_find_torch_too(tmp_path: Path) -> None:
     )
     done = run(program)
     assert done.stdout == "[6.0, 6.0]\n", done.stderr
+
+
+def test_a_module_of_a_package_is_run_with_its_neighbours(tmp_path: Path) -> None:
+    package = tmp_path / "lab"
+    package.mkdir()
+    script(package, "from torch import nn\nWIDTH = nn.Linear(3, 1).in_features\n", "__init__.py")
+    text = (
+        "import sys\nfrom . import WIDTH\nfrom lab import WIDTH as again\n"
+        "print(__name__, __package__, WIDTH, again, sys.argv[1:])\n"
+    )
+    script(package, text, "train.py")
+    script(package, "from . import train\n", "__main__.py")
+    done = run_in(tmp_path, "-m", "lab.train", "--lr", "1")
+    assert done.stdout == "__main__ lab 3 3 ['--lr', '1']\n", done.stderr
+    assert run_in(tmp_path, "-m", "lab").stdout == "lab.train lab 3 3 []\n"
+    assert "No module named" in run_in(tmp_path, "-m", "laboratory").stderr
 
 
 def test_installed_gives_our_modules_and_takes_them_back() -> None:
