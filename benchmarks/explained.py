@@ -61,6 +61,7 @@ EXPLAINED: list[tuple[str, str, str, str]] = [
         "PyTorch reads outside of a repeated row (the indices of equals, or garbage)",
     ),
     (r"sort\(|kthvalue", "every second|transposed", "strides", "strides of dimensions of size 1, which lead nowhere"),
+    (r"gelu\(special", "", "values", "PyTorch's vectorised gelu is NaN at infinity, its other one isn't"),
     (
         r"topk|kthvalue",
         "",

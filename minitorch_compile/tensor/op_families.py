@@ -347,8 +347,10 @@ def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
         raise RuntimeError(
             f"{name}: result type {result.dtype} can't be cast to the desired output type {target.dtype}"
         )
-    repeated = 0 in target.strides and any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True))
-    if repeated and name != "fill_":  # one value everywhere can be stored in repeated elements, too
+    repeated = any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True))
+    if (
+        repeated and 0 not in target.sizes and name != "fill_"
+    ):  # one value everywhere can be stored in repeated elements, too
         raise RuntimeError(
             f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single"
             " memory location. Please clone() it first."

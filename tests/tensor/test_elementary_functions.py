@@ -293,6 +293,11 @@ def test_gradients_at_the_edges_of_a_function() -> None:
     assert origin.grad.item() == 0.0
 
 
+def test_empty_tensors_are_written_in_place_whatever_their_strides() -> None:
+    x = from_numpy(np.zeros((3, 0), np.float32))
+    assert x.exp_() is x and x.add_(1).shape == (3, 0)
+
+
 def test_numpy_arrays_are_operands() -> None:
     result = torch.ones(2, dtype=torch.float64) + np.array([1.0, 2.0])
     assert isinstance(result, torch.Tensor) and result.tolist() == [2.0, 3.0]
