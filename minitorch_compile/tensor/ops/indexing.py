@@ -61,7 +61,14 @@ def _place_of_indices(shapes: Sequence[Sequence[int] | None]) -> int:
 
 def index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) -> Ints:
     """The sizes of input[indices], from the sizes of the input and of the indices."""
-    common = broadcast_sizes(*(shape for shape in shapes if shape is not None))
+    given = [shape for shape in shapes if shape is not None]
+    try:
+        common = broadcast_sizes(*given)
+    except RuntimeError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes"
+            f" {', '.join(str(list(shape)) for shape in given)}"
+        ) from None
     rest = [n for dim, n in enumerate(sizes) if dim >= len(shapes) or shapes[dim] is None]
     lead = _place_of_indices(shapes)
     return (*rest[:lead], *common, *rest[lead:])

@@ -45,7 +45,9 @@ def getitem(input: Tensor, key: Any) -> Any:
     viewed, indices = _basic(input, _as_tuple(key))
     if indices:
         return index(viewed, indices)
-    return view_op(input, tuple(input.sizes)) if viewed is input else viewed
+    if viewed is input:  # x[:] is not x itself
+        return slice(input) if input.sizes else view_op(input, ())
+    return viewed
 
 
 @composite(torch=False)
