@@ -55,3 +55,24 @@ def test_a_model_trains_as_under_pytorch(file: Path) -> None:
 
 def test_there_are_recorded_numbers_for_each_model() -> None:
     assert {file.stem for file in model_files()} == set(RECORD) - {"_versions"}
+
+
+def changed(record: dict[str, Any], part: str, factor: float) -> dict[str, Any]:
+    """A copy of recorded numbers in which one is off."""
+    copy = json.loads(json.dumps(record))
+    if part == "loss":
+        copy["loss"][1] *= factor
+    elif part == "output":
+        copy["outputs"][0][-2] *= factor
+    else:
+        name = max(copy["gradients"], key=lambda name: copy["gradients"][name][0])
+        copy["gradients"][name][0] *= factor
+    return copy
+
+
+@pytest.mark.parametrize("part", ["loss", "output", "gradient"])
+def test_a_number_that_is_off_by_a_percent_is_noticed(part: str) -> None:
+    record = RECORD["lenet"]
+    assert differences(changed(record, part, 1.0), record) == []
+    (found,) = differences(changed(record, part, 1.01), record)
+    assert found.startswith(part)
