@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from minitorch_compile.optim.functional import AdagradState, adagrad
-from minitorch_compile.optim.fused import count_up, fused_adagrad, is_fused
+from minitorch_compile.optim.fused import fused_adagrad, is_fused
 from minitorch_compile.optim.optimizer import Group
+from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter, filled_like
 from minitorch_compile.tensor import Tensor, no_grad
 
@@ -69,5 +70,5 @@ class Adagrad(RuleOptimizer):
             return
         states = [self.state_of(p, group) for p in params]
         fused_adagrad(params, [p.grad for p in params], states, **self.rule_options(group))
-        for p in params:
-            count_up(self.state[p]["step"])
+        for p, state in zip(params, states, strict=True):
+            overwrite(self.state[p]["step"], state.step + 1)

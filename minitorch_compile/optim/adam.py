@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from minitorch_compile.optim.functional import AdamState, adam
-from minitorch_compile.optim.fused import count_up, fused_adam, is_fused
+from minitorch_compile.optim.fused import fused_adam, is_fused
 from minitorch_compile.optim.optimizer import Group
+from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer, counter
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.ops import zeros_like
@@ -74,8 +75,8 @@ class Adam(RuleOptimizer):
             return
         states = [self.state_of(p, {**group, "capturable": False}) for p in params]
         fused_adam(params, [p.grad for p in params], states, **self.rule_options(group))
-        for p in params:
-            count_up(self.state[p]["step"])
+        for p, state in zip(params, states, strict=True):
+            overwrite(self.state[p]["step"], state.step + 1)
 
 
 class AdamW(Adam):

@@ -148,12 +148,6 @@ def _run_one_dtype(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: 
                 x.storage.version += 1
 
 
-def count_up(step: Tensor) -> None:
-    """Adds 1 to a step count; as an operation on tensors it would cost more than a small parameter's whole step."""
-    step.array[()] += 1
-    step.storage.version += 1
-
-
 def _row_major(array: np.ndarray, element: np.dtype, copies: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """The array itself, or if its memory is in another order or dtype a copy that is copied back later."""
     if array.flags.c_contiguous and array.dtype == element:

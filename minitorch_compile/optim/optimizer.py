@@ -19,6 +19,7 @@ from copy import deepcopy
 from typing import Any
 
 from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
+from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
 
 Group = dict[str, Any]
@@ -239,4 +240,4 @@ def check_option(name: str, value: Any, ok: bool) -> None:
 def store(params: list[Tensor], new_params: list[Tensor]) -> None:
     """Writes the updated values into the parameters."""
     for p, new in zip(params, new_params, strict=True):
-        p.copy_(new)
+        overwrite(p, new)

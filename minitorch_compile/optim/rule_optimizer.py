@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from minitorch_compile.dynamo.control import disable
 from minitorch_compile.optim.functional.rule import Rule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
+from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, tensor
 from minitorch_compile.tensor.ops import full_like
 
@@ -99,10 +100,7 @@ class RuleOptimizer(Optimizer):
         state = self.state[p]
         for name, value in zip(new._fields, new, strict=True):
             if name in self.counters:
-                if isinstance(value, Tensor):
-                    state[name].copy_(value)
-                else:
-                    state[name].fill_(value)
+                overwrite(state[name], value)
             elif value is not None:
                 # A rule may keep the gradient itself, which zero_grad would overwrite.
                 state[name] = value.clone() if value is p.grad else value
