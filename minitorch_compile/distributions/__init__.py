@@ -13,9 +13,12 @@ from minitorch_compile.distributions.beta import Beta
 from minitorch_compile.distributions.binomial import Binomial
 from minitorch_compile.distributions.categorical import Categorical
 from minitorch_compile.distributions.cauchy import Cauchy
+from minitorch_compile.distributions.constraint_registry import biject_to, transform_to
+from minitorch_compile.distributions.continuous_bernoulli import ContinuousBernoulli
 from minitorch_compile.distributions.dirichlet import Dirichlet
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.exponential import Exponential
+from minitorch_compile.distributions.fishersnedecor import FisherSnedecor
 from minitorch_compile.distributions.gamma import Chi2, Gamma
 from minitorch_compile.distributions.geometric import Geometric
 from minitorch_compile.distributions.gumbel import Gumbel
@@ -24,8 +27,11 @@ from minitorch_compile.distributions.half_normal import HalfNormal
 from minitorch_compile.distributions.independent import Independent
 from minitorch_compile.distributions.inverse_gamma import InverseGamma
 from minitorch_compile.distributions.kl import kl_divergence, register_kl
+from minitorch_compile.distributions.kumaraswamy import Kumaraswamy
 from minitorch_compile.distributions.laplace import Laplace
 from minitorch_compile.distributions.log_normal import LogNormal
+from minitorch_compile.distributions.logistic_normal import LogisticNormal
+from minitorch_compile.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
 from minitorch_compile.distributions.mixture_same_family import MixtureSameFamily
 from minitorch_compile.distributions.multinomial import Multinomial
 from minitorch_compile.distributions.multivariate_normal import MultivariateNormal
@@ -44,15 +50,20 @@ from minitorch_compile.distributions.transforms import (
     ComposeTransform,
     ExpTransform,
     IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
     PowerTransform,
+    ReshapeTransform,
     SigmoidTransform,
     SoftmaxTransform,
     SoftplusTransform,
+    StickBreakingTransform,
     TanhTransform,
     Transform,
     identity_transform,
 )
 from minitorch_compile.distributions.uniform import Uniform
+from minitorch_compile.distributions.von_mises import VonMises
 from minitorch_compile.distributions.weibull import Weibull
 
 __all__ = [
@@ -65,10 +76,12 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "FisherSnedecor",
     "Gamma",
     "Geometric",
     "Gumbel",
@@ -77,8 +90,12 @@ __all__ = [
     "Independent",
     "IndependentTransform",
     "InverseGamma",
+    "Kumaraswamy",
     "Laplace",
     "LogNormal",
+    "LogisticNormal",
+    "LowRankMultivariateNormal",
+    "LowerCholeskyTransform",
     "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
@@ -88,21 +105,27 @@ __all__ = [
     "OneHotCategoricalStraightThrough",
     "Pareto",
     "Poisson",
+    "PositiveDefiniteTransform",
     "PowerTransform",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
+    "ReshapeTransform",
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
+    "biject_to",
     "constraints",
     "identity_transform",
     "kl_divergence",
     "register_kl",
+    "transform_to",
     "transforms",
 ]

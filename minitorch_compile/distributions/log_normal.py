@@ -25,11 +25,11 @@ class LogNormal(TransformedDistribution):
 
     @property
     def loc(self) -> Any:
-        return self.base_dist.loc  # type: ignore[attr-defined]
+        return self.base_dist.loc
 
     @property
     def scale(self) -> Any:
-        return self.base_dist.scale  # type: ignore[attr-defined]
+        return self.base_dist.scale
 
     @property
     def mean(self) -> Any:

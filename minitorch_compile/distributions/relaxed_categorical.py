@@ -80,12 +80,12 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     @property
     def temperature(self) -> Any:
-        return self.base_dist.temperature  # type: ignore[attr-defined]
+        return self.base_dist.temperature
 
     @property
     def probs(self) -> Any:
-        return self.base_dist.probs  # type: ignore[attr-defined]
+        return self.base_dist.probs
 
     @property
     def logits(self) -> Any:
-        return self.base_dist.logits  # type: ignore[attr-defined]
+        return self.base_dist.logits

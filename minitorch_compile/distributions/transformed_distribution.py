@@ -16,11 +16,13 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.independent import Independent, sum_rightmost
 from minitorch_compile.distributions.transforms import Transform
-from minitorch_compile.tensor import Tensor, no_grad
+from minitorch_compile.tensor import Size, Tensor, no_grad
 
 
 class TransformedDistribution(Distribution):
     """`transforms` is one, or a list of which the first is applied first."""
+
+    base_dist: Any
 
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None) -> None:
         self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
@@ -30,8 +32,19 @@ class TransformedDistribution(Distribution):
         needed = max((t.event_dim for t in self.transforms), default=0)
         if needed > base_events:
             base_distribution = Independent(base_distribution, needed - base_events, validate_args=False)
-        self.base_dist = base_distribution
-        super().__init__(base_distribution.batch_shape, base_distribution.event_shape, validate_args)
+        batch, event = self._shapes(base_distribution)
+        self.base_dist = (
+            base_distribution.expand(batch) if batch != base_distribution.batch_shape else base_distribution
+        )
+        super().__init__(batch, event, validate_args)
+
+    def _shapes(self, base: Distribution) -> tuple[Size, Size]:
+        """The batch and event shape of what the transforms make of samples of `base`."""
+        shape, events = base.batch_shape + base.event_shape, len(base.event_shape)
+        for transform in self.transforms:
+            shape = Size(transform.forward_shape(shape))
+            events += transform.codomain.event_dim - transform.domain.event_dim
+        return Size(shape[: len(shape) - events]), Size(shape[len(shape) - events :])
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = object.__new__(type(self))
@@ -69,6 +82,7 @@ class TransformedDistribution(Distribution):
         events, total, y = len(self.event_shape), 0.0, value
         for transform in reversed(self.transforms):
             x = transform._inv_call(y)
+            events += transform.domain.event_dim - transform.codomain.event_dim
             stretched = transform.log_abs_det_jacobian(x, y)
             total = total - sum_rightmost(stretched, events - transform.event_dim)
             y = x

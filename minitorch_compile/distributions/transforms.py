@@ -18,8 +18,9 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.constraints import Constraint
 from minitorch_compile.distributions.independent import sum_rightmost
 from minitorch_compile.nn import functional as F
-from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor import Size, Tensor, ops
 from minitorch_compile.tensor.numeric_limits import finfo
+from minitorch_compile.tensor.strides import broadcast_sizes
 
 
 class Transform:
@@ -122,6 +123,12 @@ class InverseTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
         return -self._of.log_abs_det_jacobian(y, x)
 
+    def forward_shape(self, shape: Any) -> Any:
+        return self._of.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self._of.forward_shape(shape)
+
     def __repr__(self) -> str:
         return f"_InverseTransform({self._of!r})"
 
@@ -147,6 +154,16 @@ class ComposeTransform(Transform):
     @property
     def sign(self) -> Any:
         return math.prod(part.sign for part in self.parts)
+
+    def forward_shape(self, shape: Any) -> Any:
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
 
     def _call(self, x: Tensor) -> Any:
         for part in self.parts:
@@ -174,6 +191,11 @@ class ComposeTransform(Transform):
 
 
 identity_transform = ComposeTransform([])
+
+
+def _broadcast(shape: Any, *parameters: Any) -> Any:
+    """The shape of what is computed of a tensor of this shape and some parameters."""
+    return broadcast_sizes(shape, *(p.shape for p in parameters if isinstance(p, Tensor)))
 
 
 class ExpTransform(Transform):
@@ -206,6 +228,9 @@ class PowerTransform(Transform):
     @property
     def sign(self) -> Any:
         return self.exponent.sign() if isinstance(self.exponent, Tensor) else math.copysign(1, self.exponent)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return _broadcast(shape, self.exponent)
 
     def _call(self, x: Tensor) -> Any:
         return x**self.exponent
@@ -303,6 +328,9 @@ class AffineTransform(Transform):
     def sign(self) -> Any:
         return self.scale.sign() if isinstance(self.scale, Tensor) else math.copysign(1, self.scale)
 
+    def forward_shape(self, shape: Any) -> Any:
+        return _broadcast(shape, self.loc, self.scale)
+
     def _call(self, x: Tensor) -> Any:
         return self.loc + self.scale * x
 
@@ -349,3 +377,92 @@ class IndependentTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
         return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+
+
+class StickBreakingTransform(Transform):
+    """n numbers to n + 1 probabilities: each number says which share of the rest of a stick is broken off."""
+
+    bijective = True
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+
+    def _call(self, x: Tensor) -> Any:
+        share = ops.sigmoid(x - self._offsets(x))
+        rest = (1 - share).cumprod(-1)
+        one = ops.ones_like(share[..., :1])
+        return ops.cat([share, one], -1) * ops.cat([one, rest], -1)
+
+    def _offsets(self, x: Tensor) -> Any:
+        """So that x = 0 gives equal probabilities."""
+        return ops.arange(x.shape[-1], 0, -1).to(x.dtype).log()
+
+    def _inverse(self, y: Tensor) -> Any:
+        broken = y[..., :-1]
+        rest = (1 - broken.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
+        return broken.log() - rest.log() + self._offsets(broken)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
+        x = x - self._offsets(x)
+        return (-x + F.logsigmoid(x) + y[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return Size((*shape[:-1], shape[-1] + 1))
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return Size((*shape[:-1], shape[-1] - 1))
+
+
+class ReshapeTransform(Transform):
+    """Events of one shape to events of another."""
+
+    bijective = True
+
+    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
+        if self.in_shape.numel() != self.out_shape.numel():
+            raise ValueError("in_shape, out_shape have different numbers of elements")
+        super().__init__(cache_size)
+        self.domain = constraints.independent(constraints.real, len(self.in_shape))
+        self.codomain = constraints.independent(constraints.real, len(self.out_shape))
+
+    def _call(self, x: Tensor) -> Any:
+        return x.reshape((*x.shape[: x.ndim - len(self.in_shape)], *self.out_shape))
+
+    def _inverse(self, y: Tensor) -> Any:
+        return y.reshape((*y.shape[: y.ndim - len(self.out_shape)], *self.in_shape))
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Any:
+        return ops.zeros(tuple(x.shape[: x.ndim - len(self.in_shape)]), dtype=x.dtype)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return Size((*shape[: len(shape) - len(self.in_shape)], *self.out_shape))
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return Size((*shape[: len(shape) - len(self.out_shape)], *self.in_shape))
+
+
+class LowerCholeskyTransform(Transform):
+    """Square matrices to lower triangular ones with a positive diagonal."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.lower_cholesky
+
+    def _call(self, x: Tensor) -> Any:
+        return x.tril(-1) + ops.diag_embed(ops.linalg_diagonal(x).exp())
+
+    def _inverse(self, y: Tensor) -> Any:
+        return y.tril(-1) + ops.diag_embed(ops.linalg_diagonal(y).log())
+
+
+class PositiveDefiniteTransform(Transform):
+    """Square matrices to positive-definite ones, by way of their Cholesky factors."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.positive_definite
+
+    def _call(self, x: Tensor) -> Any:
+        factor = LowerCholeskyTransform()(x)
+        return factor @ factor.mT
+
+    def _inverse(self, y: Tensor) -> Any:
+        return LowerCholeskyTransform().inv(ops.linalg_cholesky(y))

@@ -1,0 +1,130 @@
+"""The rarer distributions, and transforms between shapes and from unconstrained numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import minitorch_compile as torch
+from minitorch_compile import distributions as D
+
+
+def t(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+GRID = np.linspace(0, 1, 20001)[1:-1]
+ON_THE_UNIT_INTERVAL = {
+    "continuous bernoulli": lambda: D.ContinuousBernoulli(t(0.3)[0]),
+    "continuous bernoulli near one half": lambda: D.ContinuousBernoulli(t(0.4995)[0]),
+    "kumaraswamy": lambda: D.Kumaraswamy(t(2)[0], t(3)[0]),
+}
+
+
+@pytest.mark.parametrize("name", ON_THE_UNIT_INTERVAL)
+def test_moments_are_integrals_of_the_density(name):
+    d = ON_THE_UNIT_INTERVAL[name]()
+    density = d.log_prob(torch.tensor(GRID)).exp().numpy()
+    mean = np.trapezoid(density * GRID, GRID)
+    assert np.trapezoid(density, GRID) == pytest.approx(1, abs=2e-4)
+    assert d.mean.item() == pytest.approx(mean, abs=2e-4)
+    assert d.variance.item() == pytest.approx(np.trapezoid(density * (GRID - mean) ** 2, GRID), abs=2e-4)
+    assert d.entropy().item() == pytest.approx(-np.trapezoid(density * np.log(density), GRID), abs=1e-3)
+    torch.manual_seed(0)
+    assert abs(d.sample((3000,)).mean().item() - mean) < 0.03
+
+
+def test_von_mises_is_that_of_scipy():
+    d, reference = D.VonMises(t(0.5, -1), t(2, 0.5)), stats.vonmises([2, 0.5], [0.5, -1])
+    values = reference.rvs((5, 2), random_state=0)
+    np.testing.assert_allclose(d.log_prob(torch.tensor(values)).numpy(), reference.logpdf(values))
+    torch.manual_seed(0)
+    sample = d.sample((3000,))[:, 0].numpy()
+    assert stats.kstest(sample, lambda x: stats.vonmises(2, 0.5).cdf(x)).pvalue > 1e-3
+
+
+def test_fisher_snedecor_is_that_of_scipy():
+    d, reference = D.FisherSnedecor(t(3, 5), t(6, 9)), stats.f([3, 5], [6, 9])
+    values = reference.rvs((5, 2), random_state=0)
+    np.testing.assert_allclose(d.log_prob(torch.tensor(values)).numpy(), reference.logpdf(values))
+    np.testing.assert_allclose(d.mean.numpy(), reference.mean())
+    np.testing.assert_allclose(d.variance.numpy(), reference.var())
+    assert d.rsample((4,)).shape == (4, 2)
+
+
+def test_a_covariance_of_low_rank_is_one_like_any_other():
+    factor, diagonal = t(1, 2, -1).reshape(3, 1), t(1, 0.5, 2)
+    d = D.LowRankMultivariateNormal(t(0, 1, 2), factor, diagonal)
+    dense = D.MultivariateNormal(t(0, 1, 2), d.covariance_matrix)
+    values = torch.tensor(np.random.default_rng(0).normal(size=(4, 3)))
+    np.testing.assert_allclose(d.log_prob(values).numpy(), dense.log_prob(values).numpy())
+    assert d.entropy().item() == pytest.approx(dense.entropy().item())
+    np.testing.assert_allclose(d.variance.numpy(), dense.variance.numpy())
+    torch.manual_seed(0)
+    np.testing.assert_allclose(np.cov(d.sample((4000,)).numpy().T), d.covariance_matrix.numpy(), atol=0.4)
+
+
+def test_breaking_a_stick_gives_probabilities_and_can_be_undone():
+    transform, x = D.StickBreakingTransform(), t(0.3, -1, 2).reshape(1, 3)
+    y = transform(x)
+    assert y.shape == (1, 4) and y.sum().item() == pytest.approx(1)
+    np.testing.assert_allclose(transform.inv(y).numpy(), x.numpy())
+    np.testing.assert_allclose(transform(torch.zeros(3)).numpy(), np.full(4, 0.25), rtol=1e-6)
+    rows = [
+        torch.autograd.grad(transform(leaf)[0, i], leaf)[0] for i in range(3) for leaf in [x.clone().requires_grad_()]
+    ]
+    determinant = torch.det(torch.cat(rows)).abs().log()
+    assert transform.log_abs_det_jacobian(x, y).item() == pytest.approx(determinant.item())
+
+
+def test_a_logistic_normal_has_one_more_probability():
+    d = D.LogisticNormal(torch.zeros(2, 3), torch.ones(2, 3))
+    assert (d.batch_shape, d.event_shape) == ((2,), (4,))
+    sample = d.sample((5,))
+    assert sample.shape == (5, 2, 4) and d.log_prob(sample).shape == (5, 2)
+
+
+def test_transforms_may_change_the_shape_of_events():
+    base = D.Independent(D.Normal(torch.zeros(2, 6), 1.0), 1)
+    d = D.TransformedDistribution(base, [D.ReshapeTransform((6,), (2, 3))])
+    assert (d.batch_shape, d.event_shape) == ((2,), (2, 3))
+    value = torch.ones(2, 2, 3)
+    assert torch.equal(d.log_prob(value), base.log_prob(value.reshape(2, 6)))
+
+
+def test_transforms_may_make_the_batch_larger():
+    d = D.TransformedDistribution(D.Normal(0.0, 1.0), [D.AffineTransform(torch.zeros(3), 1.0)])
+    assert d.batch_shape == (3,) and d.sample().shape == (3,)
+
+
+CONSTRAINTS = {
+    "real": D.constraints.real,
+    "positive": D.constraints.positive,
+    "less than": D.constraints.less_than(2.0),
+    "interval": D.constraints.interval(-1.0, 2.0),
+    "unit interval": D.constraints.unit_interval,
+    "simplex": D.constraints.simplex,
+    "positive vectors": D.constraints.independent(D.constraints.positive, 1),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_unconstrained_numbers_are_led_to_where_they_may_lie(name):
+    constraint, x = CONSTRAINTS[name], t(0.3, -1, 2)
+    for registry in (D.biject_to, D.transform_to):
+        assert bool(constraint.check(registry(constraint)(x)).all())
+    bijection = D.biject_to(constraint)
+    np.testing.assert_allclose(bijection.inv(bijection(x)).numpy(), x.numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["lower_cholesky", "positive_definite"])
+def test_matrices_are_led_there_too(name):
+    constraint = getattr(D.constraints, name)
+    matrix = torch.tensor(np.random.default_rng(0).normal(size=(2, 3, 3)))
+    assert bool(constraint.check(D.transform_to(constraint)(matrix)).all())
+
+
+def test_a_constraint_without_a_transform_is_refused():
+    with pytest.raises(NotImplementedError, match="Boolean"):
+        D.biject_to(D.constraints.boolean)
