@@ -16,7 +16,7 @@ import numpy as np
 
 from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import alias, composite, kernel_op, pointwise
-from minitorch_compile.tensor.dtype import FLOATING, get_default_dtype, int32
+from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype, int32
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.pointwise import abs, div, eq, gt, isnan, mul, pow, sign, sub, trunc, where
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
@@ -134,10 +134,14 @@ def frexp(input: Tensor) -> Any:
 
 @composite(methods=True, inplace=True)
 def ldexp(input: Tensor, other: Tensor) -> Any:
-    """input * 2 ** other."""
-    if other.dtype.category < FLOATING:
-        other = other.to(input.dtype if input.dtype.category >= FLOATING else get_default_dtype())
-    return mul(input, pow(2.0, other))
+    """input * 2 ** other, as floats. RuntimeError for a bool exponent."""
+    if not isinstance(other, TensorBase):
+        raise TypeError(f"ldexp(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    if other.dtype is bool_:
+        raise NotImplementedError("ldexp: implemented for numbers, got a bool exponent; call .int() first")
+    common = mul.result_dtype((input, other))
+    exponent: Any = other
+    return mul(input, pow(2.0, exponent.to(common if common.category >= FLOATING else get_default_dtype())))
 
 
 @pointwise()

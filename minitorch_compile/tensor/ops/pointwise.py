@@ -189,7 +189,7 @@ def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar |
     """The nearest value that is at least `min` and at most `max`; NaN stays NaN. RuntimeError if both are None."""
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
-    return np.clip(input, min, max)
+    return np.clip(_no_bools("clamp", input), min, max)
 
 
 # ---------------------------------------------------------------------------------------------------- rounding
