@@ -52,8 +52,8 @@ def adam(
     step, exp_avg, exp_avg_sq = _moments(g, state, betas)
     largest = None if state.max_exp_avg_sq is None else ops.maximum(state.max_exp_avg_sq, exp_avg_sq)
     root = ops.sqrt(exp_avg_sq if largest is None else largest) / (1 - betas[1] ** step) ** 0.5
-    direction = exp_avg / (1 - betas[0] ** step) / (root + eps)
-    return p - direction * lr, AdamState(step, exp_avg, exp_avg_sq, largest)
+    rate = lr / (1 - betas[0] ** step)
+    return p - exp_avg / (root + eps) * rate, AdamState(step, exp_avg, exp_avg_sq, largest)
 
 
 def adamw(
