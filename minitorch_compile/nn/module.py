@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from minitorch_compile.nn.compiler_slot import registered_compiler
 from minitorch_compile.nn.hooks import Hooks, ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
+from minitorch_compile.nn.module_html import to_html
 from minitorch_compile.nn.module_state import ModuleState
 from minitorch_compile.tensor import Tensor
 
@@ -171,6 +172,10 @@ class Module(ModuleConversion, ModuleState):
 
     def _get_name(self) -> str:
         return type(self).__name__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return to_html(self)
 
     def __repr__(self) -> str:
         children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
