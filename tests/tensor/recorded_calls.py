@@ -5,7 +5,7 @@ the result null, and run `python -m tests.tensor.recorded_calls` in an environme
 all results anew. The tests only read the files.
 
 In a line, `some(2, 3)` is a float32 tensor of fixed random numbers (`dtype=` for others), `places(4, high=3)` an int64
-tensor of numbers below 3, and `gradient(out, x)` is that of a weighted sum of `out`.
+tensor of numbers below 3, and `gradient(out, x)` is that of a weighted sum of `out`, `weighed(x)` a weighted sum of squares.
 
 >>> evaluate("x = some(2); x.shape", stand_in_torch())
 ['Size', [2]]
@@ -61,13 +61,19 @@ def namespace(torch: Any) -> dict[str, Any]:
     def places(*sizes: int, low: int = 0, high: int = 3, seed: int = 0) -> Any:
         return some(*sizes, dtype="int64", low=low, high=high, seed=seed)
 
+    def weights(x: Any) -> Any:
+        return torch.arange(x.numel()).view(x.shape).float().cos()
+
     def gradient(out: Any, x: Any) -> Any:
-        weights = torch.arange(out.numel()).view(out.shape).float().cos()
-        (out * weights).sum().backward()
+        (out * weights(out)).sum().backward()
         return x.grad
+
+    def weighed(x: Any) -> Any:
+        return (x * x * weights(x)).sum()
 
     return {
         "gradient": gradient,
+        "weighed": weighed,
         "torch": torch,
         "F": torch.nn.functional,
         "np": np,

@@ -71,7 +71,7 @@ def as_strided(input: TensorBase, size: Ints, stride: Ints, storage_offset: int 
 @view(gather_dims=True)
 def permute(input: TensorBase, dims: Ints) -> Layout:
     """The dimensions in another order. RuntimeError unless `dims` names each one once."""
-    order = [wrap_dim(d, len(input.sizes)) for d in dims]
+    order = [wrap_dim(d, len(input.sizes)) for d in dims] if len(dims) == len(input.sizes) else []
     if sorted(order) != list(range(len(input.sizes))):
         raise RuntimeError(f"permute: dims must name each of the {len(input.sizes)} dimensions once, got {tuple(dims)}")
     return [input.sizes[d] for d in order], [input.strides[d] for d in order], input.offset
