@@ -24,6 +24,9 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from minitorch_compile.tensor.op import table
+from minitorch_compile.tensor.op_families import ViewOp
+
 from .splice_points import SplicePoint, splice_point
 
 PACKAGE = __package__.rpartition(".")[0]
@@ -90,6 +93,9 @@ def _forget_results() -> None:
         if name.startswith(f"{PACKAGE}.") and not name.startswith(__package__):
             for cached in [value for value in vars(module).values() if isinstance(value, type(lru_cache(len)))]:
                 cached.cache_clear()
+    for op in table.values():
+        if isinstance(op, ViewOp):
+            op.remembered.cache_clear()
     if (compiler := sys.modules.get(f"{PACKAGE}.compiler")) is not None:
         compiler.reset()
 

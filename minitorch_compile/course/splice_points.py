@@ -51,6 +51,12 @@ SPLICE_POINTS = (
         "Whether the elements lie in row-major order without gaps.",
     ),
     SplicePoint(
+        "tensor.expand_strides",
+        "tensor.strides:expand_strides",
+        ("sizes", "strides", "target"),
+        "Strides under which a tensor reads as if it had the target sizes: 0 wherever it is repeated.",
+    ),
+    SplicePoint(
         "tensor.view_strides",
         "tensor.strides:view_strides",
         ("sizes", "strides", "target"),
