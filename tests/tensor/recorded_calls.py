@@ -5,7 +5,7 @@ the result null, and run `python -m tests.tensor.recorded_calls` in an environme
 all results anew. The tests only read the files.
 
 In a line, `some(2, 3)` is a float32 tensor of fixed random numbers (`dtype=` for others), `places(4, high=3)` an int64
-tensor of numbers below 3, and `gradient(out, x)` is that of a weighted sum of `out`, `weighed(x)` a weighted sum of squares.
+tensor of numbers below 3, `gradient(out, x)` that of a weighted sum of `out`, `weighed(x)` a weighted sum of squares.
 
 >>> evaluate("x = some(2); x.shape", stand_in_torch())
 ['Size', [2]]
