@@ -47,6 +47,15 @@ class Squares(Dataset):
         return torch.tensor(i * i), -1 if info is None else info.id
 
 
+class Processes(Squares):
+    """Item i is the process that fetches it."""
+
+    first = 0
+
+    def __getitem__(self, i):
+        return os.getpid() if i else self.first
+
+
 class Refusing(Squares):
     def __getitem__(self, i):
         raise KeyError(f"no item {i}")
@@ -215,6 +224,14 @@ class TestWorkers:
 
     def test_an_iterable_dataset_is_divided_by_worker_info(self):
         assert sorted(sum(lists(DataLoader(Counting(), batch_size=2, num_workers=2)), [])) == list(range(7))
+
+    def test_processes_stay_and_get_the_dataset_anew_in_each_epoch(self):
+        loader = DataLoader(Processes(3), batch_size=None, num_workers=1)
+        before = list(loader)
+        loader.dataset.first = 7
+        assert list(loader) == [7, *before[1:]]
+        here, there = iter(loader), iter(loader)  # at the same time: other processes
+        assert [next(here), next(here)][1] != [next(there), next(there)][1]
 
     def test_an_error_in_a_worker_is_raised_here_with_its_traceback(self):
         with pytest.raises(KeyError) as caught:

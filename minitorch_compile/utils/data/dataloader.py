@@ -20,9 +20,10 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.philox import Generator
 from minitorch_compile.utils.data.collate import default_collate, default_convert
 from minitorch_compile.utils.data.dataset import IterableDataset
+from minitorch_compile.utils.data.epoch import Epoch
 from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from minitorch_compile.utils.data.worker import fetch, fetch_next
-from minitorch_compile.utils.data.worker_pool import CannotStart, WorkerPool, context_named
+from minitorch_compile.utils.data.worker import Assignment, Begin, Restart, fetch, fetch_next
+from minitorch_compile.utils.data.worker_pool import CannotStart, WorkerPool, check_main_script, context_named, packed
 
 T_co = TypeVar("T_co", covariant=True)
 FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -161,30 +162,41 @@ class DataLoader(Generic[T_co]):
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0 or self._alone:
             return self._in_this_process()
-        seed = self._base_seed()
-        if self._pool is not None:
-            pool: WorkerPool | None = self._pool
-            self._pool.restart(seed)
-        else:
-            pool = self._started_pool(seed)
-        return self._in_this_process() if pool is None else pool.epoch(iter(self._index_sampler))
-
-    def _started_pool(self, seed: int) -> WorkerPool | None:
-        """The workers; None, with a warning, if they can't be started here. Asked for spawn by name, that is an
-        error."""
+        pool = self._pool
+        keeps_data = self.persistent_workers and pool is not None and not pool.ended and not pool.busy
         try:
-            pool = WorkerPool(self, seed)
+            message = Restart(self._base_seed()) if keeps_data else Begin(self._assignment(), self._base_seed())
+            pool = self._free_pool()
         except CannotStart as error:
             if self._asked_for_context:
                 raise
             warnings.warn(
                 f"{error}. Now the data is loaded in this process instead of in {self.num_workers} workers.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
             self._alone = True
-            return None
-        self._pool = pool if self.persistent_workers else None
+            return self._in_this_process()
+        pool.tell(message)
+        ahead = self.num_workers * max(self.prefetch_factor or 1, 1)
+        batches = iter(self._index_sampler)
+        return Epoch(pool, batches, ahead, self.in_order, self.persistent_workers, self.timeout or None)
+
+    def _assignment(self) -> bytes:
+        """What the workers have to know."""
+        batched = self.batch_sampler is not None
+        return packed(
+            Assignment(self.dataset, self.collate_fn, batched, self.drop_last, self.worker_init_fn, self.num_workers)
+        )
+
+    def _free_pool(self) -> WorkerPool:
+        """The workers of the epoch before, or new ones if there are none or they are in use."""
+        if self._pool is not None and not self._pool.ended and not self._pool.busy:
+            return self._pool
+        check_main_script()
+        pool = WorkerPool(self.multiprocessing_context, self.num_workers)
+        if self._pool is None or self._pool.ended:
+            self._pool = pool
         return pool
 
     def _base_seed(self) -> int:

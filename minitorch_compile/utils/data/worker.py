@@ -8,6 +8,7 @@ True
 
 from __future__ import annotations
 
+import pickle
 import random
 import traceback
 from collections.abc import Callable, Iterator
@@ -51,10 +52,23 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Begin:
+    """Begin an epoch with an assignment, which comes pickled: it is unpickled where errors are sent back."""
+
+    assignment: bytes
+    seed: int
+
+
+@dataclass(frozen=True)
 class Restart:
-    """Begin the dataset anew: another epoch of a worker that stayed."""
+    """Begin another epoch with the assignment of the one before: the worker and its dataset stayed."""
 
     seed: int
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Forget the dataset: the epoch is over."""
 
 
 @dataclass(frozen=True)
@@ -128,21 +142,35 @@ class Assignment:
     num_workers: int
 
 
-def work(assignment: Assignment, worker: int, seed: int, tasks: Any, results: Any) -> None:
+def work(worker: int, tasks: Any, results: Any) -> None:
     """The main function of a worker process: it ends when it receives None."""
-    try:
-        _begin(assignment, worker, seed)
-        fetcher = _Fetcher(assignment)
-    except Exception as error:  # noqa: BLE001  # whatever it is, the main process is to raise it
-        _send(results, Result(-1, worker, failure=_failure(error)))
-        return
+    set_num_threads(1)  # the workers share the processor
+    fetcher: _Fetcher | None = None
     while (task := tasks.get()) is not None:
-        if isinstance(task, Restart):
-            _seed_all(task.seed + worker)
-            fetcher = _Fetcher(assignment)
+        if isinstance(task, Task):
+            if fetcher is not None and not _send(results, fetcher.result(task, worker)):
+                return
             continue
-        if not _send(results, fetcher.result(task, worker)):
-            return
+        try:
+            fetcher = _prepared(task, worker, fetcher)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the main process is to raise it
+            fetcher = None
+            _send(results, Result(-1, worker, failure=_failure(error)))
+
+
+def _prepared(task: Begin | Restart | Rest, worker: int, before: _Fetcher | None) -> _Fetcher | None:
+    """What makes the batches of the epoch that begins."""
+    if isinstance(task, Rest):
+        _Process.worker = None
+        return None
+    _seed_all(task.seed + worker)
+    if isinstance(task, Restart):
+        return None if before is None else _Fetcher(before.assignment)
+    assignment: Assignment = pickle.loads(task.assignment)
+    _Process.worker = WorkerInfo(worker, assignment.num_workers, task.seed + worker, assignment.dataset)
+    if assignment.worker_init_fn is not None:
+        assignment.worker_init_fn(worker)
+    return _Fetcher(assignment)
 
 
 def _send(results: Any, result: Result) -> bool:
@@ -155,14 +183,6 @@ def _send(results: Any, result: Result) -> bool:
         text = "".join(traceback.format_exception(error)) if result.failure is None else result.failure.text
         return _send(results, Result(result.index, result.worker, failure=Failure(RuntimeError, text)))
     return True
-
-
-def _begin(assignment: Assignment, worker: int, seed: int) -> None:
-    set_num_threads(1)  # the workers share the processor
-    _seed_all(seed + worker)
-    _Process.worker = WorkerInfo(worker, assignment.num_workers, seed + worker, assignment.dataset)
-    if assignment.worker_init_fn is not None:
-        assignment.worker_init_fn(worker)
 
 
 def _seed_all(seed: int) -> None:
