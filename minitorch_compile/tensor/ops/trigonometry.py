@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import alias, composite, pointwise
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import atan2, div, eq, mul, sin, where
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 
