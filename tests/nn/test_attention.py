@@ -269,3 +269,17 @@ class TestTransformer:
     def test_an_unknown_activation(self):
         with pytest.raises(RuntimeError, match="relu/gelu, not tanh"):
             nn.TransformerEncoderLayer(E, HEADS, activation="tanh")
+
+
+class TestLayout:
+    """Programs view the result of attention as (N, L, heads * E), which works if it lies in memory as the query."""
+
+    def test_heads_split_off_a_projection_come_back_together(self):
+        n, length, heads, width = 2, 5, 3, 4
+        together = torch.randn(n, length, 3 * heads * width)
+        q, k, v = (x.view(n, length, heads, width).transpose(1, 2) for x in together.split(heads * width, 2))
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        assert out.stride() == (60, 4, 12, 1)
+        assert out.transpose(1, 2).view(n, length, heads * width).shape == (2, 5, 12)
+        assert F.scaled_dot_product_attention(q.contiguous(), k, v).stride() == (60, 20, 4, 1)
+        assert F.scaled_dot_product_attention(q, k, v, dropout_p=0.5).stride() == (60, 20, 4, 1)

@@ -211,4 +211,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
         if 0 in tensor.sizes:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         num_classes = int(ops.amax(tensor).item()) + 1
-    return (ops.unsqueeze(tensor, -1) == ops.arange(num_classes)).long()
+    return (ops.unsqueeze(ops.contiguous(tensor), -1) == ops.arange(num_classes)).long()

@@ -16,14 +16,15 @@ from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import bool_, float32
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.contraction import matmul
-from minitorch_compile.tensor.ops.copies import to
+from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.creation import ones
 from minitorch_compile.tensor.ops.dropout import dropout
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.reduction import amax, softmax
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.triangles import tril
-from minitorch_compile.tensor.ops.view import expand, transpose, unsqueeze
+from minitorch_compile.tensor.ops.view import expand, permute, transpose, unsqueeze
+from minitorch_compile.tensor.strides import elementwise_strides
 
 
 @composite(torch=False, functional=True)
@@ -55,7 +56,25 @@ def scaled_dot_product_attention(
         weights = softmax(scores, -1)
     else:
         weights = _masked_softmax(scores, attn_mask)
-    return matmul(dropout(weights, dropout_p, True) if dropout_p else weights, value)
+    out = matmul(dropout(weights, dropout_p, True) if dropout_p else weights, value)
+    return _laid_out_as(query, out) if _keeps_layout(query, key, value, attn_mask, dropout_p) else out
+
+
+def _keeps_layout(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:
+    """Whether PyTorch's fast kernel takes these: its result lies in memory as the query does, which programs rely on
+    when they view (N, heads, L, E) as (N, L, heads * E)."""
+    alike = all(len(x.sizes) == 4 and x.strides[3] == 1 and x.sizes[0] == query.sizes[0] for x in (query, key, value))
+    trains_mask = mask is not None and mask.requires_grad
+    return alike and query.sizes[3] == value.sizes[3] and not dropout_p and not trains_mask
+
+
+def _laid_out_as(like: Any, out: Any) -> Any:
+    """`out` with its dimensions in the order in memory of those of `like`, which has its sizes."""
+    strides = elementwise_strides(like.sizes, [(like.sizes, like.strides)])
+    order = sorted(range(4), key=lambda d: -strides[d])
+    if order == [0, 1, 2, 3]:
+        return out
+    return permute(contiguous(permute(out, order)), [order.index(d) for d in range(4)])
 
 
 def _masked_softmax(scores: Any, mask: Any) -> Any:

@@ -15,13 +15,14 @@ import numpy as np
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import float32
 from minitorch_compile.tensor.grad_mode import no_grad
+from minitorch_compile.tensor.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.copies import to
+from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.pointwise import rsqrt
 from minitorch_compile.tensor.ops.reduction import mean, sum
 from minitorch_compile.tensor.ops.reshaping import reshape
-from minitorch_compile.tensor.strides import elementwise_strides, numel
+from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # ---------------------------------------------------------------------------------------------------- rows
@@ -112,6 +113,7 @@ def rms_norm(
         )
     dims = tuple(range(len(input.sizes) - rows, len(input.sizes)))
     wide = to(input, float32) if input.dtype.itemsize < 4 else input
+    wide = contiguous(wide, suggested_format(input.sizes, input.strides))
     epsilon = finfo(wide.dtype).eps if eps is None else eps
     out = wide * rsqrt(mean(wide * wide, dims, True) + epsilon)
     return to(out if weight is None else out * weight, input.dtype)
@@ -140,7 +142,7 @@ def group_norm(
         )
     grouped = reshape(input, (samples, num_groups, numel(input.sizes[1:]) // num_groups))
     out = reshape(native_layer_norm(grouped, grouped.sizes[2:], None, None, eps)[0], tuple(input.sizes))
-    return scaled_channels(out, weight, bias)
+    return contiguous(scaled_channels(out, weight, bias), suggested_format(input.sizes, input.strides))
 
 
 def scaled_channels(x: Any, weight: Any, bias: Any) -> Any:
@@ -175,7 +177,7 @@ def _batch_norm_rule(
     for name, parameter in (("weight", weight), ("bias", bias)):
         check_channels("batch_norm", name, parameter, channels)
     statistics = tuple(n if d == 1 else 1 for d, n in enumerate(input.sizes))
-    strides = elementwise_strides(input.sizes, [(input.sizes, input.strides)])
+    strides = strides_in(suggested_format(input.sizes, input.strides), input.sizes)
     return (
         empty_fake(input.sizes, strides, input.dtype),
         empty_fake(statistics, None, input.dtype),
@@ -218,6 +220,7 @@ def batch_norm(
     if weight is not None:
         scale = scale * weight
     shift = -running_mean * scale
+    input = contiguous(input, suggested_format(input.sizes, input.strides))
     return scaled_channels(input, scale, shift if bias is None else bias + shift)
 
 
