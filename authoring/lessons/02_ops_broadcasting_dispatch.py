@@ -403,6 +403,11 @@ class MinusMinus:
         return op(*args)
 
 
+# %% [markdown]
+# To use them, they are put on the stack while the model runs, and taken off again:
+
+
+# %%
 def run_under(interpreters, *args):
     stack.extend(interpreters)
     try:
