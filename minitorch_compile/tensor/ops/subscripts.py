@@ -40,6 +40,8 @@ MASKS = (bool_, uint8)
 @composite(torch=False)
 def getitem(input: Tensor, key: Any) -> Any:
     """input[key]. IndexError for too many indices, one out of range, or one of an unknown kind."""
+    if type(key) is int and input.sizes:  # the most frequent one
+        return select(input, 0, key)
     if isinstance(key, TensorBase) and key.dtype in MASKS and len(key.sizes) > 1 and key.sizes == input.sizes:
         return index(reshape(input, (-1,)), [select(argwhere(reshape(key, (-1,))), 1, 0)])
     viewed, indices = _basic(input, _as_tuple(key))
