@@ -23,7 +23,7 @@ from minitorch_compile.tensor.blas import matmul
 from minitorch_compile.tensor.declare import kernel_op
 from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
 from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, seen_at, tap_of, taps, windows
+from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, seen_at, taps, windows
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 CHUNK = 1 << 19  # elements of `columns` at a time: about the size of a core's cache
@@ -266,14 +266,17 @@ def _added_up(upper: Array, w: Array, geometry: Geometry, input_sizes: Ints) -> 
     """Columns of gradients, each added back to where its window was."""
     groups, (n, channels), sizes = geometry.groups, input_sizes[:2], input_sizes[2:]
     padded = np.zeros((n, channels, *(s + 2 * p for s, p in zip(sizes, geometry.padding, strict=True))), upper.dtype)
-    matrix = w.reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:])).swapaxes(1, 2)
-    product = matmul if matrix.shape[2] > 1 else np.multiply  # BLAS is slow where there is nothing to sum over
+    filters, count = w.shape[0] // groups, math.prod(geometry.kernel)
+    matrix = w.reshape(groups, filters, w.shape[1] * count).swapaxes(1, 2)
     for chunk in geometry.chunks(n, channels):
-        columns = product(matrix, _as_rows(upper[chunk], groups))
-        columns = columns.reshape(channels, *geometry.kernel, chunk.stop - chunk.start, *geometry.out)
-        for tap in taps(geometry.kernel):
+        rows = _as_rows(upper[chunk], groups)
+        if filters > 1:
+            columns = matmul(matrix, rows).reshape(channels, count, rows.shape[2])
+        for number, tap in enumerate(taps(geometry.kernel)):
+            # With one filter there is nothing to sum over, and no need for all columns at once.
+            part = columns[:, number] if filters > 1 else matrix[:, number::count] * rows
             seen = geometry.seen(padded[chunk], tap)
-            seen += columns[tap_of(tap)[1:]].swapaxes(0, 1)
+            seen += part.reshape(channels, chunk.stop - chunk.start, *geometry.out).swapaxes(0, 1)
     return np.ascontiguousarray(padded[inside(sizes, geometry.padding)])
 
 
