@@ -1,9 +1,9 @@
 """The operations of neural networks as functions.
 
-One file a concept: activation, softmax, dropout, linear, embedding, attention, normalization, distance,
-classification_loss, regression_loss, margin_loss, ctc_loss; conv, pooling, padding, interpolation, pixel_shuffle, fold,
-grid_sample. What is an op already, with the same parameters, is imported from the op table; the other forms, which have
-`inplace` or PyTorch's older parameters as well, are declared here with @functional.
+One file a concept: activation, attention, classification_loss, ctc_loss, dropout, embedding, fold, grid_sample,
+interpolation, loss_reduction, margin_loss, normalization, pooling, regression_loss, softmax. What is an op already,
+with the same parameters, is imported from the op table; the other forms, which have `inplace` or PyTorch's older
+parameters as well, are declared here with @functional.
 
 >>> from minitorch_compile import tensor
 >>> relu(tensor([-1.0, 2.0]))
