@@ -62,3 +62,21 @@ def test_an_input_that_will_not_do():
         nn.LazyConv2d(2, 2)(torch.ones(1, 3))
     with pytest.raises(ValueError, match="in_channels must be divisible by groups"):
         nn.LazyConv2d(2, 2, groups=2)(torch.ones(1, 3, 4, 4))
+
+
+def test_a_lazy_module_of_your_own():
+    class Scale(nn.modules.lazy.LazyModuleMixin):
+        def __init__(self):
+            super().__init__()
+            self.factor = nn.UninitializedParameter()
+
+        def initialize_parameters(self, x):
+            if self.has_uninitialized_params():
+                self.factor.materialize(x.shape[-1:])
+                nn.init.constant_(self.factor, 2)
+
+        def forward(self, x):
+            return x * self.factor
+
+    scale = Scale()
+    assert scale(torch.ones(3)).tolist() == scale(torch.ones(3)).tolist() == [2, 2, 2]

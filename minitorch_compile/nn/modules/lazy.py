@@ -32,10 +32,10 @@ from minitorch_compile.tensor import Tensor, no_grad
 class LazyModuleMixin(Module):
     """A module that initializes its parameters in its first call: `initialize_parameters(*args)` gives them sizes.
 
-    Afterwards it is of the class `cls_to_become`.
+    Afterwards it is of the class `cls_to_become`, if there is one.
     """
 
-    cls_to_become: type[Any]
+    cls_to_become: type[Any] | None = None
 
     def has_uninitialized_params(self) -> bool:
         """Whether sizes are still missing."""
@@ -45,16 +45,25 @@ class LazyModuleMixin(Module):
         """Gives the parameters sizes that fit these arguments of forward."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
-    def reset_parameters(self) -> None:
-        """Fills the parameters, once they have sizes."""
-        if not self.has_uninitialized_params() and self._input_is_known():
-            self._fill()
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            self.initialize_parameters(*args, **kwargs)
+        if self.cls_to_become is None:
+            return super().__call__(*args, **kwargs)
+        self.__class__ = self.cls_to_become
+        return self(*args, **kwargs)
+
+
+class _LazyLayer(LazyModuleMixin):
+    """A layer of which only the size of the input is missing."""
 
     def _input_is_known(self) -> bool:
         raise NotImplementedError
 
-    def _fill(self) -> None:
-        super().reset_parameters()  # type: ignore[misc]  # the layer's own
+    def reset_parameters(self) -> None:
+        """Fills the parameters, once they have sizes."""
+        if not self.has_uninitialized_params() and self._input_is_known():
+            super().reset_parameters()  # type: ignore[misc]  # the layer's own
 
     def _give_sizes(self, sizes: dict[str, tuple[int, ...]]) -> None:
         """Sizes for those that have none, which are then filled. What a loaded state filled stays."""
@@ -66,14 +75,8 @@ class LazyModuleMixin(Module):
         if fresh:
             self.reset_parameters()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with no_grad():
-            self.initialize_parameters(*args, **kwargs)
-        self.__class__ = self.cls_to_become
-        return self(*args, **kwargs)
 
-
-class LazyLinear(LazyModuleMixin, Linear):
+class LazyLinear(_LazyLayer, Linear):
     """Linear, without in_features."""
 
     cls_to_become = Linear
@@ -97,7 +100,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 # ---------------------------------------------------------------------------------------- convolutions
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConv(_LazyLayer):
     """A convolution without in_channels; its other arguments are the convolution's."""
 
     def __init__(self, out_channels: int, *args: Any, bias: bool = True, groups: int = 1, **kwargs: Any) -> None:
@@ -167,7 +170,7 @@ class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
 # ---------------------------------------------------------------------------------------- norms
 
 
-class _LazyNorm(LazyModuleMixin, NormBase):
+class _LazyNorm(_LazyLayer, NormBase):
     """A batch or instance norm without num_features; its other arguments are the norm's."""
 
     def __init__(
