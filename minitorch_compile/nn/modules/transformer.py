@@ -87,7 +87,7 @@ def _takes_nested_tensors(layer: Any) -> bool:
         and attention.in_proj_bias is not None
         and attention.num_heads % 2 == 0
         and layer.norm1.eps == layer.norm2.eps
-        and (layer.activation in (F.relu, F.gelu) or type(layer.activation).__name__ in ("ReLU", "GELU"))
+        and layer.activation_relu_or_gelu != 0
     )
 
 

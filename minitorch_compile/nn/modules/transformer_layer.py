@@ -13,6 +13,7 @@ from typing import Any
 
 from minitorch_compile.nn import functional as F
 from minitorch_compile.nn.module import Module
+from minitorch_compile.nn.modules.activation import GELU, ReLU
 from minitorch_compile.nn.modules.dropout import Dropout
 from minitorch_compile.nn.modules.linear import Linear
 from minitorch_compile.nn.modules.multihead_attention import MultiheadAttention
@@ -22,13 +23,20 @@ from minitorch_compile.tensor import Tensor
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def activation_function(activation: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:  # PyTorch's name
     """The function of that name; a function is itself. RuntimeError for another name than "relu" and "gelu"."""
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {activation}")
     return F.relu if activation == "relu" else F.gelu
+
+
+def _relu_or_gelu(activation: Any) -> int:
+    """1 for relu, 2 for gelu, 0 for another: PyTorch's numbers for those it has fast kernels for."""
+    if activation is F.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 if activation is F.gelu or isinstance(activation, GELU) else 0
 
 
 class TransformerEncoderLayer(Module):
@@ -62,7 +70,8 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **made)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = activation_function(activation)
+        self.activation_relu_or_gelu = _relu_or_gelu(_get_activation_fn(activation))
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -129,7 +138,7 @@ class TransformerDecoderLayer(Module):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
-        self.activation = activation_function(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
