@@ -49,7 +49,11 @@ _FILES = {
     **dict.fromkeys(("activation", "softmax", "dropout"), "pointwise"),
     **dict.fromkeys(("regression_loss", "classification_loss", "margin_loss", "ctc_loss"), "reduction"),
     **dict.fromkeys(("normalization", "distance"), "reduction"),
-    **dict.fromkeys(("attention", "bilinear"), "contraction"),
+    **dict.fromkeys(("attention", "bilinear", "einsum", "matrix_products", "vector_products"), "contraction"),
+    **dict.fromkeys(("reshaping", "splitting"), "view"),
+    **dict.fromkeys(("creation", "creation_like", "grids"), "constant"),
+    **dict.fromkeys(("diagonals", "gathering", "index_along", "joining"), "movement"),
+    **dict.fromkeys(("masking", "repeating", "turning"), "movement"),
     "embedding": "movement",
 }
 
