@@ -237,6 +237,7 @@ def test_nan_to_num_takes_replacements() -> None:
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0])
     assert x.nan_to_num(1.0, 2.0, 3.0).tolist() == [1.0, 2.0, 3.0, 1.0]
     assert torch.tensor([1, 2]).nan_to_num().tolist() == [1, 2]
+    assert x.to(torch.bfloat16).nan_to_num()[1].item() == torch.finfo(torch.bfloat16).max
 
 
 def test_heaviside_takes_its_value_at_zero_and_one_dtype() -> None:

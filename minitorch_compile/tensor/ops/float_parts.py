@@ -17,6 +17,7 @@ import numpy as np
 from minitorch_compile.tensor import return_types
 from minitorch_compile.tensor.declare import alias, composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype, int32
+from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.pointwise import abs, div, eq, gt, isnan, mul, pow, sign, sub, trunc, where
 from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
@@ -164,7 +165,7 @@ def nan_to_num(
     """NaN becomes `nan` (0), the infinities `posinf` and `neginf` (the largest and smallest finite numbers)."""
     if input.dtype.category < FLOATING:
         return input.clone()
-    limits = np.finfo(input.dtype.numpy)
+    limits = finfo(input.dtype)
     replaced = where(isnan(input), 0.0 if nan is None else nan, input)
     replaced = where(isposinf(input), float(limits.max) if posinf is None else posinf, replaced)
     return where(isneginf(input), float(limits.min) if neginf is None else neginf, replaced)
