@@ -119,9 +119,12 @@ def test_no_channels(kernel):
     assert w.grad.shape == w.shape
 
 
-def test_half_precision_sums_in_single():
-    x, w = torch.ones(1, 4096, 1, 1).half(), torch.ones(1, 4096, 1, 1).half()
-    assert F.conv2d(x, w).item() == 4096  # summed in half precision, it would stop at 2048
+@pytest.mark.parametrize("element", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_sums_in_single(element):
+    x, w = torch.ones(1, 4096, 1, 1, dtype=element), torch.ones(1, 4096, 1, 1, dtype=element)
+    out = F.conv2d(x, w)
+    assert out.dtype is element
+    assert out.item() == 4096  # summed in half precision, it would stop at 2048, or earlier
 
 
 def test_integers():
