@@ -36,6 +36,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.reinterpretation import ReinterpretedStorage
 
 
 def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -70,6 +71,11 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 def _derivative(op: Any, target: Any) -> Derivative:
     """The derivative of an in-place op on `target`. RuntimeError for leaves, NotImplementedError if it has none."""
+    if isinstance(target.storage, ReinterpretedStorage):
+        raise NotImplementedError(
+            f"{op.name}: gradients don't follow a write into the parts of a complex tensor; write under"
+            " torch.no_grad(), or make a new tensor of its parts with torch.complex"
+        )
     owner = target if target.base is None else target.base
     if owner.requires_grad and owner.grad_fn is None:
         what = "a leaf Variable" if owner is target else "a view of a leaf Variable"

@@ -77,6 +77,35 @@ def test_made_of_parts_and_taken_apart():
     assert torch.real(re) is re and re.conj() is re
 
 
+def test_the_parts_share_memory_with_the_whole():
+    z = torch.tensor(Z)
+    z.real.zero_()
+    z.t().imag[0] = torch.tensor([1.0, 2.0])
+    torch.view_as_real(z)[1, 2] = 7
+    expected = 1j * Z.imag
+    expected[:, 0] = [1j, 2j]
+    expected[1, 2] = 7 + 7j
+    np.testing.assert_array_equal(z.numpy(), expected)
+    assert z._version == z.real._version == 3
+    assert (z.real.stride(), z.t().imag.stride(), torch.view_as_real(z).stride()) == ((6, 2), (2, 6), (6, 2, 1))
+
+
+def test_pairs_of_numbers_can_be_written_through_the_complex_view():
+    pairs = torch.tensor(np.stack([Z.real, Z.imag], -1))
+    torch.view_as_complex(pairs).mul_(1j)
+    np.testing.assert_array_equal(pairs.numpy(), np.stack([-Z.imag, Z.real], -1))
+
+
+def test_a_value_saved_for_backward_notices_a_write_into_its_parts():
+    z = torch.tensor(Z, requires_grad=True)
+    y = z * 1
+    out = (y * y).abs().sum()
+    with torch.no_grad():
+        y.real.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.backward()
+
+
 def test_python_numbers():
     z = torch.tensor([1 + 2j, -1j])
     assert z.tolist() == [1 + 2j, -1j] and z[0].item() == 1 + 2j and complex(z[0]) == 1 + 2j
@@ -107,6 +136,8 @@ REFUSED = {
     "relu": torch.relu,
     "in place into a real tensor": lambda z: torch.ones(2, 3).mul_(z),
     "imag of a real tensor": lambda z: torch.imag(z.abs()),
+    "a recorded write into parts": lambda z: (z.requires_grad_() * 1).real.mul_(2),
+    "view_as_complex of numbers apart": lambda z: torch.view_as_complex(torch.ones(2, 3).t()),
     "view_as_complex of the wrong size": lambda z: torch.view_as_complex(torch.ones(3)),
     "complex of two dtypes": lambda z: torch.complex(torch.ones(2), torch.ones(2, dtype=torch.float64)),
     "backward from a complex number": lambda z: (z.requires_grad_() * 1).sum().backward(),

@@ -27,6 +27,7 @@ from minitorch_compile.autograd.derivative_table import (
 )
 from minitorch_compile.autograd.derivatives import contraction, conv, elementary, pointwise, reduction, scan
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.memory_format import contiguous_format
 
 WRITTEN_FOR_REAL_NUMBERS = (contraction, conv, elementary, pointwise, reduction, scan)  # must have filled their rows
 HAVE_A_COMPLEX_DERIVATIVE = """
@@ -81,12 +82,12 @@ def _(grad: Tensor, out: Unused, z: Layout) -> Gradients:
 
 @derivative(ops.view_as_real)
 def _(grad: Tensor, out: Unused, z: Unused) -> Gradients:
-    return ops.view_as_complex(grad)
+    return ops.view_as_complex(ops.clone(grad, memory_format=contiguous_format))
 
 
 @derivative(ops.view_as_complex)
 def _(grad: Tensor, out: Unused, parts: Unused) -> Gradients:
-    return ops.view_as_real(grad)
+    return ops.view_as_real(ops.clone(grad))  # of its own: gradients that share memory could be added into
 
 
 @derivative(ops.angle)

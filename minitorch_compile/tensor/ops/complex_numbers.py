@@ -1,7 +1,6 @@
 """Complex tensors: made of two real ones, taken apart, conjugated.
 
-PyTorch's real, imag and view_as_real share memory with the complex tensor; here they are copies, since a storage has
-one element type. So writing into `x.real` does not change x.
+real, imag, view_as_real and view_as_complex share memory with the tensor that they look at.
 
 >>> from minitorch_compile.tensor import tensor
 >>> z = complex(tensor([3.0]), tensor([-4.0]))
@@ -20,6 +19,7 @@ from minitorch_compile.tensor.dtype import float32, float64
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import cos, mul, sin
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
+from minitorch_compile.tensor.reinterpretation import Layout, reinterpretation
 from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -54,23 +54,16 @@ def polar(abs: Tensor, angle: Tensor) -> Any:
     return complex(mul(abs, cos(angle)), mul(abs, sin(angle)))
 
 
-@kernel_op("complex", torch=False)
-def _real_part(input: Array) -> Array:
-    """The real parts."""
-    return input.real.copy()
+@reinterpretation(torch=False)
+def _real_part(input: TensorBase) -> Layout:
+    """The real parts: every second number."""
+    return input.sizes, [2 * s for s in input.strides], 2 * input.offset, input.dtype.to_real()
 
 
-@kernel_op("complex", torch=False)
-def _imaginary_part(input: Array) -> Array:
-    """The imaginary parts."""
-    return input.imag.copy()
-
-
-@_real_part.shape_rule
-@_imaginary_part.shape_rule
-def _part_rule(input: TensorBase) -> TensorBase:
-    strides = elementwise_strides(input.sizes, [(input.sizes, input.strides)])
-    return empty_fake(input.sizes, strides, input.dtype.to_real())
+@reinterpretation(torch=False)
+def _imaginary_part(input: TensorBase) -> Layout:
+    """The imaginary parts: the numbers between these."""
+    return input.sizes, [2 * s for s in input.strides], 2 * input.offset + 1, input.dtype.to_real()
 
 
 @composite()
@@ -87,34 +80,33 @@ def imag(input: Tensor) -> Any:
     return _imaginary_part(input)
 
 
-@kernel_op("complex")
-def view_as_real(input: Array) -> Array:
+@reinterpretation()
+def view_as_real(input: TensorBase) -> Layout:
     """Real and imaginary parts along one more dimension, the last."""
-    return np.stack([input.real, input.imag], -1)
-
-
-@view_as_real.shape_rule
-def _view_as_real_rule(input: TensorBase) -> TensorBase:
     if not input.dtype.is_complex:
         raise RuntimeError(f"view_as_real is only supported for complex tensors, got {input.dtype}")
-    strides = tuple(2 * s for s in elementwise_strides(input.sizes, [(input.sizes, input.strides)]))
-    return empty_fake((*input.sizes, 2), (*strides, 1), input.dtype.to_real())
+    return (*input.sizes, 2), (*(2 * s for s in input.strides), 1), 2 * input.offset, input.dtype.to_real()
 
 
-@kernel_op("complex")
-def view_as_complex(input: Array) -> Array:
-    """The complex numbers of which the last dimension, of size 2, has the parts."""
-    return complex.kernel(input[..., 0], input[..., 1])
+@reinterpretation()
+def view_as_complex(input: TensorBase) -> Layout:
+    """The complex numbers of which the last dimension, of size 2, has the parts.
 
-
-@view_as_complex.shape_rule
-def _view_as_complex_rule(input: TensorBase) -> TensorBase:
+    RuntimeError unless these lie side by side in memory.
+    """
     if input.dtype not in (float32, float64):
         raise RuntimeError(f"view_as_complex is only supported for floating point tensors, but got {input.dtype}")
     if not input.sizes or input.sizes[-1] != 2:
         raise RuntimeError(f"Tensor must have a last dimension of size 2, got sizes {list(input.sizes)}")
-    parts = (input.sizes[:-1], input.strides[:-1])
-    return empty_fake(parts[0], elementwise_strides(parts[0], [parts]), input.dtype.to_complex())
+    *strides, last = input.strides
+    if last != 1:
+        raise RuntimeError(f"Tensor must have a last dimension with stride 1, got strides {input.strides}")
+    if input.offset % 2 or any(s % 2 for s in strides):
+        raise RuntimeError(
+            "Tensor must have a storage_offset and strides divisible by 2, but for the last dimension, got"
+            f" {input.offset} and {input.strides}; call .contiguous() first"
+        )
+    return input.sizes[:-1], [s // 2 for s in strides], input.offset // 2, input.dtype.to_complex()
 
 
 # ------------------------------------------------------------------------------------------------------------ functions

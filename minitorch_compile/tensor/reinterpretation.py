@@ -1,0 +1,76 @@
+"""The same memory, looked at with another element type: complex numbers as pairs of real ones, and back.
+
+>>> from minitorch_compile.tensor import tensor
+>>> z = tensor([1 + 2j, 3 + 4j])
+>>> _ = z.imag.fill_(0)
+>>> z, z._version
+(tensor([1.+0.j, 3.+0.j]), 1)
+
+A storage has one element type, so a *reinterpreted* storage stands beside it: it has no memory and no version of its
+own. Writing into the parts of a tensor is seen by the tensor and by its version; autograd, though, doesn't follow such
+a write from the parts to the whole: write under no_grad, as initialisers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.declare import register, where_visible
+from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
+
+
+class ReinterpretedStorage(Storage):
+    """The memory and the version of another storage, with elements of another type."""
+
+    __slots__ = ("element", "of")
+
+    def __init__(self, of: Storage, element: np.dtype) -> None:
+        self.of = of
+        self.element = element
+
+    @property
+    def buffer(self) -> np.ndarray:  # type: ignore[override]
+        memory = self.of.buffer
+        assert memory is not None
+        whole = memory.nbytes // self.element.itemsize * self.element.itemsize  # half a complex number may be left over
+        return memory.view(np.uint8)[:whole].view(self.element)
+
+    @property
+    def version(self) -> int:
+        return self.of.version
+
+    @version.setter
+    def version(self, value: int) -> None:
+        self.of.version = value
+
+
+class ReinterpretOp(Op):
+    """The decorated rule maps the tensor to (sizes, strides, offset, dtype), as that of a view does without dtype."""
+
+    kind = "complex"
+
+    def eager(self, *bound: Any) -> TensorBase:
+        input = self.tensor_argument(bound, 0)
+        sizes, strides, offset, element = self.kernel(input)
+        fake = input.storage.buffer is None
+        storage = Storage(None) if fake else ReinterpretedStorage(input.storage, element.numpy)
+        result: TensorBase = from_parts(storage, offset, Size(sizes), tuple(strides), element, input.device)
+        return result
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        return self.eager(*bound)
+
+
+def reinterpretation(*, torch: bool = True) -> Callable[[Callable[..., Any]], ReinterpretOp]:
+    """Declares an op that looks at its input's memory with another element type."""
+    return lambda rule: register(ReinterpretOp(rule, namespaces=where_visible(torch, False, False)))
+
+
+Layout = tuple[Any, Any, int, dtype]
