@@ -42,7 +42,10 @@ def contents(torch: Any) -> dict[str, Any]:
         "views": {"base": base, "column": base[:, 1], "transposed": base.t(), "parameter": torch.nn.Parameter(base[0])},
         "dtypes": {
             str(dtype).removeprefix("torch."): counting(torch, 3).to(dtype)
-            for dtype in (torch.float64, torch.float16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+            for dtype in (
+                *(torch.float64, torch.float16, torch.bfloat16, torch.complex64, torch.complex128),
+                *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8),
+            )
         }
         | {"bool": torch.tensor([True, False]), "size": torch.Size([2, 3]), "dtype": torch.float16, "empty": base[:0]},
         "code": {"weight": base, "surprise": Code()},

@@ -25,6 +25,7 @@ DTYPES = [
     torch.float64,
     torch.float32,
     torch.float16,
+    torch.bfloat16,
     torch.int64,
     torch.int32,
     torch.int16,
@@ -42,7 +43,7 @@ def test_a_tensor_comes_back_with_its_dtype_and_sizes(dtype: torch.dtype, sizes:
     x = (torch.rand(sizes) * 4).to(dtype)
     y = round_trip(x)
     assert (y.dtype, y.shape) == (dtype, x.shape)
-    assert np.array_equal(y.numpy(), x.numpy())
+    assert torch.equal(y, x)
 
 
 def test_a_view_is_saved_as_it_looks() -> None:
