@@ -171,6 +171,8 @@ def _from_array(data: Any, found: set[dtype]) -> Any:
 
 def _converted(array: np.ndarray, target: dtype) -> np.ndarray:
     """Numbers in the target dtype. RuntimeError for those that an integer dtype can't hold."""
+    if array.dtype == target.numpy:
+        return array
     if array.dtype.kind not in "biufc" or (array.dtype.kind == "u" and array.dtype.itemsize == 8):
         if array.dtype.kind in "uO":
             raise ValueError("Overflow when unpacking long long: an integer doesn't fit into 64 bits")

@@ -76,6 +76,8 @@ def index_sizes(sizes: Sequence[int], shapes: Sequence[Sequence[int] | None]) ->
 
 def _index_strides(input: TensorBase, indices: Sequence[TensorBase | None], sizes: Ints) -> Ints:
     """The strides of input[indices]: those of a pointwise op on the kept dimensions of the input and on the indices."""
+    if 0 not in sizes and all(x is None or x.strides == contiguous_strides(x.sizes) for x in (input, *indices)):
+        return contiguous_strides(sizes)  # the frequent case, where no operand asks for another order
     lead = _place_of_indices([None if i is None else i.sizes for i in indices])
     kept = [s for dim, s in enumerate(input.strides) if dim >= len(indices) or indices[dim] is None]
     common = sizes[lead : len(sizes) - len(kept) + lead]

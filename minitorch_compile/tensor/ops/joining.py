@@ -60,9 +60,7 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
     first, total = parts[0], 0
     at = wrap_dim(dim, len(first.sizes))
     for position, t in enumerate(parts):
-        if len(t.sizes) != len(first.sizes) or any(
-            a != b for d, (a, b) in enumerate(zip(t.sizes, first.sizes, strict=True)) if d != at
-        ):
+        if t.sizes != first.sizes and not _alike_but_for(at, t.sizes, first.sizes):
             raise RuntimeError(
                 f"cat: sizes of tensors must match except in dimension {at}: tensor 0 is {list(first.sizes)}, tensor"
                 f" {position} is {list(t.sizes)}"
@@ -70,6 +68,11 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
         total += t.sizes[at]
     sizes = tuple(total if d == at else n for d, n in enumerate(first.sizes))
     return empty_fake(sizes, _cat_strides(tensors, sizes), element)
+
+
+def _alike_but_for(dim: int, a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether sizes agree in all dimensions but one."""
+    return len(a) == len(b) and all(m == n for d, (m, n) in enumerate(zip(a, b, strict=True)) if d != dim)
 
 
 def _cat_strides(tensors: Sequence[TensorBase], sizes: tuple[int, ...]) -> tuple[int, ...]:
