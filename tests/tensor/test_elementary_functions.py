@@ -150,6 +150,15 @@ def test_floats_are_divided_with_rest_as_numpy_does(dtype: type) -> None:
     np.testing.assert_array_equal((from_numpy(x) % from_numpy(y)).numpy(), rest)
 
 
+def test_float_power_computes_in_double_precision() -> None:
+    assert torch.float_power(torch.tensor([2]), 3).dtype is torch.float64
+    assert torch.float_power(2, torch.tensor([0.5])).item() == 2**0.5
+    assert torch.tensor([1j]).float_power(2).tolist() == pytest.approx([-1 + 0j])
+    with pytest.raises(RuntimeError, match="requires dtype torch.float64"):
+        torch.ones(1).float_power_(2)
+    assert torch.tensor([3.0], dtype=torch.float64).float_power_(2).item() == 9.0
+
+
 def test_small_powers_are_exact() -> None:
     x = np.array([-3.0, 0.5, 1e20, np.inf, np.nan], np.float32)
     with np.errstate(all="ignore"):

@@ -125,6 +125,7 @@ def test_covariance_equals_numpy() -> None:
     np.testing.assert_allclose(weighted.numpy(), np.cov(rows, fweights=counts, aweights=weights), rtol=1e-12)
     np.testing.assert_allclose(torch.corrcoef(x).numpy(), np.corrcoef(rows), rtol=1e-12)
     assert torch.cov(x[0]).shape == ()
+    np.testing.assert_allclose(torch.cov(from_numpy(rows + 1j * rows[::-1])).numpy(), np.cov(rows + 1j * rows[::-1]))
     with pytest.raises(RuntimeError, match="two or fewer"):
         torch.cov(from_numpy(ARRAY))
 

@@ -47,7 +47,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
         share = total if aweights is None else sum(weights * aweights)
         norm = total - correction * (1 if aweights is None else share / total)
     norm = clamp(norm, min=0) if weights is not None else max(norm, 0)
-    result = matmul(weighted, centred.t()) / norm
+    result = matmul(weighted, (centred.conj() if x.dtype.is_complex else centred).t()) / norm
     return result.squeeze() if len(input.sizes) < 2 else result
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from minitorch_compile.tensor.declare import composite, pointwise
-from minitorch_compile.tensor.dtype import float64
+from minitorch_compile.tensor.dtype import complex128, float64
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.pointwise import pow
@@ -80,20 +80,24 @@ def logit(input: Array, eps: float | None = None) -> Array:
 
 @composite(methods=True)
 def float_power(input: Tensor | Scalar, exponent: Tensor | Scalar) -> Any:
-    """input to the power of exponent, computed in float64."""
-    return pow(_as_float64(input), _as_float64(exponent))
+    """input to the power of exponent, computed in float64, or in complex128 if either is complex."""
+    return pow(*(to(x, DOUBLE[_is_complex(x)]) if isinstance(x, TensorBase) else x for x in (input, exponent)))
 
 
 @composite(torch=False, methods=True)
 def float_power_(input: Tensor, exponent: Tensor | Scalar) -> Any:
-    """Stores input to the power of exponent. RuntimeError unless input is float64, which the result is."""
-    if input.dtype is not float64:
+    """Stores input to the power of exponent. RuntimeError unless input has the dtype of the result: float64, or
+    complex128 if either is complex."""
+    needed = DOUBLE[_is_complex(input) or _is_complex(exponent)]
+    if input.dtype is not needed:
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {input.dtype} but the operation's result requires dtype"
-            f" {float64}"
+            f"the base given to float_power_ has dtype {input.dtype} but the operation's result requires dtype {needed}"
         )
     return input.pow_(exponent)
 
 
-def _as_float64(x: Any) -> Any:
-    return to(x, float64) if isinstance(x, TensorBase) else float(x)
+DOUBLE = (float64, complex128)
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.is_complex if isinstance(x, TensorBase) else isinstance(x, complex)
