@@ -14,6 +14,7 @@ conjugated.
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from minitorch_compile.autograd.derivative_table import (
@@ -40,6 +41,7 @@ HAVE_A_COMPLEX_DERIVATIVE = """
 def through_conjugates(formula: Formula) -> Formula:
     """The formula, with conjugates around it where the gradient is complex."""
 
+    @wraps(formula)
     def conjugating(grad: Any, out: Any, *parameters: Any) -> Gradients:
         if not grad.dtype.is_complex:
             return formula(grad, out, *parameters)
