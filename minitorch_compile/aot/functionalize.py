@@ -57,6 +57,8 @@ class ViewStep(NamedTuple):
 
 def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:
     """A view of a value, whose strides may differ from those of the tensor that the program calls by its name."""
+    if op is ops.view_as_complex:  # wants the parts side by side
+        return op(ops.contiguous(x))
     return ops.reshape(x, *arguments) if op is ops.view else op(x, *arguments)
 
 

@@ -145,3 +145,23 @@ def _(base: Tensor, new: Tensor, dimension: int, size: int, step: int) -> Tensor
             " write to the tensor itself, or to a clone() of the windows"
         )
     return add_windows(base, new, dimension, size, step, accumulate=False)
+
+
+@inverse_of(ops._real_part)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.complex(new, ops.imag(base))
+
+
+@inverse_of(ops._imaginary_part)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.complex(ops.real(base), new)
+
+
+@inverse_of(ops.view_as_real)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.view_as_complex(ops.contiguous(new))
+
+
+@inverse_of(ops.view_as_complex)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.view_as_real(new)

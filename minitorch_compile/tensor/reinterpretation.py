@@ -54,13 +54,13 @@ class ReinterpretedStorage(Storage):
 class ReinterpretOp(Op):
     """The decorated rule maps the tensor to (sizes, strides, offset, dtype), as that of a view does without dtype."""
 
-    kind = "complex"
+    kind = "view"
 
     def eager(self, *bound: Any) -> TensorBase:
         input = self.tensor_argument(bound, 0)
         sizes, strides, offset, element = self.kernel(input)
-        fake = input.storage.buffer is None
-        storage = Storage(None) if fake else ReinterpretedStorage(input.storage, element.numpy)
+        fake = input.storage.buffer is None  # what has no data has no element type that would have to fit
+        storage = input.storage if fake else ReinterpretedStorage(input.storage, element.numpy)
         result: TensorBase = from_parts(storage, offset, Size(sizes), tuple(strides), element, input.device)
         return result
 

@@ -90,6 +90,20 @@ def test_the_parts_share_memory_with_the_whole():
     assert (z.real.stride(), z.t().imag.stride(), torch.view_as_real(z).stride()) == ((6, 2), (2, 6), (6, 2, 1))
 
 
+def test_compiled_code_writes_through_the_parts_too():
+    def f(z):
+        z = z * 1
+        z.real.mul_(2)
+        torch.view_as_real(z)[..., 1].add_(1)
+        pairs = torch.view_as_real(z) + 0
+        torch.view_as_complex(pairs).mul_(1j)
+        return z, pairs
+
+    for ours, compiled in zip(f(torch.tensor(Z)), torch.compile(f)(torch.tensor(Z)), strict=True):
+        np.testing.assert_allclose(compiled.numpy(), ours.numpy())
+    np.testing.assert_allclose(f(torch.tensor(Z))[0].numpy(), 2 * Z.real + 1j * (Z.imag + 1))
+
+
 def test_pairs_of_numbers_can_be_written_through_the_complex_view():
     pairs = torch.tensor(np.stack([Z.real, Z.imag], -1))
     torch.view_as_complex(pairs).mul_(1j)
