@@ -14,6 +14,7 @@ EXPLAINED: list[tuple[str, str, str, str]] = [
     (r"kron|take_along_dim", "", "view size is not compatible", "a copy is made where PyTorch's implementation can't"),
     (r"scatter\(|index_reduce|addmm_|baddbmm_", "", "here a result", "PyTorch has not implemented this combination"),
     (r"_\(", "expanded", "more than one element", "what is written into repeated elements depends on the order"),
+    ("complex", "float16", "torch.float16", "there is no complex32 here: NumPy has none"),
     ("polar", "gradients", "gradient 0", "for a negative abs PyTorch turns its gradient round; ours is the slope"),
     ("ihfft[2n]", "", "strides", "PyTorch transforms the dimensions one by one; the layout is that of its last step"),
     (r"lstsq", "", "strides", "PyTorch returns a window of LAPACK's work array"),
