@@ -57,7 +57,11 @@ def pointwise(
     with a promotion of its own."""
 
     def declare(kernel: Kernel) -> PointwiseOp:
-        op = register((WherePointwiseOp if condition else family)(kernel, promotion=promotion, namespaces=where_visible(torch, methods, functional)))
+        op = register(
+            (WherePointwiseOp if condition else family)(
+                kernel, promotion=promotion, namespaces=where_visible(torch, methods, functional)
+            )
+        )
         if methods if inplace is None else inplace:
             register(InplaceOp(op, namespaces=["method"]))
         return op
