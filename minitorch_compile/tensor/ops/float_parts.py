@@ -135,10 +135,10 @@ def frexp(input: Tensor) -> Any:
 
 @composite(methods=True, inplace=True)
 def ldexp(input: Tensor, other: Tensor) -> Any:
-    """input * 2 ** other, as floats. RuntimeError for a bool exponent."""
+    """input * 2 ** other, as floats. RuntimeError for the bool exponent of a float."""
     if not isinstance(other, TensorBase):
         raise TypeError(f"ldexp(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-    if other.dtype is bool_:
+    if other.dtype is bool_ and input.dtype.category >= FLOATING:
         raise NotImplementedError("ldexp: implemented for numbers, got a bool exponent; call .int() first")
     common = mul.result_dtype((input, other))
     exponent: Any = other

@@ -189,7 +189,10 @@ def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar |
     """The nearest value that is at least `min` and at most `max`; NaN stays NaN. RuntimeError if both are None."""
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
-    if _no_bools("clamp", input).size > SMALL:
+    if input.dtype == np.bool_:
+        if not all(bound is None or isinstance(bound, np.ndarray) for bound in (min, max)):
+            _no_bools("clamp", input)  # PyTorch takes tensors as bounds of bools, but not numbers
+    elif input.size > SMALL:
         return np.clip(input, min, max)
     low = input if min is None else np.maximum(input, min)
     return low if max is None else np.minimum(low, max)
