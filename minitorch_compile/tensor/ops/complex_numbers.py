@@ -114,8 +114,8 @@ def view_as_complex(input: TensorBase) -> Layout:
 
 @pointwise()
 def conj_physical(input: Array) -> Array:
-    """The conjugate numbers."""
-    return np.conjugate(input)
+    """The conjugate numbers; real ones are their own."""
+    return np.conjugate(input) if input.dtype.kind == "c" else input
 
 
 @composite(methods=True)
