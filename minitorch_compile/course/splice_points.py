@@ -39,6 +39,12 @@ class SplicePoint:
 
 SPLICE_POINTS = (
     SplicePoint(
+        "autograd.sum_to",
+        "autograd.derivative_table:sum_to",
+        ("grad", "like"),
+        "The slope of something that was broadcast: summed to the sizes of `like`.",
+    ),
+    SplicePoint(
         "tensor.contiguous_strides",
         "tensor.strides:contiguous_strides",
         ("sizes",),
