@@ -77,6 +77,8 @@ def scatter(
     accumulate: bool,
 ) -> TensorBox:
     """x with values stored or added at the targets."""
+    if 0 in values.sizes:  # nothing is stored; a loop over no elements would still look at the first index
+        return TensorBox(x.sizes, x.dtype, x.load, inputs=[x], operations=1)
     buffer = graph.new_buffer(x.sizes, x.dtype)
     graph.add(Scatter(buffer, values.sizes, values.load, initial=x.load, target=target, accumulate=accumulate))
     return TensorBox.of(buffer)
