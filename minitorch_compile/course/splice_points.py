@@ -68,6 +68,12 @@ SPLICE_POINTS = (
         ("sizes", "strides", "target"),
         "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
     ),
+    SplicePoint(
+        "optim.adam",
+        "optim.functional.adam_family:adam",
+        ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),
+        "The new parameter and state of one parameter after a step of Adam; AdamW asks for decoupled decay.",
+    ),
 )
 
 
