@@ -32,7 +32,7 @@ def _max_pool_rule(
 def max_pool2d(
     x: Array, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
 ) -> tuple[Array, Array]:
-    """The maximum of each window, and its place y * width + x in the unpadded image: the first of equals, the last NaN."""
+    """The maximum of each window, and its place y * width + x in the image: the first of equals, the last NaN."""
     return ops.max_pool_with_indices.kernel(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 

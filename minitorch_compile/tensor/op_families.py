@@ -130,11 +130,11 @@ class ViewOp(Op):
         """What the rule says. A program asks for the same views of the same sizes again and again, so it is remembered,
         as offsets from where the input starts."""
         if self.name == "as_strided":  # its offset is that of the storage
-            return self.kernel(input, *arguments)  # type: ignore[no-any-return]
+            return self.kernel(input, *arguments)
         try:
             sizes, strides, offset = self.remembered(input.sizes, input.strides, *arguments)
         except TypeError:  # a list can't be remembered
-            return self.kernel(input, *arguments)  # type: ignore[no-any-return]
+            return self.kernel(input, *arguments)
         return sizes, strides, input.offset + offset
 
     def eager(self, *bound: Any) -> TensorBase:

@@ -327,9 +327,7 @@ def network_cases() -> list[Case]:
         ),
         (
             "ctc_alignments",
-            lambda x: ops.ctc_alignments(
-                F.log_softmax(x, -1), ints([1, 1], [2, 0]), ints(4, 2), ints(2, 1), 0
-            )[0],
+            lambda x: ops.ctc_alignments(F.log_softmax(x, -1), ints([1, 1], [2, 0]), ints(4, 2), ints(2, 1), 0)[0],
             [generic(4, 2, 3)],
         ),
         ("native_batch_norm", lambda x: ops.native_batch_norm(x, None, None, 1e-3), [generic(4, 2)]),

@@ -52,7 +52,7 @@ def train_step(flow, rng):
         flow.mask.copy_(torch.tensor([[0., 1.], [1., 0.]]).repeat(2, 1))
     angle = torch.from_numpy(rng.random(10).astype("float32")) * math.pi
     x = torch.stack([torch.cos(angle), torch.sin(angle)], dim=1) + 0.1 * torch.from_numpy(rng.standard_normal((10, 2)).astype("float32"))
-    optimizer = torch.optim.Adam([p for p in flow.parameters() if p.requires_grad == True], lr=1e-3, eps=1e-3)
+    optimizer = torch.optim.Adam([p for p in flow.parameters() if p.requires_grad], lr=1e-3, eps=1e-3)
     log_prob = flow.log_prob(x)
     loss = -log_prob.mean()
     optimizer.zero_grad()

@@ -76,7 +76,7 @@ def _covered(src: Any, index: Any) -> Any:
     return src
 
 
-def _as_large_as(src: Layout, grad: Tensor) -> Any:
+def _as_large_as(src: Any, grad: Tensor) -> Any:
     """Zeros in the part of `src` that the index didn't reach."""
     for d, n in enumerate(src.sizes):
         if grad.sizes[d] != n:

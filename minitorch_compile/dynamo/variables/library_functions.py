@@ -68,9 +68,10 @@ def _enable_grad(tracer: Tracer, *function: Value) -> Value:
 @handles(inference_mode)
 def _inference_mode(tracer: Tracer, mode: Value = ConstantVariable(True)) -> Value:
     """As no_grad: what a graph gives is not marked as an inference tensor, whatever the mode."""
-    if mode.is_constant() and not tracer.truth(mode):
+    is_flag = isinstance(mode, ConstantVariable)
+    if is_flag and not tracer.truth(mode):
         return GradModeVariable.new(enable_grad, True)
-    return _grad_mode(tracer, no_grad, False, () if mode.is_constant() else (mode,))
+    return _grad_mode(tracer, no_grad, False, () if is_flag else (mode,))
 
 
 @handles(set_grad_enabled)

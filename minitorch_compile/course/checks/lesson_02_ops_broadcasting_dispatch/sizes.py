@@ -75,7 +75,7 @@ def shapes(allowed: Ints, dimensions: Ints) -> list[Ints]:
 
 
 def pairs(allowed: Ints, dimensions: Ints) -> list[tuple[Ints, Ints]]:
-    every = itertools.product(shapes(allowed, dimensions), repeat=2)
+    every = [(a, b) for a in shapes(allowed, dimensions) for b in shapes(allowed, dimensions)]
     return sorted(every, key=lambda pair: (len(pair[0]) + len(pair[1]), pair))
 
 

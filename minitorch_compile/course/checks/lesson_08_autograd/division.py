@@ -58,7 +58,7 @@ def on_numbers(answer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rounded(function: Callable[..., Numbers]) -> Callable[..., Numbers]:
-    return lambda *numbers: tuple(round(n, 9) for n in function(*numbers))  # type: ignore[return-value]
+    return lambda *numbers: tuple(round(n, 9) for n in function(*numbers))
 
 
 def judge(answer: Callable[..., Any], inputs: list[tuple[float, float, float]]) -> None:
