@@ -61,7 +61,7 @@ def variant(idea: str, p: Any, g: Any, state: Any, lr: float, betas: Any, eps: f
 def several(step: Step, gradients: list[float], options: dict[str, Any]) -> list[tuple[float, ...]]:
     """(p, step, exp_avg, exp_avg_sq) after each of several steps, from p = 1."""
     p, zero = torch.tensor([1.0]), torch.tensor([0.0])
-    state, rows = AdamState(0, zero, zero), []
+    state, rows = AdamState(0, zero, zero), list[tuple[float, ...]]()
     for gradient in gradients:
         p, state = step(p, torch.tensor([gradient]), state, **options)
         rows.append((p.item(), float(state.step), state.exp_avg.item(), state.exp_avg_sq.item()))
