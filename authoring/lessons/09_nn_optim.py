@@ -206,8 +206,9 @@ paths = {
 draw_lines(paths, x_label="step", y_label="distance")
 
 # %% [markdown]
-# Plain descent is smooth and slow. Momentum is faster, and overshoots, like a ball. AdamW doesn't notice that the valley
-# is narrow: both directions look the same to it. None of them is best everywhere, which is why there are so many.
+# Plain descent is smooth and slow. Momentum is faster, and rolls past the bottom and back, like a ball; its wiggles are
+# the steep direction. AdamW rolls, too, since it has momentum inside, but without the wiggles: after the division both
+# directions look the same to it. None of them is best everywhere, which is why there are so many.
 #
 # ## Ten digits
 #
@@ -271,28 +272,34 @@ draw_lines(curves, x_label="epoch", y_label="loss")
 
 # %% [markdown]
 # A few seconds, not five thousand numbers to train, and more than 95 of 100 digits it has never seen are read
-# correctly. What did it learn? Each row of the first layer's weight is multiplied, pixel by pixel, with the image. So a row *is* an image:
-# what this unit looks for. Dark is "ink here counts for it", pale is "ink here counts against it".
+# correctly. What did it learn? Ask the tape: if a pixel had more ink, would the score of the right digit rise? That is
+# a gradient like any other, only with respect to the image. Here it is, averaged over the images of each digit. Dark
+# means that ink here speaks for the digit, pale that it speaks against it.
 
 # %%
 from minitorch_compile.course.image_drawing import draw_images
 
 
-def as_ink(row):
-    return ((row - row.min()) / (row.max() - row.min())).reshape(8, 8).tolist()
+def as_ink(pixels):
+    return ((pixels - pixels.min()) / (pixels.max() - pixels.min())).reshape(8, 8).tolist()
 
 
 best = models["adamw"]
-draw_images([as_ink(row) for row in best.first.weight.detach()[:10]])
+x = test_images.clone().requires_grad_()
+scores = best(x)
+right_scores = scores[torch.arange(len(x)), test_labels]
+(speaks,) = torch.autograd.grad(right_scores.sum(), x)
+draw_images([as_ink(speaks[test_labels == d].mean(0)) for d in range(10)], captions=range(10))
 
 # %% [markdown]
-# Strokes and edges of strokes, in some places; nobody told it that there are such things. And what does it get wrong?
+# A 0 is a ring with nothing in the middle; nobody told it so. Other pictures are noisier, and at the edges they are
+# nothing but noise. There is hardly ever ink there, so hardly any gradient reached those weights, and they are about the
+# random numbers that they began with. And what does it get wrong?
 
 # %%
-with torch.no_grad():
-    guesses = best(test_images).argmax(1)
+guesses = scores.argmax(1)
 wrong = (guesses != test_labels).nonzero().flatten().tolist()[:8]
-captions = [f"{test_labels[i].item()} read {guesses[i].item()}" for i in wrong]
+captions = [f"{test_labels[i].item()} as {guesses[i].item()}" for i in wrong]
 draw_images([as_ink(test_images[i]) for i in wrong], captions=captions)
 
 # %% [markdown]
