@@ -44,6 +44,17 @@ def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManag
 
 # Compiled, it would save other tensors than when it is computed again by the backward pass, outside of compiled code.
 @disable(reason="its function is run again in the backward pass")
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The accelerators that the arguments lie on, and the states of their generators: none on a CPU."""
+    return [], []
+
+
+def set_device_states(devices: list[int], states: list[Tensor], *, device_type: str | None = None) -> None:
+    """Puts those states back. RuntimeError if there are any."""
+    if devices or states:
+        raise RuntimeError(f"set_device_states: tensors live on the CPU; there is no device {list(devices)} to set")
+
+
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
