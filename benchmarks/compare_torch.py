@@ -11,13 +11,13 @@ with gradients. Compared are values, sizes, strides, dtypes, gradients of all ar
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 import minitorch_compile
 from benchmarks.explained import reason_for
@@ -58,7 +58,7 @@ def outcomes(call: Call, variation: Variation) -> tuple[Outcome, Outcome]:
     def on(library: Any) -> Outcome:
         return evaluate(call.text, Arguments(library, variation.layout, variation.element, variation.gradients))
 
-    return on(torch), on(minitorch_compile)
+    return on(importlib.import_module("torch")), on(minitorch_compile)
 
 
 def difference(theirs: Outcome, ours: Outcome, random: bool) -> str | None:
@@ -72,6 +72,8 @@ def difference(theirs: Outcome, ours: Outcome, random: bool) -> str | None:
             return found
     if theirs.numbers != ours.numbers and not random:
         return f"{theirs.numbers}, here {ours.numbers}"
+    if len(theirs.gradients) != len(ours.gradients):
+        return f"{len(theirs.gradients)} gradients, here {len(ours.gradients)}"
     for position, (expected, came) in enumerate(zip(theirs.gradients, ours.gradients, strict=True)):
         if not _close(expected, came):
             return f"gradient {position}: {_short(expected)}, here {_short(came)}"

@@ -39,12 +39,6 @@ class SplicePoint:
 
 SPLICE_POINTS = (
     SplicePoint(
-        "autograd.sum_to",
-        "autograd.derivative_table:sum_to",
-        ("grad", "like"),
-        "The slope of something that was broadcast: summed to the sizes of `like`.",
-    ),
-    SplicePoint(
         "tensor.contiguous_strides",
         "tensor.strides:contiguous_strides",
         ("sizes",),
@@ -67,6 +61,12 @@ SPLICE_POINTS = (
         "tensor.strides:view_strides",
         ("sizes", "strides", "target"),
         "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
+    ),
+    SplicePoint(
+        "autograd.sum_to",
+        "autograd.derivative_table:sum_to",
+        ("grad", "like"),
+        "The slope of something that was broadcast: summed to the sizes of `like`.",
     ),
     SplicePoint(
         "optim.adam",
