@@ -32,12 +32,12 @@ from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.keep_history import without_history
 from minitorch_compile.aot.lift_constants import lift_constants
-from minitorch_compile.aot.output_plan import FromGraph, make
+from minitorch_compile.aot.output_plan import FromGraph, make_all
 from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import simplify
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
-from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
 from minitorch_compile.tensor.philox import default_generator
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -84,7 +84,8 @@ def _compile(
     decompose: Rewrite | None,
 ) -> CompiledGraph:
     """The functional graph as a function, differentiable if an argument requires grad."""
-    if is_grad_enabled() and any(x.requires_grad for x in inputs):
+    differentiated = is_grad_enabled() and any(x.requires_grad for x in inputs)
+    if differentiated:
         wants_tangent = [m.recorded for m in program.mutations] + [True] * program.graph_output_count
         joint = trace_joint(program.graph_module, wants_tangent)
         if any(joint.differentiable):
@@ -93,7 +94,8 @@ def _compile(
     forward = simplify(_rewritten(program.graph_module, decompose))
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
-    return call_compiler(forward, fw_compiler)
+    compiled = call_compiler(forward, fw_compiler)
+    return no_grad()(compiled) if differentiated else compiled  # a graph that is run as it is would be recorded
 
 
 def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
@@ -117,6 +119,7 @@ def _compile_joint(
     tangents = [node.meta["val"] for node in placeholders[joint.input_count :]]
     outputs = [i for i, differentiable in enumerate(joint.differentiable) if differentiable]
     wanted = [i for i, node in enumerate(placeholders[: joint.input_count]) if node.meta["val"].requires_grad]
+    returned = joint.graph_module.graph.output_node().args[0][: joint.output_count]
     return CompiledFunction(
         call_compiler(partition.forward, fw_compiler),
         lambda: call_compiler(partition.backward, bw_compiler),
@@ -125,6 +128,7 @@ def _compile_joint(
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
         cloned=[i for i, node in enumerate(partition.saved) if position.get(node) in written],
+        repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
     )
 
 
@@ -182,7 +186,7 @@ def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
         for mutation, value in zip(mutations, results, strict=False):
             _write_back(mutation, arguments[mutation.input], value)
         results = results[count:]
-        return spec.unflatten([make(plan, arguments, results) for plan in plans])
+        return spec.unflatten(make_all(plans, arguments, results))
 
     return call
 

@@ -14,6 +14,7 @@ from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.interpret import in_layout
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_inplace
+from minitorch_compile.autograd.op_node import twin
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -30,6 +31,7 @@ class CompiledFunction:
     `inputs`: the positions of the arguments that require grad. `tangents`: for each gradient that the backward graph
     takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
     among the backward graph's results, or None. `cloned`: the positions of saved arguments that the program overwrites.
+    `repeated`: the positions of outputs whose value is that of an earlier one, though their history may differ.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class CompiledFunction:
         tangents: Sequence[tuple[int, TensorBase]],
         gradients: Sequence[int | None],
         cloned: Sequence[int],
+        repeated: Sequence[int] = (),
     ) -> None:
         self.forward = forward
         self.output_count = output_count
@@ -48,6 +51,7 @@ class CompiledFunction:
         self.tangents = tuple(tangents)
         self.gradients = tuple(gradients)
         self.cloned = frozenset(cloned)
+        self.repeated = tuple(repeated)
         self._compile_backward: Callable[[], CompiledGraph] | None = compile_backward
         self._backward: CompiledGraph | None = None
 
@@ -61,6 +65,8 @@ class CompiledFunction:
             state.enabled = recording
         outputs = results[: self.output_count]
         if recording:
+            if self.repeated:
+                outputs = [twin(x) if i in self.repeated else x for i, x in enumerate(outputs)]
             saved = results[self.output_count :]
             if self.cloned:
                 saved = [ops.clone(x) if i in self.cloned else x for i, x in enumerate(saved)]

@@ -34,7 +34,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_li
 
 @dataclass(frozen=True)
 class Mutation:
-    """The program overwrites an argument this often; `recorded`: with grad mode on, at least once."""
+    """The program overwrites an argument this often; `recorded`: at least once with grad mode on, not by detach()."""
 
     input: int
     writes: int
@@ -126,7 +126,7 @@ def _placeholder(tracer: Tracer, name: str, x: TensorBase) -> TensorBase:
 
 def _mutations(functional: Functionalize, inputs: Sequence[TensorBase]) -> list[Mutation]:
     contents = [functional.contents_of(x) for x in inputs]
-    return [Mutation(i, c.writes, c.recorded) for i, c in enumerate(contents) if c.writes]
+    return [Mutation(i, c.writes, c.base.recorded) for i, c in enumerate(contents) if c.writes]
 
 
 def _finish(tracer: Tracer, values: list[TensorBase], results: list[TensorBase], draws: bool) -> GraphModule:

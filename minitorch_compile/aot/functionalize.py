@@ -15,6 +15,10 @@ x -> add(cat([unsqueeze(mul(select(x, 0, 0), 10), 0), slice(x, 0, 1, 2)]), 1)
 How: every storage has a *base*, the tensor that was made with it, and the base's current value. A view remembers the
 view operations that lead from the base to it. Reading a view after a write replays them; writing runs them backwards.
 
+Tensors that share memory need not share a history: after `d = x.detach()`, a write to d changes the elements of x, but
+only d becomes a result of it. So a detached tensor is a *root* of its own, with a value of its own: the same elements,
+behind which another history stands. A write to one root reaches the others as new elements with the old history.
+
 Source: PyTorch's functionalization pass.
 """
 
@@ -50,10 +54,6 @@ class ViewStep(NamedTuple):
         with set_grad_enabled(self.recorded):
             return viewed(self.op, x, self.arguments)
 
-    @property
-    def stops_gradients(self) -> bool:
-        return self.op is ops.detach or not self.recorded
-
 
 def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:
     """A view of a value, whose strides may differ from those of the tensor that the program calls by its name."""
@@ -62,21 +62,36 @@ def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:
     return ops.reshape(x, *arguments) if op is ops.view else op(x, *arguments)
 
 
-class Contents:
-    """What a storage holds: the value of its base, how often it was written, and whether grad mode was ever on then."""
+class Root:
+    """A tensor where a history begins, the steps from its storage's base to it, its value; was it written with grad?"""
 
-    def __init__(self, base: TensorBase, value: TensorBase) -> None:
-        self.base = base
+    def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase) -> None:
+        self.tensor = tensor
+        self.steps = steps
         self.value = value
-        self.writes = 0
         self.recorded = False
 
 
-class Name:
-    """A tensor of the program: the steps from its storage's base to it, and its value after so many writes."""
+class Contents:
+    """What a storage holds: its roots, of which the first is its base, and how often it was written."""
 
-    def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase, writes: int) -> None:
+    def __init__(self, base: TensorBase, value: TensorBase) -> None:
+        self.roots = [Root(base, (), value)]
+        self.writes = 0
+
+    @property
+    def base(self) -> Root:
+        return self.roots[0]
+
+
+class Name:
+    """A tensor of the program: the steps from its root to it, and its value after so many writes."""
+
+    def __init__(
+        self, tensor: TensorBase, root: Root, steps: tuple[ViewStep, ...], value: TensorBase, writes: int
+    ) -> None:
         self.tensor = tensor
+        self.root = root
         self.steps = steps
         self.value = value
         self.writes = writes
@@ -98,8 +113,8 @@ class Functionalize:
                 f"functionalize: two tensors that share a storage came from outside (sizes {list(tensor.sizes)});"
                 " pass one of them and make the other inside, as a view"
             )
-        self._contents[tensor.storage] = Contents(tensor, value)
-        self._names[id(tensor)] = Name(tensor, (), value, 0)
+        contents = self._contents[tensor.storage] = Contents(tensor, value)
+        self._names[id(tensor)] = Name(tensor, contents.base, (), value, 0)
         return tensor
 
     def name_of(self, tensor: TensorBase) -> Name:
@@ -120,9 +135,7 @@ class Functionalize:
             return tensor
         name, contents = self.name_of(tensor), self.contents_of(tensor)
         if name.writes != contents.writes:
-            name.value, name.writes = contents.value, contents.writes
-            for step in name.steps:
-                name.value = step.apply(name.value)
+            name.value, name.writes = _followed(name.steps, name.root.value), contents.writes
         return name.value
 
     # ------------------------------------------------------------------------------------------ the mode
@@ -144,8 +157,11 @@ class Functionalize:
         source, arguments = self.name_of(bound[0]), bound[1:]
         value = viewed(op, self.value_of(bound[0]), arguments)
         tensor = op.meta(*bound)
-        step = ViewStep(op, arguments, is_grad_enabled())
-        self._names[id(tensor)] = Name(tensor, (*source.steps, step), value, source.writes)
+        root, steps = source.root, (*source.steps, ViewStep(op, arguments, is_grad_enabled()))
+        if op is ops.detach:
+            root, steps = Root(tensor, (*root.steps, *steps), value), ()
+            self._contents[tensor.storage].roots.append(root)
+        self._names[id(tensor)] = Name(tensor, root, steps, value, source.writes)
         return tensor
 
     def write(self, op: Any, bound: tuple[Any, ...]) -> TensorBase:
@@ -160,15 +176,33 @@ class Functionalize:
         return target
 
     def store(self, name: Name, new: TensorBase) -> None:
-        """Lets the base be what it is after `new` was written to the tensor of that name."""
-        contents = self._contents[name.tensor.storage]
-        old, recorded = contents.value, is_grad_enabled()
-        contents.value = _written(old, name.steps, new)
-        if new.dtype.category >= FLOATING and (not recorded or any(step.stops_gradients for step in name.steps)):
-            with set_grad_enabled(True):
-                contents.value = keep_history(old, contents.value)
+        """Lets every root be what it is after `new` was written to the tensor of that name."""
+        contents, written, recorded = self._contents[name.tensor.storage], name.root, is_grad_enabled()
+        value = _written(written.value, name.steps, new)
+        if len(contents.roots) > 1:
+            whole = _written(contents.base.value, written.steps, value)
+            for root in contents.roots:
+                if root is not written:
+                    root.value = _with_history_of(root.value, _followed(root.steps, whole))
+        tracked = recorded and all(step.recorded for step in name.steps)
+        written.value = value if tracked else _with_history_of(written.value, value)
+        written.recorded |= recorded
         contents.writes += 1
-        contents.recorded |= recorded
+
+
+def _followed(steps: tuple[ViewStep, ...], x: Tensor) -> Tensor:
+    """The view at the end of the steps."""
+    for step in steps:
+        x = step.apply(x)
+    return x
+
+
+def _with_history_of(old: Tensor, value: Tensor) -> Tensor:
+    """`value`, whose gradients go where those of the old value went, and nowhere if that had none."""
+    if value.dtype.category < FLOATING:
+        return value
+    with set_grad_enabled(True):
+        return keep_history(old, ops.detach(value))
 
 
 def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ same view operations as in the program. So they share storage, and autograd know
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from minitorch_compile.aot.functionalize import Functionalize, ViewStep
@@ -33,23 +33,55 @@ class FromGraph:
 
 
 @dataclass(frozen=True)
+class Rewritten:
+    """A detached view that was written to, or with steps a view of it.
+
+    Its memory is that of `view`. Its history, which its base does not share, is that of the result at `position`.
+    """
+
+    view: FromInput | FromGraph
+    position: int
+    steps: tuple[ViewStep, ...] = ()
+
+
+@dataclass(frozen=True)
 class Constant:
     """Something that is no tensor."""
 
     value: Any
 
 
-Plan = FromInput | FromGraph | Constant
+Plan = FromInput | FromGraph | Rewritten | Constant
 
 
-def make(plan: Plan, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
-    """The tensor (or constant) that the program returns."""
+def make_all(plans: Sequence[Plan], arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """The tensors and constants that the program returns."""
+    roots: dict[int, Any] = {}  # the detached tensors made so far: their views share their history
+    return [_make(plan, arguments, results, roots) for plan in plans]
+
+
+def _make(plan: Plan, arguments: Sequence[Any], results: Sequence[Any], roots: dict[int, Any]) -> Any:
     if isinstance(plan, Constant):
         return plan.value
-    x = arguments[plan.index] if isinstance(plan, FromInput) else results[plan.position]
+    if isinstance(plan, FromInput):
+        x = arguments[plan.index]
+    elif isinstance(plan, FromGraph):
+        x = results[plan.position]
+    else:
+        if plan.position not in roots:
+            view = _make(plan.view, arguments, results, roots)
+            roots[plan.position] = _give_history(view, results[plan.position])
+        x = roots[plan.position]
     for step in plan.steps:
         x = step.apply(x)
     return x
+
+
+def _give_history(detached: TensorBase, result: TensorBase) -> TensorBase:
+    """Puts a detached tensor in the place that an equal result of the graph has on the tape."""
+    if result.requires_grad:
+        detached.requires_grad, detached.grad_fn, detached.output_index = True, result.grad_fn, result.output_index
+    return detached
 
 
 class OutputPlanner:
@@ -71,13 +103,23 @@ class OutputPlanner:
     def _plan(self, x: Any, shared: set[Any]) -> Plan:
         if not isinstance(x, TensorBase):
             return Constant(x)
-        name = self.functional.name_of(x)
+        name, view = self.functional.name_of(x), self._view(x, shared)
+        if view is None:
+            return FromGraph(self._returned(x))
+        if name.root.steps and name.root.recorded:
+            return Rewritten(view, self._returned(name.root.tensor), name.steps)
+        return replace(view, steps=(*view.steps, *name.steps))
+
+    def _view(self, x: TensorBase, shared: set[Any]) -> FromInput | FromGraph | None:
+        """Where the root of a tensor finds its memory; None if the tensor may have memory of its own."""
+        root = self.functional.name_of(x).root
+        base = self.functional.contents_of(x).base.tensor
         if x.storage in self.input_index:
-            return FromInput(self.input_index[x.storage], name.steps)
+            return FromInput(self.input_index[x.storage], root.steps)
         # A tensor that shares its memory, with others or with elements it doesn't show, is a view of a whole one.
-        if name.steps and (x.storage in shared or not is_dense(x.sizes, x.strides)):
-            return FromGraph(self._returned(self.functional.contents_of(x).base), name.steps)
-        return FromGraph(self._returned(x))
+        if x is not base and (x.storage in shared or not is_dense(x.sizes, x.strides)):
+            return FromGraph(self._returned(base), root.steps)
+        return None
 
     def _returned(self, x: TensorBase) -> int:
         """The position of a tensor among the graph's outputs."""

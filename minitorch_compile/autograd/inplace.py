@@ -127,7 +127,7 @@ class CopySlices(Node):
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
         flat, window = flatten(grads[0], self.base), places(*self.window)
-        by_old, *others = self.inner.apply([ops.index(flat, [window])], [True, *wanted[1:]])
+        by_old, *others = self.inner.apply([ops.index(flat, [window])], wanted)
         if not wanted[0]:
             return [None, *others]
         if by_old is None:

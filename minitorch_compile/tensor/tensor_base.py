@@ -102,7 +102,13 @@ class TensorBase:
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor: gradients of leaves accumulate in `.grad`."""
-        return self.grad_fn is None
+        return self.grad_fn is None and not self.is_outdated
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether this is a view whose base got a new history from an in-place operation since autograd last looked."""
+        base = self.base
+        return base is not None and base.rewritten != self.base_rewritten
 
     def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
         """Another tensor over the same storage."""

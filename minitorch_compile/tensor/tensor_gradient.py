@@ -27,7 +27,7 @@ class TensorGradient(TensorBase):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
-        return self._requires_grad
+        return self._requires_grad or (self.base is not None and self.is_outdated)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -221,13 +221,121 @@ def test_a_parameter_updated_under_no_grad_keeps_its_history(backend):
     assert actual.is_leaf
 
 
-def test_an_intermediate_overwritten_through_detach_keeps_its_history(backend):
-    def function(x):
-        y = x * 2
-        y.detach().add_(10)
-        return y, y + 1
+def detach_and_overwrite(x, w):
+    y = x * 1.5
+    y.detach().copy_(w)
+    return y, y + 1
 
-    check(function, lambda: [sample(3)], backend)
+
+def detach_and_write_numbers(x, w):
+    y = x * w
+    y.detach().add_(10)
+    return y, y + 1
+
+
+def overwrite_what_is_detached(x, w):
+    v = (x * 1.5).detach()
+    transposed = v.movedim(0, 1)
+    v.copy_(w.mean())
+    return (transposed,)
+
+
+def return_the_detached_and_its_base(x, w):
+    y = x * 1.5
+    v = y.detach()
+    v[0].mul_(w[1])
+    return v, y, v.t(), y[0]
+
+
+def detach_a_view(x, w):
+    y = x * 1.5
+    row = y[0].detach()
+    row.mul_(w[1])
+    return row, y
+
+
+def overwrite_the_base(x, w):
+    y = x * 1.5
+    v = y.detach()
+    y.mul_(w)
+    return v * 2 + y, v, y
+
+
+def overwrite_both(x, w):
+    y = x * 1.5
+    v = y.detach()
+    v.add_(w)
+    y[0].mul_(w[0])
+    v.mul_(2)
+    return v, y
+
+
+def detach_twice(x, w):
+    y = x * 1.5
+    a = y.detach()
+    b = a.detach()
+    a.mul_(w)
+    b.add_(x)
+    return a, b, y
+
+
+def overwrite_a_detached_argument(x, w):
+    v = x.detach()
+    v.mul_(w)
+    return v, v.t()[0], x * 2
+
+
+def detach_and_overwrite_without_recording(x, w):
+    y = x * 1.5
+    v = y.detach()
+    v.mul_(w)
+    with no_grad():
+        y.add_(w)
+        v.add_(w)
+    return v, y
+
+
+DETACHING = {
+    f.__name__: f
+    for f in (
+        detach_and_overwrite,
+        detach_and_write_numbers,
+        overwrite_what_is_detached,
+        return_the_detached_and_its_base,
+        detach_a_view,
+        overwrite_the_base,
+        overwrite_both,
+        detach_twice,
+        overwrite_a_detached_argument,
+        detach_and_overwrite_without_recording,
+    )
+}
+
+
+@pytest.mark.parametrize("requires_grad", [(True, True), (True, False), (False, True), (False, False)], ids=str)
+@pytest.mark.parametrize("name", DETACHING)
+def test_tensors_that_share_memory_keep_their_own_history(name, requires_grad, backend):
+    check(
+        DETACHING[name], lambda: [sample(3, 4, seed=i, requires_grad=r) for i, r in enumerate(requires_grad)], backend
+    )
+
+
+def test_a_leaf_may_be_overwritten_through_detach(backend):
+    def function(x, w):
+        x.detach().mul_(w)
+        return (x * w,)
+
+    x, w = sample(3), sample(3, seed=1)
+    expected = np.array(x.detach().array * w.detach().array)
+    compiled(function, backend)(x, w)[0].sum().backward()
+    np.testing.assert_allclose(x.detach().array, expected)
+    np.testing.assert_allclose(w.grad.array, expected)
+    assert x.is_leaf
+
+
+def test_a_program_that_only_detaches_is_not_recorded(backend):
+    (result,) = compiled(lambda x, w: (x.detach() * w,), backend)(sample(3), sample(3, requires_grad=False))
+    assert not result.requires_grad
 
 
 def test_gradients_use_the_value_an_argument_had(backend):

@@ -209,3 +209,20 @@ class TestViews:
         y[tensor([False, True, False])] = x[2]
         (y * tensor([1.0, 10.0, 100.0])).sum().backward()
         assert x.grad.tolist() == [3, 300, 10]
+
+
+def test_a_view_made_before_its_base_got_a_history_requires_grad():
+    w, base = tensor([1.0, 2.0], requires_grad=True), tensor([0.0, 0.0])
+    view = base.view(2, 1)
+    assert not view.requires_grad and view.is_leaf
+    base.copy_(w)
+    assert view.requires_grad and not view.is_leaf
+    view.sum().backward()
+    assert w.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_window_of_a_plain_tensor_may_be_multiplied_in_place():
+    w, base = tensor([3.0], requires_grad=True), tensor([1.0, 2.0])
+    base[1:].mul_(w)
+    base.sum().backward()
+    assert w.grad.tolist() == [2.0]
