@@ -325,11 +325,12 @@ def atan2(input: Array, other: Array) -> Array:
 @pointwise(functional=True)
 def relu(input: Array) -> Array:
     """max(x, 0); NaN stays NaN. RuntimeError for bool tensors."""
-    if input.dtype == np.bool_:
-        raise RuntimeError("relu: Boolean inputs not supported for relu; call .float() first")
-    if input.dtype.kind == "f" and input.size > SMALL:
+    kind = input.dtype.kind
+    if kind == "f" and input.size > SMALL:
         return np.clip(input, 0, np.inf)  # three times as fast as np.maximum, but it takes a microsecond to start
-    return np.maximum(input, input.dtype.type(0))
+    if kind == "b":
+        raise RuntimeError("relu: Boolean inputs not supported for relu; call .float() first")
+    return np.maximum(input, 0)
 
 
 @pointwise(torch=False, methods=False, functional=True)
