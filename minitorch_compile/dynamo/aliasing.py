@@ -9,7 +9,7 @@ where one of them is changed, the entry holds only for calls in which they are j
 >>> compiled = optimize(lambda x, y: x.add_(1) * y, eager)
 >>> _ = compiled(ones(2), ones(2))
 >>> print([guard for guard in region_of(compiled).caches[0].entries[0].guards if guard.kind == "NO_ALIAS"][0])
-NO_ALIAS         len({id(x.storage), id(y.storage)}) == 2
+NO_ALIAS         len({id(x.storage.memory), id(y.storage.memory)}) == 2
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def guard_aliasing(output: OutputGraph) -> None:
 def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
     """A tensor that the graph writes to: it shares memory with no other input, and autograd allows the write."""
     others = (other for other in output.inputs if other is not variable)
-    if any(other.real.storage is variable.real.storage for other in others):
+    if any(other.real.storage == variable.real.storage for other in others):
         raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another is written in place.")
     if not variable.real.requires_grad:
         return
@@ -47,8 +47,10 @@ def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
 
 def _guard_storages(output: OutputGraph) -> None:
     """The storages that are written to are none of the others'."""
-    sources = {id(v): AttrSource(v.source, "storage") for v in output.inputs if v.source is not None}
-    if len({id(v.real.storage) for v in output.inputs}) == len(output.inputs):
+    sources = {
+        id(v): AttrSource(AttrSource(v.source, "storage"), "memory") for v in output.inputs if v.source is not None
+    }
+    if len({v.real.storage for v in output.inputs}) == len(output.inputs):
         _guard_separate(output, list(sources.values()) if output.written_inputs else [])
         return
     for variable in output.written_inputs:

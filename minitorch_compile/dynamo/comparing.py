@@ -104,7 +104,7 @@ class _Artist:
         return self.draw(getattr(value, "__dict__", None))
 
     def _tensor(self, x: TensorBase) -> Any:
-        storage = self._numbers.setdefault(id(x.storage), len(self._numbers))
+        storage = self._numbers.setdefault(id(x.storage.memory), len(self._numbers))
         self._alive.append(x.storage)
         layout = tuple(x.sizes), tuple(x.strides), x.offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
         return storage, layout, x.array.tobytes(), self.draw(x.grad)

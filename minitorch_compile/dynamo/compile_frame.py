@@ -340,7 +340,7 @@ class FrameCompiler:
         examples = []
         for variable in inputs:
             example = fake_like(variable.real)
-            example.storage = storages.setdefault(id(variable.real.storage), example.storage)
+            example.storage = storages.setdefault(id(variable.real.storage.memory), example.storage)
             examples.append(example)
         return examples
 

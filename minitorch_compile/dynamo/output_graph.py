@@ -156,7 +156,8 @@ class OutputGraph:
     def graph_input(self, value: TensorBase, source: Source) -> TensorVariable:
         """A tensor from outside becomes a placeholder, in the order in which tensors are met."""
         fake = self._fake_of(value)
-        fake.storage = self._fake_storages.setdefault(id(value.storage), fake.storage)  # sharing is seen by the trace
+        # Sharing is seen by the trace.
+        fake.storage = self._fake_storages.setdefault(id(value.storage.memory), fake.storage)
         node = self._placeholder(_placeholder_name(source))
         node.meta.update(val=fake, source=source)
         variable = TensorVariable(node, fake, type(value), source, value)

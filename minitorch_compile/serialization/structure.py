@@ -61,7 +61,7 @@ class _Taker:
 
     def take_tensor(self, value: Tensor, path: str) -> dict[str, Any]:
         """A reference to the tensor, which may have been met before."""
-        where = (id(value.storage), value.offset, value.sizes, value.strides)
+        where = (id(value.storage.memory), value.offset, value.sizes, value.strides)
         if where not in self.names:
             self.names[where] = self.free_name(path or "tensor")
         name = self.names[where]

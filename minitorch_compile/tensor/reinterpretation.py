@@ -22,18 +22,21 @@ from minitorch_compile.tensor.declare import register, where_visible
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.storage import BorrowedStorage, Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 
-class ReinterpretedStorage(Storage):
+class ReinterpretedStorage(BorrowedStorage):
     """The memory and the version of another storage, with elements of another type."""
 
-    __slots__ = ("element", "of")
+    __slots__ = ("element",)
 
     def __init__(self, of: Storage, element: np.dtype) -> None:
         self.of = of
         self.element = element
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReinterpretedStorage, (self.of, self.element)
 
     @property
     def buffer(self) -> np.ndarray:  # type: ignore[override]

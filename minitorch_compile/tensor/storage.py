@@ -50,3 +50,58 @@ class Storage:
     @property
     def nbytes(self) -> int:
         return 0 if self.buffer is None else self.buffer.nbytes
+
+    @property
+    def memory(self) -> Storage:
+        """The storage that owns the memory: this one."""
+        return self
+
+
+class BorrowedStorage(Storage):
+    """The memory of another storage, seen in another way. It is equal to every storage with the same memory.
+
+    >>> s = Storage(np.arange(4.0))
+    >>> DataStorage(s) == s, DataStorage(s) in {s}
+    (True, True)
+    """
+
+    __slots__ = ("of",)
+    of: Storage
+
+    @property
+    def memory(self) -> Storage:
+        return self.of.memory
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Storage) and other.memory is self.memory
+
+    def __hash__(self) -> int:
+        return hash(self.memory)
+
+
+class DataStorage(BorrowedStorage):
+    """The storage of `x.data`: writes to it are seen by x, but not by the version of x, so autograd does not complain.
+
+    >>> s = Storage(np.arange(4.0))
+    >>> data = DataStorage(s)
+    >>> data.version += 1
+    >>> data.buffer is s.buffer, data.version, s.version
+    (True, 1, 0)
+    """
+
+    __slots__ = ("version",)
+
+    def __init__(self, of: Storage, version: int = 0) -> None:
+        self.of = of.of if isinstance(of, DataStorage) else of
+        self.version = version
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DataStorage, (self.of, self.version)
+
+    @property
+    def buffer(self) -> np.ndarray | None:
+        return self.of.buffer
+
+    @buffer.setter
+    def buffer(self, value: np.ndarray | None) -> None:
+        self.of.buffer = value

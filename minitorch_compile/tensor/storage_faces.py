@@ -31,10 +31,10 @@ class UntypedStorage:
         return self._storage.buffer
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, UntypedStorage) and other._storage is self._storage
+        return isinstance(other, UntypedStorage) and other._storage == self._storage
 
     def __hash__(self) -> int:
-        return id(self._storage)
+        return hash(self._storage)
 
     def __len__(self) -> int:
         return self.nbytes()

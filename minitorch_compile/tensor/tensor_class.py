@@ -21,6 +21,7 @@ from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops.subscripts import without_masks
 from minitorch_compile.tensor.printing import to_text
+from minitorch_compile.tensor.storage import DataStorage
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 from minitorch_compile.tensor.tensor_conversions import TensorConversions
@@ -149,12 +150,17 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     @property
     def data(self) -> Tensor:
-        """The same values outside the recorded graph, sharing storage."""
-        return ops.detach(self)
+        """The same values outside the recorded graph, sharing memory. A write to them leaves the version as it is."""
+        result = ops.detach(self)
+        if result.storage.buffer is not None:
+            result.storage = DataStorage(self.storage, min(self.storage.version, 0))
+        return result
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self.storage, self.offset, self._array = value.storage, value.offset, value._array
+        storage, version = value.storage, self.storage.version
+        self.storage = storage if storage.version == version else DataStorage(storage, version)
+        self.offset, self._array = value.offset, value._array
         self.sizes, self.strides, self.dtype = value.sizes, value.strides, value.dtype
 
     # ---------------------------------------------------------------------------------------------- as a Python object
@@ -204,6 +210,10 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         return repr(self) if self.sizes or self.is_fake else format(self.item(), spec)
 
     __hash__ = object.__hash__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copy and pickle: the array is a window on the storage, and is made anew."""
+        return {**self.__dict__, "storage": self.storage, "_array": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.grad_fn is not None:

@@ -226,3 +226,33 @@ def test_a_window_of_a_plain_tensor_may_be_multiplied_in_place():
     base[1:].mul_(w)
     base.sum().backward()
     assert w.grad.tolist() == [2.0]
+
+
+def test_a_write_to_data_is_no_new_version():
+    x, w = tensor([1.0, 2.0], requires_grad=True), tensor([3.0, 4.0], requires_grad=True)
+    y = x * 1
+    product = y * w
+    data = y.data
+    data[0].mul_(10)
+    assert y.tolist() == [10, 2] and (data._version, y._version) == (1, 0)
+    product.sum().backward()  # with the value that y has now, as in PyTorch
+    assert w.grad.tolist() == [10, 2]
+
+
+def test_data_shares_memory_and_so_does_what_it_is_assigned_to():
+    x, other = tensor([1.0, 2.0], requires_grad=True), tensor([3.0, 4.0])
+    other.add_(1)
+    x.data = other.data
+    other.mul_(2)
+    assert x.tolist() == [8, 10] and x._version == 0 and x.is_leaf and x.requires_grad
+    assert x.untyped_storage() == other.untyped_storage() and x.data.is_set_to(other)
+
+
+def test_a_layer_that_masks_its_weight_may_run_twice_before_backward():
+    weight, x = tensor([[1.0, 2.0]], requires_grad=True), tensor([[1.0], [1.0]])
+    total = zeros(1, 1)
+    for _ in range(2):
+        weight.data *= tensor([[1.0, 0.0]])
+        total = total + (weight @ x) ** 2
+    total.backward()
+    assert weight.tolist() == [[1, 0]] and weight.grad.tolist() == [[4, 4]]

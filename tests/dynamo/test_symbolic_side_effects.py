@@ -220,6 +220,20 @@ def test_compiled_for_two_tensors_then_called_with_one():
     assert (compiled(x, x.view(3, 2)) == (matrix() + 1).view(3, 2) * 2).all()
 
 
+@pytest.mark.parametrize(
+    "alias", [lambda x: x.data, lambda x: x.detach(), lambda x: x.imag], ids=["data", "detach", "imag"]
+)
+def test_a_write_is_seen_through_every_tensor_with_that_memory(alias):
+    def program(x, y):
+        x.mul_(2)
+        return y + 1
+
+    expected, actual = torch.tensor([1 + 2j]), torch.tensor([1 + 2j])
+    compiled = optimize(program, eager)
+    compiled(torch.tensor([1 + 2j]), torch.tensor([1 + 2j]))  # a graph for separate ones
+    assert compiled(actual, alias(actual)).tolist() == program(expected, alias(expected)).tolist()
+
+
 def test_a_write_beside_two_inputs_that_share_memory():
     def f(x, view, z):
         z.add_(1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -143,3 +146,22 @@ def test_from_numpy_shares_memory_and_refuses_what_it_cannot() -> None:
         from_numpy([1, 2])
     with pytest.raises(TypeError, match="can't convert np.ndarray of type"):
         from_numpy(np.array(["a"]))
+
+
+VIEWS_TO_COPY = {
+    "row": lambda: torch.arange(6.0).view(2, 3)[1],
+    "detached": lambda: torch.arange(3.0).detach(),
+    "data": lambda: torch.arange(3.0).data,
+    "real part": lambda: torch.tensor([1 + 2j, 3 + 4j]).real,
+    "seen as an array": lambda: torch.arange(6.0).view(2, 3).t() + 0,
+}
+
+
+@pytest.mark.parametrize("name", VIEWS_TO_COPY)
+def test_copies_of_views(name: str) -> None:
+    x = VIEWS_TO_COPY[name]()
+    shallow = copy.copy(x)
+    for other in (shallow, copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert other.tolist() == x.tolist()
+    x.zero_()
+    assert shallow.tolist() == x.tolist() and shallow.stride() == x.stride()
