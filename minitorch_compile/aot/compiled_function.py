@@ -74,6 +74,7 @@ class CompiledFunction:
             for index, (position, _) in enumerate(self.tangents):
                 x = outputs[position]
                 x._requires_grad, x.grad_fn, x.output_index = True, node, index
+                x.base = None  # what it may be a view of stays inside; writing to it must not ask that for its history
         return outputs
 
     def _edges(self, arguments: Sequence[Any]) -> tuple[Edge, ...]:

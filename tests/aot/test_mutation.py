@@ -320,6 +320,14 @@ def test_tensors_that_share_memory_keep_their_own_history(name, requires_grad, b
     )
 
 
+def test_a_result_that_the_graph_made_as_a_view_may_be_overwritten_afterwards(backend):
+    x = sample(2, 3)
+    (result,) = compiled(lambda x: ((x * 2).t(),), backend)(x)
+    result.mul_(3)
+    result.sum().backward()
+    assert x.grad.tolist() == [[6.0] * 3] * 2
+
+
 def test_a_leaf_may_be_overwritten_through_detach(backend):
     def function(x, w):
         x.detach().mul_(w)
