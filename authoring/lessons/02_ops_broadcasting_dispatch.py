@@ -528,7 +528,7 @@ print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}"
 
 # %% [markdown]
 # A microsecond or so, which is why the frequent case, plain tensors of one size and type with no interpreter anywhere,
-# has a short cut through the code (`PointwiseOp._straight`). It is also the deepest reason for compiling. A compiled
+# has a short cut through the code (`PointwiseOp.run_plain`). It is also the deepest reason for compiling. A compiled
 # graph goes through the door once, for all of its operations together.
 #
 # ## What PyTorch does differently

@@ -102,7 +102,7 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             elif type(arg) in (list, tuple):
                 break
         else:
-            return op.run(args, kwargs)
+            return op.run_plain(args)
     if contexts and stacks.transforms:
         return _process_below(stacks.transforms, op, args, kwargs)
     if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and _tape:

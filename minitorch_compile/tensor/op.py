@@ -124,6 +124,10 @@ class Op:
                 return self.meta(*bound)
         return self.eager(*bound)
 
+    def run_plain(self, args: tuple[Any, ...]) -> Any:
+        """`run` without keyword arguments: a family may have a shorter way."""
+        return self.run(args, {})
+
     def eager(self, *args: Any) -> Any:
         """The result on real data; `args` are all parameters in order."""
         raise NotImplementedError

@@ -55,7 +55,6 @@ class PointwiseOp(Op):
     def __init__(self, kernel: Callable[..., Any], *, promotion: str = DEFAULT, **row: Any) -> None:
         super().__init__(kernel, **row)
         self.promotion = promotion
-        self._straight_counts = tuple(n for n in (1, 2) if self.required <= n <= len(self.parameters))
         annotations = [str(p.annotation) for p in self.__signature__.parameters.values()]
         self._tensors_only = [i for i, annotation in enumerate(annotations) if annotation == "Array"]  # and no number
         self._second_may_be_number = 1 not in self._tensors_only
@@ -86,38 +85,37 @@ class PointwiseOp(Op):
         return common.to_real() if self.name in complex_support.REAL_RESULTS else common
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """As Op.run; the frequent case goes straight to the kernel."""
-        result = None if kwargs or len(args) not in self._straight_counts else self._straight(*args)
-        return super().run(args, kwargs) if result is None else result
+        """As Op.run; without keywords, the frequent case first."""
+        return super().run(args, kwargs) if kwargs else self.run_plain(args)
 
-    def _straight(self, input: Any, other: Any = _ABSENT) -> Any:
-        """The result for row-major tensors of one size and dtype, or one tensor and a number that doesn't widen it.
-
-        None if the call is another one. This is what small programs spend their time in, so each line counts.
+    def run_plain(self, args: tuple[Any, ...]) -> Any:
+        """Row-major tensors of one size and dtype, or one tensor and a number that doesn't widen it, go straight to the
+        kernel; another call is run at length. This is what small programs spend their time in, so each line counts.
         """
+        input, other = args if len(args) == 2 else (*args, _ABSENT) if len(args) == 1 else (None, _ABSENT)
         if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
-            return None
+            return super().run(args, {})
         element = input.dtype
-        if element is bfloat16:
-            return None
         if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
-            return None
+            return super().run(args, {})
+        if element is bfloat16:
+            return super().run(args, {})
         try:
             if other is _ABSENT:
                 value = silence.run(self.kernel, array)
             elif isinstance(other, TensorBase):
                 operand = other._array
-                if operand is None or other.dtype is not element or other.sizes != input.sizes:
-                    return None
-                if not operand.flags.c_contiguous:
-                    return None
+                if operand is None or other.dtype is not element:
+                    return super().run(args, {})
+                if other.sizes != input.sizes or other.strides != input.strides:
+                    return super().run(args, {})
                 value = silence.run(self.kernel, array, operand)
             elif self._second_may_be_number and SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
                 value = silence.run(self.kernel, array, other)
             else:
-                return None
-        except OverflowError:  # a Python number outside the range of a small integer dtype, which eager wraps around
-            return None
+                return super().run(args, {})
+        except (OverflowError, TypeError):  # a number beyond a small integer dtype, or too many arguments
+            return super().run(args, {})
         if type(value) is not np.ndarray or value is array:
             value = np.array(value)  # NumPy makes a scalar of what is 0-d; a kernel such as floor may return its input
         result = object.__new__(TensorBase.concrete)  # as wrap_row_major does
@@ -187,6 +185,9 @@ class WherePointwiseOp(PointwiseOp):
     """A pointwise op whose first tensor is a condition: it keeps its bool dtype and has no say in the result's."""
 
     run = Op.run
+
+    def run_plain(self, args: tuple[Any, ...]) -> Any:
+        return self.run(args, {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """where(condition) alone asks for the places where it holds: nonzero(condition, as_tuple=True)."""
