@@ -74,9 +74,9 @@ def difference(theirs: Outcome, ours: Outcome, random: bool) -> str | None:
         return f"{theirs.numbers}, here {ours.numbers}"
     if len(theirs.gradients) != len(ours.gradients):
         return f"{len(theirs.gradients)} gradients, here {len(ours.gradients)}"
-    for position, (expected, came) in enumerate(zip(theirs.gradients, ours.gradients, strict=True)):
-        if not _close(expected, came):
-            return f"gradient {position}: {_short(expected)}, here {_short(came)}"
+    for position, (wanted, got) in enumerate(zip(theirs.gradients, ours.gradients, strict=True)):
+        if not _close(wanted, got):
+            return f"gradient {position}: {_short(wanted)}, here {_short(got)}"
     return None
 
 

@@ -4,13 +4,17 @@
 
 The first table is the price of a call: microseconds above the bare NumPy function on 4x4 float32 arrays, without and
 with recording for the backward pass. The second has times of a convolution and of a GPT training step; with PyTorch in
-the same environment, both libraries take turns in one process, and the ratio is of medians.
+the same environment, each library has a process, the two take turns, and the ratio is of medians.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import statistics
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -61,34 +65,65 @@ PROGRAMS: list[tuple[str, Callable[[Any], Program]]] = [
 ]
 
 
-def medians(programs: list[Program], rounds: int = 15) -> list[float]:
-    """Median seconds of each program, one call of each in turn."""
-    for program in programs:
-        program()
-        program()
-    times = [[seconds_of(program, 1) for program in programs] for _ in range(rounds)]
+class Worker:
+    """A process with one library and one program, which runs a step whenever it is asked to.
+
+    Two libraries in one process would slow each other down: the threads of each wait for work by spinning.
+    """
+
+    def __init__(self, library: str, program: int) -> None:
+        command = [sys.executable, "-m", "benchmarks.eager", "--serve", library, str(program)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.step()
+        self.step()
+
+    def step(self) -> float:
+        """The seconds that a step takes, measured over there."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        time.sleep(0.05)  # until the threads of the other process have stopped waiting
+        self.process.stdin.write("step\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self) -> None:
+        self.process.communicate()
+
+
+def serve(library: str, program: int) -> None:
+    """What a worker does."""
+    step = PROGRAMS[program][1](importlib.import_module(library))
+    for _ in sys.stdin:
+        print(seconds_of(step, 1), flush=True)
+
+
+def medians(libraries: list[str], program: int, rounds: int = 15) -> list[float]:
+    """Median seconds of a program on each library; the processes take turns."""
+    workers = [Worker(library, program) for library in libraries]
+    times = [[worker.step() for worker in workers] for _ in range(rounds)]
+    for worker in workers:
+        worker.close()
     return [statistics.median(column) for column in zip(*times, strict=True)]
 
 
-def libraries() -> list[Any]:
+def installed() -> list[str]:
     """This package, and PyTorch where it is installed."""
-    found: list[Any] = [minitorch_compile]
-    if importlib.util.find_spec("torch") is not None:
-        found.append(importlib.import_module("torch"))
-    return found
+    return ["minitorch_compile", *(["torch"] if importlib.util.find_spec("torch") is not None else [])]
 
 
 def main() -> None:
     print(f"{'above NumPy, 4x4':<48}{'without grad':>14}{'with grad':>14}")
     for name, without, with_grad in overheads():
         print(f"{name:<48}{readable(without):>14}{readable(with_grad):>14}")
-    compared = libraries()
-    print(f"\n{'eager':<48}{'time':>14}" + ("" if len(compared) < 2 else f"{'PyTorch':>14}{'times its time':>16}"))
-    for name, program in PROGRAMS:
-        ours, *theirs = medians([program(library) for library in compared])
+    libraries = installed()
+    print(f"\n{'eager':<48}{'time':>14}" + ("" if len(libraries) < 2 else f"{'PyTorch':>14}{'times its time':>16}"))
+    for number, (name, _) in enumerate(PROGRAMS):
+        ours, *theirs = medians(libraries, number)
         peer = f"{readable(theirs[0]):>14}{ours / theirs[0]:>15.2f}x" if theirs else ""
         print(f"{name:<48}{readable(ours):>14}{peer}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--serve"]:
+        serve(sys.argv[2], int(sys.argv[3]))
+    else:
+        main()
