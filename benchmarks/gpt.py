@@ -32,7 +32,7 @@ def gpt(torch: Any) -> Any:
     """The model, made of that library's modules."""
     nn, functional = torch.nn, torch.nn.functional
 
-    class Attention(nn.Module):  # type: ignore[misc, name-defined]
+    class Attention(nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.attend, self.project = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
@@ -46,7 +46,7 @@ def gpt(torch: Any) -> Any:
             weights = functional.softmax(scores.masked_fill(self.mask[:length, :length], -math.inf), dim=-1)
             return self.project((weights @ v).transpose(1, 2).reshape(batch, length, width))
 
-    class Block(nn.Module):  # type: ignore[misc, name-defined]
+    class Block(nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.attention, self.before = Attention(), nn.LayerNorm(WIDTH)
@@ -58,7 +58,7 @@ def gpt(torch: Any) -> Any:
             x = x + self.attention(self.before(x))
             return x + self.mlp(x)
 
-    class GPT(nn.Module):  # type: ignore[misc, name-defined]
+    class GPT(nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.tokens, self.places = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(LENGTH, WIDTH)
