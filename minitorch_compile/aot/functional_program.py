@@ -126,7 +126,7 @@ def _placeholder(tracer: Tracer, name: str, x: TensorBase) -> TensorBase:
 
 def _mutations(functional: Functionalize, inputs: Sequence[TensorBase]) -> list[Mutation]:
     contents = [functional.contents_of(x) for x in inputs]
-    return [Mutation(i, c.writes, c.base.recorded) for i, c in enumerate(contents) if c.writes]
+    return [Mutation(i, c.writes, c.base.recorded > 0) for i, c in enumerate(contents) if c.writes]
 
 
 def _finish(tracer: Tracer, values: list[TensorBase], results: list[TensorBase], draws: bool) -> GraphModule:

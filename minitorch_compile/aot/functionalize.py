@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from minitorch_compile.aot.keep_history import keep_history
+from minitorch_compile.aot.keep_history import keep_history, untracked
 from minitorch_compile.aot.tracing import Tracer
 from minitorch_compile.aot.view_inverses import with_view_replaced
 from minitorch_compile.fx.arguments import map_aggregate
@@ -63,13 +63,16 @@ def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:
 
 
 class Root:
-    """A tensor where a history begins, the steps from its storage's base to it, its value; was it written with grad?"""
+    """A tensor where a history begins, the steps from its storage's base to it, and its value.
+
+    `recorded`: which write to the storage was the last to this root with grad mode on, counted from 1; 0 if none was.
+    """
 
     def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase) -> None:
         self.tensor = tensor
         self.steps = steps
         self.value = value
-        self.recorded = False
+        self.recorded = 0
 
 
 class Contents:
@@ -94,7 +97,12 @@ class Name:
         self.root = root
         self.steps = steps
         self.value = value
-        self.writes = writes
+        self.writes = self.made = writes
+
+    @property
+    def is_untracked(self) -> bool:
+        """Whether it is a view made under no_grad, whose root has got another history since."""
+        return self.root.recorded > self.made and not all(step.recorded for step in self.steps)
 
 
 class Functionalize:
@@ -136,6 +144,8 @@ class Functionalize:
         name, contents = self.name_of(tensor), self.contents_of(tensor)
         if name.writes != contents.writes:
             name.value, name.writes = _followed(name.steps, name.root.value), contents.writes
+            if name.is_untracked:
+                name.value = _kept_from_gradients(name.root.value, name.value)
         return name.value
 
     # ------------------------------------------------------------------------------------------ the mode
@@ -184,10 +194,12 @@ class Functionalize:
             for root in contents.roots:
                 if root is not written:
                     root.value = _with_history_of(root.value, _followed(root.steps, whole))
-        tracked = recorded and all(step.recorded for step in name.steps)
-        written.value = value if tracked else _with_history_of(written.value, value)
-        written.recorded |= recorded
         contents.writes += 1
+        if recorded:
+            written.recorded = contents.writes
+            if name.is_untracked:
+                value = _kept_from_gradients(written.value, value)
+        written.value = value if recorded else _with_history_of(written.value, value)
 
 
 def _followed(steps: tuple[ViewStep, ...], x: Tensor) -> Tensor:
@@ -203,6 +215,14 @@ def _with_history_of(old: Tensor, value: Tensor) -> Tensor:
         return value
     with set_grad_enabled(True):
         return keep_history(old, ops.detach(value))
+
+
+def _kept_from_gradients(history: Tensor, value: Tensor) -> Tensor:
+    """`value`; the program is refused if it, or the history behind the root, turns out to be recorded."""
+    if value.dtype.category < FLOATING:
+        return value
+    with set_grad_enabled(True):
+        return untracked(history, value)
 
 
 def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:

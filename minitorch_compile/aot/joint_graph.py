@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch_compile.aot.keep_history import without_history
+from minitorch_compile.aot.keep_history import check_tracked, without_history
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
@@ -58,6 +58,7 @@ class _Differentiated(Retrace):
     def run_node(self, node: Node) -> Any:
         with set_grad_enabled("no_grad" not in node.meta):
             result = super().run_node(node)
+        check_tracked(node, result)
         for x in result if isinstance(result, tuple) else (result,):
             if isinstance(x, TensorBase) and x.grad_fn is not None and x.grad_fn.hooks is None:
                 x.grad_fn.hooks = {0: self._enter_backward_of(node)}

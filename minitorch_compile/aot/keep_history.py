@@ -11,7 +11,10 @@ history, that takes an op of its own.
 >>> y.detach(), grad(y.sum(), x)
 (tensor([100.]), (tensor([2.]),))
 
-Once the backward pass has been traced the op has done its duty, and `without_history` takes it out.
+A view made under `no_grad` has no history; if its base gets one, it is not clear whether the view should. PyTorch
+forbids it, and so does `untracked`: a value whose history may not begin to matter.
+
+Once the backward pass has been traced the ops have done their duty, and `without_history` takes them out.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Unused, derivative
 from minitorch_compile.fx.graph import Graph
+from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.op_families import KernelOp
+from minitorch_compile.tensor.op_families import UNTRACKED_VIEW_WRITTEN, KernelOp
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -51,9 +55,29 @@ def _(grad: Tensor, out: Unused, history: Unused, value: Unused) -> Gradients:
     return grad
 
 
+def _untracked(history: Array, value: Array) -> Array:
+    """`value`, of a view that nothing recorded; an error if there is something to record."""
+    return value.copy()
+
+
+untracked = AotOp(_untracked, kind="copy", namespaces=["aot"], name="untracked")
+untracked.shape_rule(_rule)
+
+
+@derivative(untracked)
+def _(grad: Tensor, out: Unused, history: Unused, value: Unused) -> Gradients:
+    return grad, grad
+
+
+def check_tracked(node: Node, result: Any) -> None:
+    """RuntimeError if gradients would have to go through a view that was made under no_grad."""
+    if node.target is untracked and result.requires_grad:
+        raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
+
+
 def without_history(graph: Graph) -> None:
-    """Removes what matters to differentiation only: keep_history gives way to the value, detach to its input."""
-    value_at: dict[Any, int] = {keep_history: 1, ops.detach: 0}
+    """Removes what matters to differentiation only: such ops give way to the value, detach to its input."""
+    value_at: dict[Any, int] = {keep_history: 1, untracked: 1, ops.detach: 0}
     for node in graph.nodes:
         if node.target in value_at:
             node.replace_all_uses_with(node.args[value_at[node.target]])

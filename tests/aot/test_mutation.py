@@ -341,6 +341,42 @@ def test_a_leaf_may_be_overwritten_through_detach(backend):
     assert x.is_leaf
 
 
+def write_to_an_untracked_view(x, w):
+    y = x * 2
+    with no_grad():
+        v = y.view(-1)
+    v.mul_(w.view(-1))
+    return (y,)
+
+
+def read_an_untracked_view_after_a_write(x, w):
+    y = x * 2
+    with no_grad():
+        v = y.view(-1)
+    y.mul_(w)
+    return (v * 2,)
+
+
+@pytest.mark.parametrize("function", [write_to_an_untracked_view, read_an_untracked_view_after_a_write])
+def test_gradients_through_a_view_made_under_no_grad_are_refused_as_in_pytorch(function, backend):
+    plain = lambda: [sample(3, 4, seed=i, requires_grad=False) for i in (0, 1)]
+    check(function, plain, backend)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        compiled(function, backend)(plain()[0], sample(3, 4, seed=1))
+
+
+def test_an_untracked_view_of_what_was_written_before_is_read_without_gradients(backend):
+    def function(x, w):
+        y = x * 2
+        y.mul_(w)
+        with no_grad():
+            v = y.view(-1)
+            y.add_(1)
+        return (v * 2, y)
+
+    check(function, lambda: [sample(3, 4, seed=i) for i in (0, 1)], backend)
+
+
 def test_a_program_that_only_detaches_is_not_recorded(backend):
     (result,) = compiled(lambda x, w: (x.detach() * w,), backend)(sample(3), sample(3, requires_grad=False))
     assert not result.requires_grad
