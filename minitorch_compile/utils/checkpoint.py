@@ -42,8 +42,6 @@ def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManag
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-# Compiled, it would save other tensors than when it is computed again by the backward pass, outside of compiled code.
-@disable(reason="its function is run again in the backward pass")
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """The accelerators that the arguments lie on, and the states of their generators: none on a CPU."""
     return [], []
@@ -55,6 +53,8 @@ def set_device_states(devices: list[int], states: list[Tensor], *, device_type: 
         raise RuntimeError(f"set_device_states: tensors live on the CPU; there is no device {list(devices)} to set")
 
 
+# Compiled, it would save other tensors than when it is computed again by the backward pass, outside of compiled code.
+@disable(reason="its function is run again in the backward pass")
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
