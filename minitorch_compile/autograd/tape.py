@@ -31,7 +31,10 @@ class RecordingTape:
         """The op's result, with a node behind it."""
         if op.kind == "inplace":
             return record_inplace(op, args, kwargs)
-        out = _unrecorded(op, args, kwargs) if contexts and stacks.modes else op.run(args, kwargs)
+        if contexts and stacks.modes:
+            out = _unrecorded(op, args, kwargs)
+        else:
+            out = op.run(args, kwargs) if kwargs else op.run_plain(args)
         derivative = DERIVATIVES.get(op)
         if derivative is None:
             return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))

@@ -48,6 +48,7 @@ class Uninitialized(Tensor):
         """Gives it sizes, and memory that isn't filled. From now on it is an ordinary parameter or buffer."""
         made = empty(tuple(shape), dtype=dtype or self.dtype, device=device)
         self.__class__ = self.becomes
+        self.storage = made.storage  # assigning `data` carries on the version of the storage there was: there was none
         self.data = made
 
     def converted(self, fn: Callable[[Any], Any]) -> None:
