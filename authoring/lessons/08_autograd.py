@@ -204,8 +204,8 @@ print(
 # %% [markdown]
 # ## Look at it
 #
-# The tape is a graph, and a graph can be drawn. Time runs downwards; the walk back runs upwards. x is used in two places,
-# and one of them uses it twice, so three arrows leave it, and three slopes will be added up there.
+# The tape is a graph, and a graph can be drawn. Time runs downwards; the walk back runs upwards. Two arrows leave x. The
+# one to `multiply` stands for two uses, so three slopes will be added up at x.
 
 # %%
 from minitorch_compile.fx import Graph
