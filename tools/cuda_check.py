@@ -114,11 +114,17 @@ def check(name: str, function: Callable[..., Any], inputs: list[Any]) -> bool:
     return right
 
 
+def device_name() -> str:
+    """The GPU's name; bytes in Numba's own CUDA package, text in numba-cuda."""
+    name = cuda.get_current_device().name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
 def main() -> int:
     if not SIMULATED and not cuda.is_available():
         print("no CUDA device found; NUMBA_ENABLE_CUDASIM=1 tries this script out in the simulator")
         return 1
-    place = "the simulator" if SIMULATED else cuda.get_current_device().name.decode()
+    place = "the simulator" if SIMULATED else device_name()
     print(f"on {place}, numba.cuda from {cuda.__file__}")
     print(f"{'group':16} {'kernels':>8} {'error':>10} {'first s':>10} {'ms':>9} {'TB/s':>9} {'of copy':>8}")
     results = [check(*case) for case in cases()]
