@@ -1,0 +1,192 @@
+"""A value as nested tuples: what is in it, and which of its parts are one object.
+
+>>> shared = [1]
+>>> picture([shared, shared]) == picture([[1], [1]])
+False
+>>> picture([shared, 2])
+('list', 0, (('list', 1, (('int', '1'),)), ('int', '2')))
+
+Each object gets a number when it is first met and is drawn as that number from then on, so equal pictures mean
+isomorphic graphs of objects. Identity is left out where Python leaves it open: for numbers, strings and tuples of them.
+"""
+
+from __future__ import annotations
+
+import collections
+import copyreg
+import enum
+import functools
+from collections.abc import Callable
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    TracebackType,
+)
+from typing import Any
+from weakref import ReferenceType
+
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+ATOMS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
+NAMED = (type, ModuleType, enum.Enum, BuiltinFunctionType, CodeType, TracebackType)
+ITERATORS = tuple(
+    type(iterator)
+    for iterator in (iter([]), reversed([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()),
+                     iter(""), iter(range(0)), iter(collections.deque()), enumerate(()), zip(), map(int, ()))
+)  # fmt: skip
+TENSOR_STATE = frozenset(
+    (
+        "storage",
+        "offset",
+        "sizes",
+        "strides",
+        "dtype",
+        "device",
+        "grad",
+        "grad_fn",
+        "output_index",
+        "accumulator",
+        "base",
+    )
+    + ("rewritten", "base_rewritten", "_array", "_requires_grad")
+)
+
+
+def picture(value: Any) -> Any:
+    """The picture of one value."""
+    return Artist().draw(value)
+
+
+def is_atom(value: Any) -> bool:
+    """Values whose identity Python leaves open: it may fold equal constants, and tuples of them, into one object."""
+    return type(value) in ATOMS or type(value) is tuple and all(map(is_atom, value))
+
+
+class Artist:
+    """Draws pictures; an object seen before is drawn as its number.
+
+    `classes`: those whose own attributes are drawn, too; other classes are just named. `versions`: whether to draw how
+    often tensors were written to.
+    """
+
+    def __init__(self, classes: tuple[type, ...] = (), versions: bool = False) -> None:
+        self.classes = classes
+        self.versions = versions
+        self._numbers: dict[int, int] = {}
+        self._alive: list[Any] = []
+
+    def draw(self, value: Any) -> Any:
+        if is_atom(value):
+            return type(value).__name__, repr(value)
+        if isinstance(value, NAMED) and value not in self.classes:
+            return "named", repr(getattr(value, "__qualname__", value))
+        if id(value) in self._numbers:
+            return "again", self._numbers[id(value)]
+        number = self._numbers[id(value)] = len(self._numbers)
+        self._alive.append(value)
+        return type(value).__name__, number, self._contents(value)
+
+    def _contents(self, value: Any) -> Any:
+        for cls, whole in WITH_ATTRIBUTES.items():
+            if isinstance(value, cls):
+                return whole(self, value)
+        for classes, rule in RULES.items():
+            if isinstance(value, classes):
+                derived = type(value) not in classes and not isinstance(value, TensorBase)
+                return (*rule(self, value), *(self._attributes(value) if derived else ()))
+        return self._attributes(value)
+
+    def _attributes(self, value: Any) -> tuple[Any, ...]:
+        """What an object keeps in its `__dict__` and its slots."""
+        slots = [name for name in copyreg._slotnames(type(value)) if hasattr(value, name)]  # type: ignore[attr-defined]
+        kept = tuple((name, self.draw(object.__getattribute__(value, name))) for name in slots)
+        own = getattr(value, "__dict__", None)
+        return (*kept, *self._items(own)) if own else kept
+
+    def _items(self, mapping: Any) -> tuple[Any, ...]:
+        return tuple((self.draw(key), self.draw(item)) for key, item in dict.items(mapping))
+
+    def _members(self, value: Any) -> tuple[Any, ...]:
+        """Of a set, in an order that doesn't depend on addresses."""
+        atoms = sorted((type(item).__name__, repr(item)) for item in value if is_atom(item))
+        known = sorted(self._numbers[id(item)] for item in value if id(item) in self._numbers)
+        fresh = [item for item in value if not is_atom(item) and id(item) not in self._numbers]
+        return (*atoms, *known, *(self.draw(item) for item in sorted(fresh, key=_outside)))
+
+    def _deque(self, value: collections.deque[Any]) -> tuple[Any, ...]:
+        return (value.maxlen, *map(self.draw, value))
+
+    def _function(self, value: FunctionType) -> tuple[Any, ...]:
+        defaults = self.draw(value.__defaults__), self.draw(value.__kwdefaults__)
+        return value.__code__.co_qualname, *defaults, self.draw(value.__closure__), self.draw(value.__dict__)
+
+    def _cell(self, value: CellType) -> tuple[Any, ...]:
+        try:
+            return (self.draw(value.cell_contents),)
+        except ValueError:
+            return ("empty",)
+
+    def _exception(self, value: BaseException) -> tuple[Any, ...]:
+        chain = self.draw(value.__cause__), self.draw(value.__context__), value.__suppress_context__
+        return self.draw(value.args), self.draw(value.__dict__), chain
+
+    def _generator(self, value: GeneratorType) -> tuple[Any, ...]:
+        """Where a suspended generator stands, and its variables."""
+        frame = value.gi_frame
+        if frame is None:
+            return value.__qualname__, "finished"
+        return value.__qualname__, frame.f_lineno, self._items(frame.f_locals)
+
+    def _iterator(self, value: Any) -> tuple[Any, ...]:
+        """A built-in iterator: what it iterates over, and where it stands; copying it doesn't advance it."""
+        return tuple(self.draw(part) for part in value.__reduce__()[1:])
+
+    def _class(self, value: type) -> tuple[Any, ...]:
+        """A class of the program: the attributes that it has now."""
+        shown = {k: v for k, v in vars(value).items() if not k.startswith("__") and not hasattr(type(v), "__get__")}
+        return value.__qualname__, *self._items(shown)
+
+    def _tensor(self, x: TensorBase) -> tuple[Any, ...]:
+        memory = x.storage.memory
+        storage = self._numbers.setdefault(id(memory), len(self._numbers))
+        self._alive.append(memory)
+        layout = tuple(x.sizes), tuple(x.strides), x.offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
+        hung = tuple((name, self.draw(item)) for name, item in vars(x).items() if name not in TENSOR_STATE)
+        version = x.storage.version if self.versions else None
+        base = None if x.base is None or not self.versions else self.draw(x.base)
+        return storage, layout, x.array.tobytes(), self.draw(x.grad), version, base, hung
+
+
+def _outside(value: Any) -> str:
+    """An order for objects that were not met before."""
+    return f"{type(value).__qualname__} {sorted(map(repr, vars(value).items())) if hasattr(value, '__dict__') else ''}"
+
+
+Rule = Callable[[Artist, Any], tuple[Any, ...]]
+RULES: dict[tuple[type, ...], Rule] = {
+    (TensorBase,): Artist._tensor,
+    (list, tuple): lambda artist, value: tuple(map(artist.draw, tuple(value))),
+    (collections.defaultdict,): lambda artist, value: (artist.draw(value.default_factory), *artist._items(value)),
+    (dict,): Artist._items,
+    (set, frozenset): Artist._members,
+    (collections.deque,): Artist._deque,
+    (MappingProxyType,): lambda artist, value: artist._items(dict(value)),
+    (MethodType,): lambda artist, value: (artist.draw(value.__func__), artist.draw(value.__self__)),
+    (CellType,): Artist._cell,
+    (GeneratorType,): Artist._generator,
+    (functools.partial,): lambda artist, value: tuple(map(artist.draw, (value.func, value.args, value.keywords))),
+    (ReferenceType,): lambda artist, value: (artist.draw(value()),),
+    (property, staticmethod, classmethod): lambda artist, value: ("descriptor",),
+    ITERATORS: Artist._iterator,
+}
+WITH_ATTRIBUTES: dict[type, Rule] = {
+    FunctionType: Artist._function,
+    BaseException: Artist._exception,
+    type: Artist._class,
+}
