@@ -4,14 +4,25 @@ from minitorch_compile.compiler import pipeline  # enters the backends in the re
 from minitorch_compile.compiler.backends import list_backends, lookup_backend, register_backend, unregister_backend
 from minitorch_compile.compiler.compile import compile
 from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
+from minitorch_compile.compiler.minify import Minified, minify
 from minitorch_compile.compiler.modes import list_mode_options, list_options
-from minitorch_compile.dynamo import disable, graph_break, is_compiling, reset
+from minitorch_compile.dynamo import (
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    graph_break,
+    is_compiling,
+    reset,
+)
 from minitorch_compile.dynamo.explain import explain
 
 __all__ = [
     "compile",
     "Inspection",
+    "Minified",
     "StageView",
+    "allow_in_graph",
+    "assume_constant_result",
     "disable",
     "explain",
     "graph_break",
@@ -21,6 +32,7 @@ __all__ = [
     "list_mode_options",
     "list_options",
     "lookup_backend",
+    "minify",
     "pipeline",
     "register_backend",
     "reset",
