@@ -31,6 +31,9 @@ from minitorch_compile.tensor.dispatch import stacks
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache import CodeCache, Region
 
+Version = tuple[Entry, Callable[..., Any]]
+"""An entry, and its callable for one function object."""
+
 LOCK = threading.RLock()  # one compilation at a time; running compiled code takes no lock
 
 
@@ -50,7 +53,7 @@ class Dispatcher:
 
     def forget(self) -> None:
         """As if nothing had been compiled."""
-        self.bound: list[tuple[Entry, Callable[..., Any]]] = []
+        self.bound: list[Version] = []
         self.run: Callable[..., Any] = _always_miss
 
     def __call__(self, *arguments: Any) -> Any:
@@ -66,17 +69,18 @@ class Dispatcher:
     def _miss(self, *arguments: Any) -> Any:
         """The first version did not match: try the others, then compile."""
         tried: list[Entry] = []
-        for entry, bound in self._others():
+        for version in self._others():
+            entry, bound = version
             result = bound(*arguments)
             if result is not MISS:
-                self._use_first(entry, bound)
+                self._use_first(version)
                 return result
             tried.append(entry)
         if stacks.modes or stacks.transforms:
             return self.plain(*arguments)  # inside another trace: what it sees is the plain program
         return self._compiled(arguments, tried)(*arguments)
 
-    def _others(self) -> list[tuple[Entry, Callable[..., Any]]]:
+    def _others(self) -> list[Version]:
         """The versions that `run` is not: bound here before, and those that another function object or thread made."""
         known = {id(entry) for entry, _ in self.bound}
         fresh = [(e, self._bind(e)) for e in self.cache.entries if id(e) not in known]
@@ -91,9 +95,9 @@ class Dispatcher:
             self._through = plain_caller(calling_through(self.function, self.region.compiled))
         return entry.bind(self.function, self._through)
 
-    def _use_first(self, entry: Entry, bound: Callable[..., Any]) -> None:
-        self.bound = [(entry, bound), *((e, b) for e, b in self.bound if e is not entry)]
-        self.run = bound
+    def _use_first(self, version: Version) -> None:
+        self.bound = to_front(self.bound, version)
+        self.run = version[1]
 
     def _compiled(self, arguments: tuple[Any, ...], tried: list[Entry]) -> Callable[..., Any]:
         """A new version for these arguments, or the plain function if there should be none."""
@@ -114,7 +118,7 @@ class Dispatcher:
             cache.entries.append(entry)
             reporting.log_entry(self, entry)
             bound = self._bind(entry)
-            self._use_first(entry, bound)
+            self._use_first((entry, bound))
         return lambda *arguments: self._first_run(bound, arguments)
 
     def _first_run(self, bound: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -141,6 +145,11 @@ class Dispatcher:
         """The function, as messages name it."""
         code = self.function.__code__
         return f"{code.co_qualname}, {source_place(code.co_filename, code.co_firstlineno)}"
+
+
+def to_front(versions: list[Version], chosen: Version) -> list[Version]:
+    """The chosen version first, the others behind it in their order. It may be a new one."""
+    return [chosen, *(version for version in versions if version[0] is not chosen[0])]
 
 
 def _always_miss(*arguments: Any) -> Any:
