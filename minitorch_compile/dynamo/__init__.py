@@ -3,7 +3,13 @@
 # The rule tables fill themselves on import.
 from minitorch_compile.dynamo.cache import Region, reset
 from minitorch_compile.dynamo.concrete import interpret
-from minitorch_compile.dynamo.control import disable, graph_break, is_compiling
+from minitorch_compile.dynamo.control import (
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    graph_break,
+    is_compiling,
+)
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
@@ -16,6 +22,8 @@ __all__ = [
     "InternalTracerError",
     "Region",
     "Unsupported",
+    "allow_in_graph",
+    "assume_constant_result",
     "disable",
     "explain",
     "graph_break",

@@ -32,6 +32,7 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
 from minitorch_compile.dynamo.variables.grad_mode import open_managers
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
 if TYPE_CHECKING:
@@ -137,7 +138,9 @@ def _function_text(point: BreakPoint, function: Value) -> str:
         raise Unsupported("unsupported-call", f"{tracked.describe()} looks at the frame that calls it.")
     text = point.text(function)
     has_code = isinstance(tracked, (FunctionVariable, MethodVariable, UserObjectVariable, PartialVariable))
-    return f"compiled({text})" if point.nested and has_code else text
+    called = tracked.function.realize() if isinstance(tracked, MethodVariable) else tracked
+    only_frame = isinstance(called, DisabledFunctionVariable) and called.only_frame
+    return f"compiled({text})" if point.nested and has_code or only_frame else text
 
 
 @emits("LOAD_ATTR")

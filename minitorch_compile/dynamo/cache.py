@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import Any
 
 from minitorch_compile import config
+from minitorch_compile.dynamo.call_through import calling_through
 from minitorch_compile.dynamo.dispatcher import LOCK, Dispatcher
 from minitorch_compile.dynamo.entry import MISS, Entry
 from minitorch_compile.dynamo.errors import GraphBreak
@@ -61,6 +62,7 @@ class Region:
         self._caches: dict[tuple[int, int, type | None], CodeCache] = {}
         self._wrappers: dict[tuple[int, type | None], Callable[..., Any]] = {}
         self._resumes: dict[tuple[int, int, type | None], Callable[..., Any]] = {}
+        self._through: dict[FunctionType, Callable[..., Any]] = {}
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
         _regions.add(self)
 
@@ -117,6 +119,12 @@ class Region:
         from minitorch_compile.dynamo.eval_frame import compiled_callable
 
         return compiled_callable(function, self)
+
+    def through(self, function: FunctionType) -> Callable[..., Any]:
+        """The plain function, whose callees are compiled."""
+        if function not in self._through:
+            self._through[function] = calling_through(function, self.compiled)
+        return self._through[function]
 
     def graph_captured(self, module: GraphModule) -> None:
         self.graph_modules.append(module)

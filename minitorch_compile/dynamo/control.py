@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
@@ -28,16 +29,14 @@ def is_compiling() -> bool:
 def disable(function: AnyCallable | None = None, recursive: bool = True, *, reason: str = "") -> Any:
     """Marks a function that is never compiled: a compiled caller breaks its graph and calls it. Also a decorator.
 
+    With `recursive=False` only the function itself runs as plain Python; what it calls is compiled.
+
     >>> @disable
     ... def log(loss):
     ...     return f"{loss:.3f}"
     >>> log(0.5)
     '0.500'
     """
-    if not recursive:
-        raise NotImplementedError(
-            "disable: recursive=False is not available; disable the function and compile() the functions that it calls"
-        )
     if function is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
     if not callable(function):
@@ -50,4 +49,40 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
 
     disabled.__dict__.pop("_dynamo_original", None)
     disabled.__dict__["_dynamo_disabled"] = True
+    if not recursive and isinstance(original, FunctionType):
+        disabled.__dict__["_dynamo_only_frame"] = original
     return disabled
+
+
+def allow_in_graph(function: AnyCallable) -> AnyCallable:
+    """Marks a Python function of tensors whose call becomes one node: the tracer does not look inside. Also a
+    decorator.
+
+    The function must do nothing but compute its result from its arguments; nobody checks that.
+
+    >>> @allow_in_graph
+    ... def double(x):
+    ...     return x * 2
+    >>> double(3)
+    6
+    """
+    return _marked(function, "allow_in_graph", "_dynamo_allowed")
+
+
+def assume_constant_result(function: AnyCallable) -> AnyCallable:
+    """Marks a Python function that is called once, while tracing; its result is a constant of the compiled code.
+
+    >>> @assume_constant_result
+    ... def setting():
+    ...     return 3
+    >>> setting()
+    3
+    """
+    return _marked(function, "assume_constant_result", "_dynamo_constant")
+
+
+def _marked(function: AnyCallable, caller: str, mark: str) -> AnyCallable:
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"{caller}: function must be a Python function, but got {type(function).__name__}.")
+    function.__dict__[mark] = True
+    return function

@@ -49,7 +49,7 @@ def optimize_in(region: Region, function: Any) -> Any:
     if isinstance(function, MethodType):
         return MethodType(optimize_in(region, function.__func__), function.__self__)
     if isinstance(function, FunctionType):
-        return region.wrap(_original(function)) if _has_plain_frame(function) else function
+        return region.wrap(_original(function)) if _has_plain_frame(function) else compiled_callable(function, region)
     if isinstance(function, type) or not callable(function):
         raise TypeError(f"optimize: expected a function, a method or a callable object, but got {function!r}.")
     method = inspect.getattr_static(type(function), "__call__", None)
@@ -93,6 +93,9 @@ def _wrapped(function: FunctionType, region: Region, owner: type | None) -> Call
     known = region.known(function, owner)
     if known is not None:
         return known
+    only_frame = function.__dict__.get("_dynamo_only_frame")
+    if only_frame is not None:
+        return region.through(only_frame)
     return region.wrap(_original(function), owner) if _is_compilable(function) else None
 
 

@@ -37,13 +37,13 @@ from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
 from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.functions import (
-    DisabledFunctionVariable,
     MethodVariable,
     PartialVariable,
     UserFunctionVariable,
 )
 from minitorch_compile.dynamo.variables.grad_mode import GradModeVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.marked_functions import mark_of
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.modules import ModuleVariable
 from minitorch_compile.dynamo.variables.numbers import NumberVariable
@@ -196,9 +196,10 @@ def _function(output: OutputGraph, value: FunctionType, source: Source) -> Varia
     if handler_of(value) is not None:
         _guard_identity(output, value, source, value.__name__)
         return BuiltinVariable(value, source)
-    if value.__dict__.get("_dynamo_disabled"):
+    marked = mark_of(value)
+    if marked is not None:
         _guard_identity(output, value, source, value.__name__)
-        return DisabledFunctionVariable(value, source)
+        return marked(value, source)
     if not isinstance(source, ConstantSource):
         output.guards.add(*guards.function_match(source, value, output.names))
     return UserFunctionVariable(value, source)

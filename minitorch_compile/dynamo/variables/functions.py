@@ -17,7 +17,6 @@ from types import CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.binding import bind_arguments
-from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -318,29 +317,3 @@ class PartialVariable(VariableTracker):
         parts = [codegen.value(self.function), *(codegen.value(arg) for arg in self.args)]
         parts += [f"{name}={codegen.value(value)}" for name, value in self.kwargs.items()]
         return f"{make}({', '.join(parts)})"
-
-
-class DisabledFunctionVariable(VariableTracker):
-    """A function marked with disable(): a call of it breaks the graph."""
-
-    def __init__(self, function: Any, source: Source) -> None:
-        super().__init__(source)
-        self.function = function
-
-    def describe(self) -> str:
-        return f"the function {getattr(self.function, '__qualname__', self.function)}()"
-
-    def python_type(self) -> type:
-        return type(self.function)
-
-    def real_value(self) -> Any:
-        return self.function
-
-    def hash_key(self, tracer: Tracer) -> Hashable:
-        return ("value", self.function)
-
-    def truth(self, tracer: Tracer) -> bool:
-        return True
-
-    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        raise Unsupported("disabled-function", f"{self.describe()} is marked with disable().")

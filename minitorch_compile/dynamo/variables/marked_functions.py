@@ -1,0 +1,108 @@
+"""Functions that say how they want to be compiled: disable(), allow_in_graph(), assume_constant_result().
+
+>>> from minitorch_compile.dynamo.control import allow_in_graph
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> @allow_in_graph
+... def shifted(x):
+...     return x * 2 + 1
+>>> print(captured(lambda x: shifted(x) - 1, ones(2)))
+x -> (shifted(x) - 1,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.tracer import Tracer
+
+
+class MarkedFunctionVariable(VariableTracker):
+    """A function that is not looked into."""
+
+    def __init__(self, function: Any, source: Source) -> None:
+        super().__init__(source)
+        self.function = function
+
+    def describe(self) -> str:
+        return f"the function {getattr(self.function, '__qualname__', self.function)}()"
+
+    def python_type(self) -> type:
+        return type(self.function)
+
+    def real_value(self) -> Any:
+        return self.function
+
+    def hash_key(self, tracer: Tracer) -> Hashable:
+        return ("value", self.function)
+
+    def truth(self, tracer: Tracer) -> bool:
+        return True
+
+    def getattr(self, tracer: Tracer, name: str) -> Value:
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return tracer.output.from_python(getattr(self.function, name))
+        return super().getattr(tracer, name)
+
+
+class DisabledFunctionVariable(MarkedFunctionVariable):
+    """A function marked with disable(): a call of it breaks the graph."""
+
+    @property
+    def only_frame(self) -> bool:
+        """Whether what it calls is compiled all the same."""
+        return "_dynamo_only_frame" in vars(self.function)
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        raise Unsupported("disabled-function", f"{self.describe()} is marked with disable().")
+
+
+class AllowedFunctionVariable(MarkedFunctionVariable):
+    """A function marked with allow_in_graph(): a call of it is a node."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        try:
+            return tracer.output.call("call_function", self.function, args, kwargs)
+        except ObservedException as error:
+            raise Unsupported(
+                "unsupported-call", f"{self.describe()} raises {error.value.describe()} for tensors without data."
+            ) from error
+
+
+class ConstantFunctionVariable(MarkedFunctionVariable):
+    """A function marked with assume_constant_result(): it is called now, and what it gives is never guarded."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        values = [self._real(arg) for arg in args]
+        named = {name: self._real(arg) for name, arg in kwargs.items()}
+        result = tracer.compute(self.function, *values, **named)
+        if isinstance(result, TensorBase):
+            return tracer.output.wrap_constant(result, self.function.__name__)
+        return tracer.output.from_python(result)
+
+    def _real(self, argument: Value) -> Any:
+        tracked = argument.realize()
+        value = tracked.as_constant() if tracked.is_constant() else tracked.real_value()
+        if value is MISSING:
+            raise Unsupported("unsupported-call", f"{self.describe()} needs {tracked.describe()} while tracing.")
+        return value
+
+
+MARKS: dict[str, type[MarkedFunctionVariable]] = {
+    "_dynamo_disabled": DisabledFunctionVariable,
+    "_dynamo_allowed": AllowedFunctionVariable,
+    "_dynamo_constant": ConstantFunctionVariable,
+}
+
+
+def mark_of(function: FunctionType) -> type[MarkedFunctionVariable] | None:
+    """The kind of tracker for a marked function, None if it has no mark."""
+    return next((kind for name, kind in MARKS.items() if function.__dict__.get(name)), None)
