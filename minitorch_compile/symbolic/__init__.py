@@ -1,0 +1,33 @@
+"""Sizes that are not known: whole numbers as expressions, and what a traced program assumed about them.
+
+>>> env = ShapeEnv()
+>>> n = env.create(8)
+>>> (n * 4) // 2, n % 2 == 0
+(2*s0, True)
+>>> env.relations
+[Relation(difference=s0 - 2*(s0//2), sign='==', place='')]
+>>> print(*env.relations)
+s0 % 2 == 0
+"""
+
+from minitorch_compile.symbolic.expression import Expression, Symbol, symbol, text_of
+from minitorch_compile.symbolic.ranges import Range, range_of
+from minitorch_compile.symbolic.relation import Relation
+from minitorch_compile.symbolic.shape_env import FrozenShapeEnv, ShapeEnv
+from minitorch_compile.symbolic.sym_int import SymInt, is_symbolic, sym_max, sym_min
+
+__all__ = [
+    "Expression",
+    "FrozenShapeEnv",
+    "Range",
+    "Relation",
+    "ShapeEnv",
+    "SymInt",
+    "Symbol",
+    "is_symbolic",
+    "range_of",
+    "sym_max",
+    "sym_min",
+    "symbol",
+    "text_of",
+]

@@ -1,0 +1,78 @@
+"""Between which numbers an expression lies, from what is known of its symbols.
+
+>>> from minitorch_compile.symbolic.expression import symbol
+>>> a, b = symbol("a"), symbol("b")
+>>> known = {s: Range(2, 10) for s in (a * b).symbols}
+>>> range_of(a * b - 1, known), range_of(a // b, known)
+(Range(lower=3, upper=99), Range(lower=0, upper=5))
+
+Interval arithmetic: each operation on the ends. The answer is never too narrow, but may be too wide, as for
+`a - a*b`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from minitorch_compile.symbolic.expression import Atom, Expression, FloorDivision, Symbol
+
+Bound = int | float  # a whole number, or infinity
+
+
+class Range(NamedTuple):
+    """All whole numbers from `lower` to `upper`, both included; an end may be infinite."""
+
+    lower: Bound = 2
+    upper: Bound = math.inf
+
+    def __str__(self) -> str:
+        return f"[{self.lower}, {'int_oo' if self.upper == math.inf else self.upper}]"
+
+    def within(self, other: Range) -> Range:
+        """What lies in both."""
+        return Range(max(self.lower, other.lower), min(self.upper, other.upper))
+
+
+def range_of(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
+    """A range in which the expression lies, whatever its symbols are within theirs."""
+    total = Range(0, 0)
+    for monomial, coefficient in expression.terms:
+        product = Range(coefficient, coefficient)
+        for atom, power in monomial:
+            for _ in range(power):
+                product = _product(product, _atom_range(atom, known))
+        total = Range(total.lower + product.lower, total.upper + product.upper)
+    return total
+
+
+def _atom_range(atom: Atom, known: Mapping[Symbol, Range]) -> Range:
+    if isinstance(atom, Symbol):
+        return known[atom]
+    if isinstance(atom, FloorDivision):
+        return _quotient(range_of(atom.numerator, known), range_of(atom.denominator, known))
+    first, second = range_of(atom.first, known), range_of(atom.second, known)
+    return Range(max(first.lower, second.lower), max(first.upper, second.upper))
+
+
+def _product(left: Range, right: Range) -> Range:
+    ends = [_times(a, b) for a in left for b in right]
+    return Range(min(ends), max(ends))
+
+
+def _times(a: Bound, b: Bound) -> Bound:
+    return 0 if a == 0 or b == 0 else a * b  # 0 * infinity: no number of zeros is more than 0
+
+
+def _quotient(numerator: Range, denominator: Range) -> Range:
+    if denominator.lower <= 0:  # may be of either sign
+        return Range(-math.inf, math.inf)
+    ends = [_floor(a, b) for a in numerator for b in denominator]
+    return Range(min(ends), max(ends))
+
+
+def _floor(a: Bound, b: Bound) -> Bound:
+    if isinstance(b, float):  # divided by ever more
+        return -1 if a < 0 else 0
+    return a if isinstance(a, float) else a // b
