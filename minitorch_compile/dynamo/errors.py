@@ -49,6 +49,8 @@ class SourceLine:
     def marked(self) -> str:
         """The line with its number, and carets below the expression."""
         label = f"{self.lineno:6} | "
+        if not self.text:
+            return f"{label}(the source is not available)"
         shown = label + self.text.rstrip()
         if self.start is None or self.end is None or self.end <= self.start:
             return shown

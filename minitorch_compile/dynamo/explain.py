@@ -31,8 +31,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from minitorch_compile.dynamo.cache import Region
+from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import optimize_in
+from minitorch_compile.dynamo.frame_view import FrameView
 from minitorch_compile.dynamo.guards import Guard
 from minitorch_compile.dynamo.testing import eager
 from minitorch_compile.fx import GraphModule
@@ -50,6 +52,7 @@ class ExplainOutput:
     op_count: int
     ops_per_graph: list[list[Any]]
     out_guards: list[Guard]
+    frames: list[FrameView] = field(repr=False)  # lines, instructions and nodes of each compiled frame, linked
     compile_times: dict[str, float] = field(repr=False)  # seconds for each function, tracing and backend together
 
     def __str__(self) -> str:
@@ -74,13 +77,16 @@ class ExplainOutput:
         rows = "".join(_row(number, operations) for number, operations in enumerate(self.ops_per_graph, 1))
         texts = [broken.describe(number, self.graph_break_count) for number, broken in enumerate(self.break_reasons, 1)]
         breaks = "".join(f"<pre style='{BREAK_STYLE}'>{html.escape(text)}</pre>" for text in texts)
-        guards = (
-            f"<summary>{_counted(len(self.out_guards), 'guard')}</summary><pre>{html.escape(self.guards_text())}</pre>"
-        )
-        return f"<p><b>{self._summary()}</b></p><table>{head}{rows}</table>{breaks}<details>{guards}</details>"
+        guards = _folded(_counted(len(self.out_guards), "guard"), f"<pre>{html.escape(self.guards_text())}</pre>")
+        frames = "".join(_folded(f"instructions of {html.escape(f.name)}", f._repr_html_()) for f in self.frames)
+        return f"<p><b>{self._summary()}</b></p><table>{head}{rows}</table>{breaks}{guards}{frames}"
 
 
 BREAK_STYLE = "border-left:3px solid #c33;padding-left:8px"
+
+
+def _folded(title: str, inside: str) -> str:
+    return f"<details><summary>{title}</summary>{inside}</details>"
 
 
 def _row(number: int, operations: list[Any]) -> str:
@@ -115,10 +121,10 @@ def report(region: Region) -> ExplainOutput:
     operations = [
         [node.target for node in module.graph.nodes if node.op.startswith("call")] for module in region.graph_modules
     ]
-    entries = [(cache.code.co_qualname, entry) for cache in region.caches for entry in cache.entries]
+    frames = [FrameView(decode(cache.code), entry) for cache in region.caches for entry in cache.entries]
     times: dict[str, float] = {}
-    for name, entry in entries:
-        times[name] = times.get(name, 0.0) + entry.seconds
+    for frame in frames:
+        times[frame.name] = times.get(frame.name, 0.0) + frame.entry.seconds
     return ExplainOutput(
         graphs=list(region.graph_modules),
         graph_count=len(region.graph_modules),
@@ -126,6 +132,7 @@ def report(region: Region) -> ExplainOutput:
         break_reasons=list(region.breaks),
         op_count=sum(map(len, operations)),
         ops_per_graph=operations,
-        out_guards=[guard for _, entry in entries for guard in entry.guards],
+        out_guards=[guard for frame in frames for guard in frame.entry.guards],
+        frames=frames,
         compile_times=times,
     )

@@ -224,7 +224,7 @@ class OutputGraph:
         """The tracker of what a node gives. A tensor that came back unchanged keeps its tracker."""
         if isinstance(value, TensorBase) and not value.is_fake:
             value = fake_like(value)  # torch.tensor([1, 2]): its numbers belong to the call, not to the trace
-        node.meta["stack"] = self.tracer.user_line()
+        node.meta.update(stack=self.tracer.user_line(), instruction=self.frames[0].current)
         node.meta["val"] = value
         if isinstance(value, TensorBase):
             return self._tensor(node, value)
@@ -250,7 +250,7 @@ class OutputGraph:
         if not isinstance(value, TensorBase):
             return self.from_python(value)
         item = self.graph.create_node("call_function", operator.getitem, (node, position), {})
-        item.meta.update(val=value, stack=node.meta["stack"])
+        item.meta.update(node.meta, val=value)
         return self._tensor(item, value)
 
     def switch_grad_mode(self, enabled: bool) -> None:
