@@ -13,7 +13,13 @@ from minitorch_compile.dynamo.control import (
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
-from minitorch_compile.dynamo.variables import builtin_functions, builtin_iteration, builtin_numbers, library_functions
+from minitorch_compile.dynamo.variables import (
+    builtin_functions,
+    builtin_iteration,
+    builtin_numbers,
+    library_functions,
+    library_inquiries,
+)
 
 __all__ = [
     "BackendCompilerFailed",

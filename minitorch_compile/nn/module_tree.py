@@ -165,14 +165,14 @@ class ModuleTree:
     def _named_members(
         self, members: Callable[[Any], Any], prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
+        seen: set[Any] = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
             for name, value in members(module):
-                if value is None or id(value) in seen:
+                if value is None or value in seen:
                     continue
                 if remove_duplicate:
-                    seen.add(id(value))
+                    seen.add(value)
                 yield (f"{path}.{name}" if path else name), value
 
     def named_parameters(
@@ -189,10 +189,10 @@ class ModuleTree:
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """The child modules with their names."""
-        seen: set[int] = set()
+        seen: set[Any] = set()
         for name, module in self._modules.items():
-            if module is not None and id(module) not in seen:
-                seen.add(id(module))
+            if module is not None and module not in seen:
+                seen.add(module)
                 yield name, module
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:

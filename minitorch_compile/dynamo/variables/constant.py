@@ -23,6 +23,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.memory_format import layout, memory_format
+from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 # Types whose values are immutable, and compare and hash by value.
 LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
-CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, memory_format, layout, CodeType, range)
+CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, memory_format, layout, finfo, iinfo, CodeType, range)
 
 
 def has_literal(value: object) -> bool:

@@ -20,12 +20,10 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor import (
     as_tensor,
     enable_grad,
-    get_default_dtype,
     grad_mode,
     inference_mode,
     is_grad_enabled,
     no_grad,
-    promote_types,
     set_grad_enabled,
     tensor,
 )
@@ -98,13 +96,3 @@ def _tensor(
         raise Unsupported("unsupported-tensor-access", "torch.tensor() of a tensor copies its data; use .clone().")
     options = {} if dtype is None else {"dtype": dtype}
     return tracer.output.call("call_function", tensor, [data], options)
-
-
-@handles(get_default_dtype)
-def _get_default_dtype(tracer: Tracer) -> Value:
-    return ConstantVariable(get_default_dtype())
-
-
-@handles(promote_types)
-def _promote_types(tracer: Tracer, a: Value, b: Value) -> Value:
-    return ConstantVariable(tracer.compute(promote_types, tracer.constant(a), tracer.constant(b)))

@@ -50,7 +50,9 @@ SHAPE_METHODS = _words(
 )
 
 # Methods that compute a tensor, besides those that are operations of the table.
-CONVERSIONS = _words("float double half bfloat16 long int short char byte bool cpu contiguous type_as to clone detach")
+CONVERSIONS = _words(
+    "float double half bfloat16 long int short char byte bool cpu contiguous type type_as to clone detach"
+)
 OPERATORS = _words(
     "add sub mul truediv floordiv mod pow matmul and or xor radd rsub rmul rtruediv eq ne lt le gt ge neg invert abs"
 )
