@@ -17,6 +17,7 @@ x.sizes == (4, 4)  (expected (4, 4), now (8, 4))
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,10 +31,18 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError)
 
 
+class About(enum.Enum):
+    """What a guard's answer depends on."""
+
+    OBJECT = "which object it is, its class, its value if that can't change, and the properties of a tensor"
+    ITEMS = "which items are in the dict or the tuple"
+    ANYTHING = "more than that, such as the items of a list, or values of other paths"
+
+
 @dataclass(frozen=True)
 class Guard:
     """`check` is the text of the condition, {0} standing for the source and {1} for `other`, a second source if there
-    is one."""
+    is one. `cls` is the class that it demands, if that is what it is about; `about` says what can make it fail."""
 
     source: Source
     kind: str
@@ -41,6 +50,8 @@ class Guard:
     expected: str = ""
     other: Source | None = None
     actual: str = "{0}"
+    cls: type | None = None
+    about: About = About.ANYTHING
 
     @property
     def code(self) -> str:
@@ -87,29 +98,42 @@ class GuardSet:
 def type_is(source: Source, cls: type, names: Namespace) -> Guard:
     """The object's class, exactly."""
     name = names.install(cls, cls.__name__)
-    return Guard(source, "TYPE_MATCH", f"type({{0}}) is {name}", cls.__name__, actual="type({0})")
+    return Guard(
+        source, "TYPE_MATCH", f"type({{0}}) is {name}", cls.__name__, actual="type({0})", cls=cls, about=About.OBJECT
+    )
 
 
 def identity(source: Source, value: object, names: Namespace, hint: str) -> Guard:
     """The very same object: functions, modules, classes, enum members, None."""
     if value is None or value is True or value is False or value is Ellipsis:
-        return Guard(source, "CONSTANT_MATCH", f"{{0}} is {value!r}", repr(value))
-    return Guard(source, "ID_MATCH", f"{{0}} is {names.install(value, hint)}", f"the same {hint}")
+        return _constant(source, f"{{0}} is {value!r}", repr(value))
+    check = f"{{0}} is {names.install(value, hint)}"
+    return Guard(source, "ID_MATCH", check, f"the same {hint}", about=About.OBJECT)
+
+
+def _constant(source: Source, check: str, expected: str) -> Guard:
+    """Of a value that can't change."""
+    return Guard(source, "CONSTANT_MATCH", check, expected, about=About.OBJECT)
 
 
 def equals(source: Source, value: Any, names: Namespace) -> list[Guard]:
     """The type and the value of a number or string. 0.0 and -0.0 are told apart, NaN matches NaN."""
-    guards = [type_is(source, type(value), names)]
+    return [type_is(source, type(value), names), _same_value(source, value, names)]
+
+
+def _same_value(source: Source, value: Any, names: Namespace) -> Guard:
     if isinstance(value, float) and math.isnan(value):
-        return [*guards, Guard(source, "CONSTANT_MATCH", "{0} != {0}", "nan")]
+        return _constant(source, "{0} != {0}", "nan")
     if isinstance(value, complex) or (isinstance(value, float) and (value == 0 or math.isinf(value))):
-        return [*guards, Guard(source, "CONSTANT_MATCH", f"repr({{0}}) == {repr(value)!r}", repr(value))]
+        return _constant(source, f"repr({{0}}) == {repr(value)!r}", repr(value))
     if isinstance(value, int) and value.bit_length() > 4096:
-        return [
-            *guards,
-            Guard(source, "CONSTANT_MATCH", f"{{0}} == {names.install(value, 'big_int')}", "the same number"),
-        ]
-    return [*guards, Guard(source, "CONSTANT_MATCH", f"{{0}} == {_escaped(repr(value))}", _escaped(repr(value)))]
+        return _constant(source, f"{{0}} == {names.install(value, 'big_int')}", "the same number")
+    return _constant(source, f"{{0}} == {_escaped(repr(value))}", _escaped(repr(value)))
+
+
+def same_range(source: Source, value: range, names: Namespace) -> list[Guard]:
+    """The numbers that a range stands for: range(0, 3, 2) equals range(0, 4, 2)."""
+    return [type_is(source, range, names), _constant(source, f"{{0}} == {value!r}", repr(value))]
 
 
 def _escaped(text: str) -> str:
@@ -118,7 +142,7 @@ def _escaped(text: str) -> str:
 
 def length(source: Source, size: int) -> Guard:
     check = f"len({{0}}) == {size}" if size else "not {0}"
-    return Guard(source, "LENGTH", check, str(size), actual="len({0})")
+    return Guard(source, "LENGTH", check, str(size), actual="len({0})", about=About.ITEMS)
 
 
 def same_members(kind: str, source: Source, members: list[Any], names: Namespace) -> Guard:
@@ -127,27 +151,29 @@ def same_members(kind: str, source: Source, members: list[Any], names: Namespace
         return attribute_names(kind, source, members)
     typed = ", ".join(f"({names.install(type(m), type(m).__name__)}, {m!r})" for m in members)
     check = f"[(type(m), m) for m in {{0}}] == [{_escaped(typed)}]"
-    return Guard(source, kind, check, _escaped(repr(members)), actual="list({0})")
+    return Guard(source, kind, check, _escaped(repr(members)), actual="list({0})", about=About.ITEMS)
 
 
 def attribute_names(kind: str, source: Source, members: list[str]) -> Guard:
     """The same where all are text."""
-    return Guard(source, kind, f"list({{0}}) == {_escaped(repr(members))}", _escaped(repr(members)), actual="list({0})")
+    shown = _escaped(repr(members))
+    return Guard(source, kind, f"list({{0}}) == {shown}", shown, actual="list({0})", about=About.ITEMS)
 
 
 def dict_contains(source: Source, key: str, present: bool) -> Guard:
     relation = "in" if present else "not in"
-    return Guard(source, "DICT_CONTAINS", f"{_escaped(key)} {relation} {{0}}", relation, actual="list({0})")
+    check = f"{_escaped(key)} {relation} {{0}}"
+    return Guard(source, "DICT_CONTAINS", check, relation, actual="list({0})", about=About.ITEMS)
 
 
 def same_object(source: Source, other: Source) -> Guard:
     """Two paths lead to one object, as when the function was traced."""
-    return Guard(source, "DUPLICATE_INPUT", "{0} is {1}", "the same object", other)
+    return Guard(source, "DUPLICATE_INPUT", "{0} is {1}", "the same object", other, about=About.OBJECT)
 
 
 def different_object(source: Source, other: Source) -> Guard:
     """Two paths lead to two objects: needed where one of them is written to, or `is` compared them."""
-    return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other)
+    return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other, about=About.OBJECT)
 
 
 def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]:
@@ -167,9 +193,13 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]
             ("{0}.grad_fn is None" if x.grad_fn is None else "{0}.grad_fn is not None", "is_leaf", str(x.is_leaf))
         )
     return [
-        Guard(source, "TENSOR_MATCH", check, expected, actual=f"{{0}}.{field}" if field else "type({0})")
+        Guard(source, "TENSOR_MATCH", check, expected, actual=_property_text(field), about=About.OBJECT)
         for check, field, expected in checks
     ]
+
+
+def _property_text(field: str) -> str:
+    return f"{{0}}.{field}" if field else "type({0})"
 
 
 def _is_parameter(x: TensorBase) -> bool:

@@ -137,10 +137,7 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
         if by_value:
             output.guards.add(*guards.equals(source, value, output.names))
         elif isinstance(value, range):
-            output.guards.add(
-                guards.type_is(source, range, output.names),
-                guards.Guard(source, "CONSTANT_MATCH", f"{{0}} == {value!r}", repr(value)),
-            )
+            output.guards.add(*guards.same_range(source, value, output.names))
         else:
             _guard_identity(
                 output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value)

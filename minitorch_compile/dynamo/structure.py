@@ -1,0 +1,142 @@
+"""What lies below an object, such as the tree of modules in a model: guarded as a whole by a few words of memory.
+
+A model of a hundred parameters has a thousand guards, and between two calls nearly always nothing at all was assigned to
+it. So the guards are asked once; meanwhile the words of memory are noted that prove that no dict below the model has
+changed since. At the next calls these are compared, in a microsecond, and the guards need not be asked. If a word differs,
+something was assigned, perhaps something irrelevant: the guards are asked again.
+
+>>> class Layer: ...
+>>> model = Layer()
+>>> model.training, model.sizes = True, {"hidden": 64}
+>>> plan = StructurePlan()
+>>> attributes = plan.add(0, ATTRIBUTES)
+>>> hidden = plan.add(plan.add(attributes, "sizes"), "hidden")
+>>> structure = Structure(plan.steps, kept=[hidden])
+>>> for _ in range(3):                                       # guards pass: the second time, the words are noted
+...     seen = structure.recall(model)
+...     if seen is None:
+...         observed = structure.observe(model)
+...         structure.confirm(model, observed)
+>>> seen in (None, (64,))                                    # None where dicts do not tell (see `dict_versions.py`)
+True
+>>> vars(model)["training"] = False
+>>> print(structure.recall(model))
+None
+
+Nothing here keeps the model alive. PyTorch has the same idea since 2.8 (`use_recursive_dict_tags_for_guards`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from minitorch_compile.dynamo.dict_versions import WordOf, word_of_dict, word_of_type, words_of_instance
+from minitorch_compile.dynamo.memory_words import Word, comparison
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+ATTRIBUTES = None  # the key that stands for an object's `__dict__`
+MOST_ROOTS = 256  # one entry may serve all layers of a model
+LONGEST_WAIT = 64
+
+Recalled = Callable[[object], "tuple[Any, ...] | None"]
+
+
+class Step(NamedTuple):
+    """One value below the root: the item `key` of the value at position `base`, or its `__dict__`. The root is at 0."""
+
+    base: int
+    key: str | int | None
+
+
+class StructurePlan:
+    """Collects the steps, each base before what is read from it."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def add(self, base: int, key: str | int | None) -> int:
+        """The position of the new value."""
+        self.steps.append(Step(base, key))
+        return len(self.steps)
+
+
+class Structure:
+    """What one entry knows of the objects that it was called with. `kept`: the positions of the values that
+    `recall` gives."""
+
+    def __init__(self, steps: Sequence[Step], kept: Sequence[int] = ()) -> None:
+        self.steps = tuple(steps)
+        self.kept = tuple(kept)
+        self._comparisons: dict[int, Recalled] = {}  # by the id of the root; the first thing compared is its class
+        self._passes, self._wait = 0, 1
+
+    def __repr__(self) -> str:
+        return f"<structure of {len(self.steps)} values>"
+
+    def recall(self, root: object) -> tuple[Any, ...] | None:
+        """The kept values if nothing below the root changed since its guards passed; None if that is not known."""
+        known = self._comparisons.get(id(root))
+        return None if known is None else known(root)
+
+    def observe(self, root: object) -> Recalled | None:
+        """Called before the guards are asked: how to see, later, that what they are about to see is unchanged.
+
+        Noting the words takes longer than asking the guards. So this waits until they passed once, and then ever longer,
+        for objects that are changed between any two calls.
+        """
+        if self._passes < self._wait:
+            return None
+        self._passes, self._wait = 0, min(2 * self._wait, LONGEST_WAIT)
+        word = word_of_dict()
+        noted = None if word is None else self._note(root, word)
+        if noted is None:
+            return None
+        words, values = noted
+        return comparison(dict.fromkeys(words), [values[position] for position in self.kept], root)
+
+    def confirm(self, root: object, observed: Recalled | None) -> None:
+        """Called when the guards have passed, with what `observe` gave."""
+        self._passes += 1
+        if observed is not None:
+            if len(self._comparisons) >= MOST_ROOTS:
+                self._comparisons.clear()
+            self._comparisons[id(root)] = observed
+
+    def _note(self, root: object, word: WordOf) -> tuple[list[Word], list[Any]] | None:
+        """All words, top down, so that each is read from an object that the ones before it prove to be there; and all
+        values. None if there is an object that words can't speak for."""
+        words, values = [word_of_type(root)], [root]
+        for base, key in self.steps:
+            owner = values[base]
+            if key is ATTRIBUTES:
+                value = vars(owner)
+                found = words_of_instance(owner, value, word) if type(value) is dict else None
+                if found is None:
+                    return None
+                words += found
+            else:
+                value = _item(owner, key)
+                found = _words_of(value, word)
+                if found is None:
+                    return None
+                words += found
+            values.append(value)
+        return words, values
+
+
+def _item(owner: Any, key: Any) -> Any:
+    """The item of an exact dict or of a tuple: reading runs no code of the user's. What isn't there, the guards say."""
+    if type(owner) is dict:
+        return owner.get(key)
+    return tuple.__getitem__(owner, key)
+
+
+def _words_of(value: Any, word: WordOf) -> list[Word] | None:
+    """The words that fix a value as far as guards look at it: a class that can be assigned, a tensor's properties, a
+    dict's items."""
+    if type(value) is dict:
+        return [word(value)]
+    if issubclass(type(value), TensorBase):
+        return words_of_instance(value, vars(value), word)
+    return [word_of_type(value)]
