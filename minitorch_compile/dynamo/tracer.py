@@ -71,7 +71,7 @@ class Tracer(BytecodeInterpreter):
         except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
             self.raise_real(error)
 
-    def checked_call(self, rule: Callable[..., Value], *args: Any, **kwargs: Any) -> Value:
+    def checked_call(self, rule: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Value:
         """Calls a rule of the tracer; arguments that it does not take break the graph."""
         try:
             inspect.signature(rule).bind(*args, **kwargs)

@@ -38,11 +38,18 @@ NONE = ConstantVariable(None)
 
 @handles(getattr)
 def _getattr(tracer: Tracer, obj: Value, name: Value, default: Value | None = None) -> Value:
-    text = tracer.constant(name)
+    text = _attribute_name(tracer, name)
     if default is None:
         return tracer.load_attr(obj, text)
     found = _attribute_or_none(tracer, obj, text)
     return default if found is None else found
+
+
+def _attribute_name(tracer: Tracer, name: Value) -> str:
+    text = tracer.constant(name)
+    if not isinstance(text, str):
+        tracer.raise_error(TypeError, f"attribute name must be string, not '{type(text).__name__}'")
+    return text
 
 
 def _attribute_or_none(tracer: Tracer, obj: Value, name: str) -> Value | None:
@@ -56,18 +63,18 @@ def _attribute_or_none(tracer: Tracer, obj: Value, name: str) -> Value | None:
 
 @handles(hasattr)
 def _hasattr(tracer: Tracer, obj: Value, name: Value) -> Value:
-    return ConstantVariable(_attribute_or_none(tracer, obj, tracer.constant(name)) is not None)
+    return ConstantVariable(_attribute_or_none(tracer, obj, _attribute_name(tracer, name)) is not None)
 
 
 @handles(setattr)
 def _setattr(tracer: Tracer, obj: Value, name: Value, value: Value) -> Value:
-    tracer.store_attr(obj, tracer.constant(name), value)
+    tracer.store_attr(obj, _attribute_name(tracer, name), value)
     return NONE
 
 
 @handles(delattr)
 def _delattr(tracer: Tracer, obj: Value, name: Value) -> Value:
-    tracer.delete_attr(obj, tracer.constant(name))
+    tracer.delete_attr(obj, _attribute_name(tracer, name))
     return NONE
 
 
@@ -165,8 +172,16 @@ def _descriptor(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
 
 
 @handles(str)
-def _str(tracer: Tracer, *value: Value) -> Value:
-    return tracer.convert_value(value[0], "str") if value else ConstantVariable("")
+def _str(
+    tracer: Tracer,
+    object: Value = ConstantVariable(""),
+    encoding: Value | None = None,
+    errors: Value | None = None,
+) -> Value:
+    decoding = {name: tracer.constant(v) for name, v in (("encoding", encoding), ("errors", errors)) if v is not None}
+    if decoding:
+        return ConstantVariable(tracer.compute(str, tracer.constant(object), **decoding))
+    return tracer.convert_value(object, "str")
 
 
 @handles(repr)
@@ -181,6 +196,8 @@ def _ascii(tracer: Tracer, value: Value) -> Value:
 
 @handles(format)
 def _format(tracer: Tracer, value: Value, spec: Value = ConstantVariable("")) -> Value:
+    if not isinstance(tracer.constant(spec), str):
+        tracer.raise_error(TypeError, f"format() argument 2 must be str, not {spec.realize().python_type().__name__}")
     return tracer.format_value(value, spec)
 
 

@@ -40,15 +40,15 @@ NONE = ConstantVariable(None)
 
 
 @handles(list)
-def _list(tracer: Tracer, *iterable: Value) -> Value:
-    return tracer.build("list", tracer.unpack_all(iterable[0]) if iterable else [])
+def _list(tracer: Tracer, iterable: Value | None = None, /) -> Value:
+    return tracer.build("list", tracer.unpack_all(iterable) if iterable else [])
 
 
 @handles(tuple)
-def _tuple(tracer: Tracer, *iterable: Value) -> Value:
-    if iterable and type(iterable[0].realize()).__name__ == "TupleVariable":
-        return iterable[0]  # tuple(t) is t
-    return tracer.build("tuple", tracer.unpack_all(iterable[0]) if iterable else [])
+def _tuple(tracer: Tracer, iterable: Value | None = None, /) -> Value:
+    if iterable and type(iterable.realize()).__name__ == "TupleVariable":
+        return iterable  # tuple(t) is t
+    return tracer.build("tuple", tracer.unpack_all(iterable) if iterable else [])
 
 
 @handles(Size)
@@ -57,43 +57,42 @@ def _size(tracer: Tracer, iterable: Value) -> Value:
 
 
 @handles(set)
-def _set(tracer: Tracer, *iterable: Value) -> Value:
-    return SetVariable.copy_of(tracer, iterable[0]) if iterable else SetVariable()
+def _set(tracer: Tracer, iterable: Value | None = None, /) -> Value:
+    return SetVariable.copy_of(tracer, iterable) if iterable else SetVariable()
 
 
 @handles(frozenset)
-def _frozenset(tracer: Tracer, *iterable: Value) -> Value:
-    return SetVariable.copy_of(tracer, iterable[0], frozenset) if iterable else SetVariable(frozenset)
+def _frozenset(tracer: Tracer, iterable: Value | None = None, /) -> Value:
+    return SetVariable.copy_of(tracer, iterable, frozenset) if iterable else SetVariable(frozenset)
 
 
 @handles(dict)
-def _dict(tracer: Tracer, *mapping: Value, **kwargs: Value) -> Value:
+def _dict(tracer: Tracer, mapping: Value | None = None, /, **kwargs: Value) -> Value:
     return _filled(tracer, DictVariable(), mapping, kwargs)
 
 
 @handles(collections.OrderedDict)
-def _ordered_dict(tracer: Tracer, *mapping: Value, **kwargs: Value) -> Value:
+def _ordered_dict(tracer: Tracer, mapping: Value | None = None, /, **kwargs: Value) -> Value:
     return _filled(tracer, DictVariable(collections.OrderedDict), mapping, kwargs)
 
 
 @handles(collections.defaultdict)
-def _default_dict(tracer: Tracer, factory: Value = NONE, *mapping: Value, **kwargs: Value) -> Value:
+def _default_dict(tracer: Tracer, factory: Value = NONE, mapping: Value | None = None, /, **kwargs: Value) -> Value:
     made = DictVariable(collections.defaultdict)
     made.default_factory = factory
     return _filled(tracer, made, mapping, kwargs)
 
 
-def _filled(tracer: Tracer, made: DictVariable, mapping: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    for source in mapping:
-        made.method_update(tracer, source)
+def _filled(tracer: Tracer, made: DictVariable, mapping: Value | None, kwargs: dict[str, Value]) -> Value:
+    if mapping is not None:
+        made.method_update(tracer, mapping)
     made.method_update(tracer, None, **kwargs)
     return made
 
 
 @handles(slice)
-def _slice(tracer: Tracer, *parts: Value) -> Value:
-    start, stop, step = [NONE, *parts, NONE] if len(parts) == 1 else [*parts, NONE][:3]
-    return SliceVariable(start, stop, step)
+def _slice(tracer: Tracer, first: Value, second: Value | None = None, step: Value = NONE, /) -> Value:
+    return SliceVariable(NONE, first, step) if second is None else SliceVariable(first, second, step)
 
 
 @handles(range)

@@ -61,8 +61,8 @@ for _function in (*OF_CONSTANTS, *OF_MATH):
 
 
 @handles(bool)
-def _bool(tracer: Tracer, *value: Value) -> Value:
-    tracked = value[0].realize() if value else ConstantVariable(False)
+def _bool(tracer: Tracer, value: Value = ConstantVariable(False), /) -> Value:
+    tracked = value.realize()
     if isinstance(tracked, TensorVariable):
         raise Unsupported(
             "data-dependent-value", "bool() of a tensor needs its data, which does not exist while tracing."

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import abc
 import enum
+import operator
 from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -212,8 +213,8 @@ class ClassVariable(VariableTracker):
         return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if name == "__getitem__" and isinstance(self.cls, enum.EnumMeta):
-            return tracer.output.from_python(tracer.compute(self.cls.__getitem__, tracer.constant(args[0])))
+        if name == "__getitem__" and (isinstance(self.cls, enum.EnumMeta) or self.cls.__module__ == "builtins"):
+            return tracer.output.from_python(tracer.compute(operator.getitem, self.cls, tracer.constant(args[0])))
         if name == "fromkeys" and issubclass(self.cls, dict):
             value = args[1] if len(args) > 1 else tracer.output.from_python(None)
             keys = tracer.unpack_all(args[0])

@@ -239,7 +239,7 @@ class DictVariable(VariableTracker):
             return super().call_method(tracer, name, args, kwargs)
         return tracer.checked_call(method, tracer, *args, **kwargs)
 
-    def method_init(self, tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
+    def method_init(self, tracer: Tracer, /, *args: Value, **kwargs: Value) -> Value:
         """dict.__init__; a defaultdict's factory comes first."""
         rest = list(args)
         if self.cls is collections.defaultdict and rest:
@@ -289,7 +289,7 @@ class DictVariable(VariableTracker):
             self.store(tracer, key, value)
         return value
 
-    def method_update(self, tracer: Tracer, other: Value | None = None, **kwargs: Value) -> Value:
+    def method_update(self, tracer: Tracer, other: Value | None = None, /, **kwargs: Value) -> Value:
         for key, value in tracer.mapping_items(other) if other is not None else []:
             self.store(tracer, key, value)
         for name, value in kwargs.items():
