@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.fake_mode import FakeMode
 from minitorch_compile.dynamo.guards import GuardSet
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.side_effects import SideEffects
-from minitorch_compile.dynamo.source import AttrSource, ConstantSource, Source
+from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builder import build, from_python
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -38,6 +38,7 @@ from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.tensor import FakeDataError, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -80,6 +81,8 @@ class OutputGraph:
         state = ConstantSource(self.names.install(grad_mode.state, "grad_mode"))
         enabled = AttrSource(state, "enabled")
         self.guards.add(guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode"))
+        number = ItemSource(ConstantSource(self.names.install(default_dtype, "default_dtype")), 0)
+        self.guards.add(guards.identity(number, default_dtype[0], self.names, "default dtype"))
         levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
         self.guards.add(
             guards.Guard(AttrSource(levels, "modes"), "DISPATCH_STATE", "not {0}", "no mode"),

@@ -19,6 +19,8 @@ from collections.abc import Iterable
 import ml_dtypes
 import numpy as np
 
+from minitorch_compile.symbolic import WHOLE, SymInt
+
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 
 
@@ -87,19 +89,19 @@ FROM_NAME = {d.name: d for d in FROM_NUMPY.values()} | {
 FROM_PYTHON = {bool: bool_, int: int64}  # a number that is a float becomes the default dtype
 FROM_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}  # but dtype=float means float64
 
-_default = [float32]
+in_use = [float32]  # the default dtype; a list, which compiled code looks into at each call
 
 
 def get_default_dtype() -> dtype:
     """The dtype of new floating-point tensors: float32 unless set_default_dtype changed it."""
-    return _default[0]
+    return in_use[0]
 
 
 def set_default_dtype(d: dtype) -> None:
     """Changes the dtype of new floating-point tensors. TypeError unless `d` is a floating-point dtype."""
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError(f"set_default_dtype: d must be a floating-point dtype, got {d!r}")
-    _default[0] = d
+    in_use[0] = d
 
 
 def as_dtype(value: object) -> dtype:
@@ -111,7 +113,7 @@ def as_dtype(value: object) -> dtype:
     raise TypeError(f"dtype: expected a dtype such as torch.float32, got {value!r}")
 
 
-def dtype_of_scalar(value: bool | int | float | complex | np.generic) -> dtype:
+def dtype_of_scalar(value: bool | int | float | complex | np.generic | SymInt) -> dtype:
     """The dtype that a Python number has when it stands alone."""
     known = FROM_PYTHON.get(type(value))
     if known is not None:
@@ -119,8 +121,8 @@ def dtype_of_scalar(value: bool | int | float | complex | np.generic) -> dtype:
     if isinstance(value, np.bool_):
         return bool_
     if isinstance(value, (complex, np.complexfloating)):
-        return _default[0].to_complex()
-    return int64 if isinstance(value, (int, np.integer)) else _default[0]
+        return in_use[0].to_complex()
+    return int64 if isinstance(value, (*WHOLE, np.integer)) else in_use[0]
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:

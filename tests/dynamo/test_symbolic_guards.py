@@ -273,3 +273,13 @@ def test_inside_a_trace_the_plain_function_runs():
     with FakeMode().active():
         assert compiled(fake_like(matrix())).is_fake
     assert counter.frame_count == 0
+
+
+def test_the_default_dtype_is_guarded():
+    compiled = torch.compile(lambda x: x + torch.ones(2), backend="aot_eager")
+    assert compiled(torch.ones(2)).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert compiled(torch.ones(2)).dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -1,7 +1,7 @@
 """Rules for functions of this package that ask about tensors and dtypes; they leave nothing in the graph.
 
 >>> from minitorch_compile.dynamo.testing import captured
->>> from minitorch_compile.tensor import finfo, numel, ones
+>>> from minitorch_compile import finfo, numel, ones
 >>> print(captured(lambda x: x.clamp(min=finfo(x.dtype).eps) * numel(x), ones(2)))
 x -> (x.clamp(min=1.1920928955078125e-07) * 2,)
 """
