@@ -1,8 +1,9 @@
 """Which words of memory say that an object's attributes, or a dict's items, are what they were.
 
-CPython 3.11 and 3.12 number every change of every dict: a dict's *version* is a word in it, unique in the process. Later
-versions tell those who asked about each change of a dict (PEP 699, `PyDict_Watch`); the words are then one counter of
-such events. Either way one word stands for all keys, their order and their values; PyTorch calls this dict tags.
+CPython 3.11 and 3.12 number every change of every dict: a dict's *version* is a word in it, unique in the process.
+Later versions tell those who asked about each change of a dict (PEP 699, `PyDict_Watch`); the words are then one
+counter of such events. Either way one word stands for all keys, their order and their values; PyTorch calls this dict
+tags.
 
 >>> attributes = {"training": True}
 >>> word = word_of_dict()
@@ -65,7 +66,9 @@ def _events() -> WordOf | None:
 
 def words_of_instance(instance: object, attributes: dict[str, Any], word: WordOf) -> list[Word] | None:
     """The words that fix an object's class, and its attributes; None if its dict can't be found."""
-    pointer = next((Word(at, id(attributes)) for at in _dict_pointers(instance) if Word.at(at).value == id(attributes)), None)
+    pointer = next(
+        (Word(at, id(attributes)) for at in _dict_pointers(instance) if Word.at(at).value == id(attributes)), None
+    )
     return None if pointer is None else [word_of_type(instance), pointer, word(attributes)]
 
 

@@ -26,19 +26,30 @@ from collections.abc import Iterable
 from minitorch_compile.dynamo.guards import Guard, GuardSet
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.source import CellSource, ConstantSource, LocalSource, Source
+from minitorch_compile.dynamo.structure import Structure
+from minitorch_compile.dynamo.structure_code import GuardedStructure, remembering, structures_in
 
 
 class SourceReader:
     """Assigns sources to local variables, bases first, each once; collects the lines that do it."""
 
-    def __init__(self, names: Namespace) -> None:
+    def __init__(self, names: Namespace, known: dict[Source, str] | None = None) -> None:
         self.names = names
-        self.lines: list[str] = []
-        self._variables: dict[Source, str] = {}
+        self._parts: list[list[str] | StructureReader] = [[]]
+        self._variables: dict[Source, str] = dict(known or {})
+        self._structures: dict[Source, StructureReader] = {}  # what is read in there
         self._checks: list[str] = []
+
+    @property
+    def lines(self) -> list[str]:
+        """What was written so far, checks included once they are flushed."""
+        return [line for part in self._parts for line in (part if isinstance(part, list) else part.lines)]
 
     def variable(self, source: Source) -> str:
         """The local variable that holds what the source reads."""
+        structure = self._structures.get(source)
+        if structure is not None:
+            return structure.keep(source)
         known = self._variables.get(source)
         if known is None:
             known = self._variables[source] = self._read(source)
@@ -50,8 +61,20 @@ class SourceReader:
             return text
         self.flush()
         name = self.names.fresh("t")
-        self.lines.append(f"{name} = {text}")
+        self._write([f"{name} = {text}"])
         return name
+
+    def _write(self, lines: list[str]) -> None:
+        last = self._parts[-1]
+        if isinstance(last, list):
+            last += lines
+        else:
+            self._parts.append(lines)
+
+    def readable(self, source: Source) -> None:
+        """Makes sure that the source is read somewhere, since reading it may fail."""
+        if source not in self._structures:
+            self.variable(source)
 
     def check(self, guard: Guard) -> None:
         """Adds one condition; it is written out before the next read."""
@@ -59,11 +82,49 @@ class SourceReader:
         other = self.variable(guard.other) if guard.other else ""
         self._checks.append(guard.check.format(subject, other))
 
+    def structure(self, guarded: GuardedStructure) -> None:
+        """Adds all that is guarded below an object, to be asked when it has changed."""
+        root = self.variable(guarded.root)
+        self.flush()
+        part = StructureReader(guarded, root, self.names)
+        self._parts.append(part)
+        self._structures.update(dict.fromkeys(part.sources, part))
+
     def flush(self) -> None:
         """Writes the conditions collected so far as one `if`."""
         if self._checks:
-            self.lines += [*_condition(self._checks), "    return MISS"]
+            self._write([*_condition(self._checks), "    return MISS"])
             self._checks = []
+
+
+class StructureReader:
+    """The lines for one structure; which values are needed behind them is known when all else has been written."""
+
+    def __init__(self, guarded: GuardedStructure, root: str, names: Namespace) -> None:
+        self._positions = guarded.positions
+        self._root = root
+        self._structure = Structure(guarded.plan.steps)
+        self._name = names.install(self._structure, "structure")
+        self._seen = names.fresh("seen")
+        self._kept: dict[Source, str] = {}
+        self._reader = SourceReader(names, {guarded.root: root})
+        for guard in guarded.guards:
+            self._reader.check(guard)
+        self._reader.flush()
+        self.sources = [source for source in guarded.positions if source != guarded.root]
+        for source in self.sources:
+            self._reader.variable(source)
+
+    def keep(self, source: Source) -> str:
+        """The variable, also when the guards are not asked."""
+        if source not in self._kept:
+            self._kept[source] = self._reader.variable(source)
+            self._structure.kept = tuple(self._positions[kept] for kept in self._kept)
+        return self._kept[source]
+
+    @property
+    def lines(self) -> list[str]:
+        return remembering(self._name, self._root, self._seen, self._reader.lines, list(self._kept.values()))
 
 
 def _condition(checks: list[str]) -> list[str]:
@@ -76,11 +137,20 @@ def _condition(checks: list[str]) -> list[str]:
 
 def write_checks(guards: GuardSet, reader: SourceReader) -> None:
     """All guards, and all paths that must be readable, as lines of the reader."""
-    for guard in in_checking_order(guards):
-        reader.check(guard)
+    ordered = in_checking_order(guards)
+    structures = structures_in(ordered)
+    inside = {id(guard): structure for structure in structures for guard in structure.guards}
+    for source in guards.reads:
+        any(structure.covers(source) for structure in structures)
+    for guard in ordered:
+        structure = inside.get(id(guard))
+        if structure is None:
+            reader.check(guard)
+        elif guard is structure.guards[0]:
+            reader.structure(structure)
     reader.flush()
     for source in guards.reads:
-        reader.variable(source)
+        reader.readable(source)
 
 
 def in_checking_order(guards: Iterable[Guard]) -> list[Guard]:

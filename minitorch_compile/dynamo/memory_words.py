@@ -16,8 +16,8 @@ The words are read in order, and reading stops at the first that differs. So a w
 the ones before it prove that the object still exists. The values are not kept alive; what keeps them alive must be
 proven by the words, too.
 
-The loop is a builtin function made of LLVM instructions, called without any conversion in 40 ns; 1,000 words take 1 to 2
-microseconds.
+The loop is a builtin function made of LLVM instructions, called without any conversion in 40 ns; 1,000 words take one
+or two microseconds.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What lies below an object, such as the tree of modules in a model: guarded as a whole by a few words of memory.
 
-A model of a hundred parameters has a thousand guards, and between two calls nearly always nothing at all was assigned to
-it. So the guards are asked once; meanwhile the words of memory are noted that prove that no dict below the model has
-changed since. At the next calls these are compared, in a microsecond, and the guards need not be asked. If a word differs,
-something was assigned, perhaps something irrelevant: the guards are asked again.
+A model of a hundred parameters has a thousand guards, and between two calls nearly always nothing at all was assigned
+to it. So the guards are asked once; meanwhile the words of memory are noted that prove that no dict below the model has
+changed since. At the next calls these are compared, in a microsecond, and the guards need not be asked. If a word
+differs, something was assigned, perhaps something irrelevant: the guards are asked again.
 
 >>> class Layer: ...
 >>> model = Layer()
@@ -82,8 +82,8 @@ class Structure:
     def observe(self, root: object) -> Recalled | None:
         """Called before the guards are asked: how to see, later, that what they are about to see is unchanged.
 
-        Noting the words takes longer than asking the guards. So this waits until they passed once, and then ever longer,
-        for objects that are changed between any two calls.
+        Noting the words takes longer than asking the guards. So this waits until they passed once, and then ever
+        longer, for objects that are changed between any two calls.
         """
         if self._passes < self._wait:
             return None
