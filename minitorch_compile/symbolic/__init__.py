@@ -14,9 +14,10 @@ from minitorch_compile.symbolic.expression import Expression, Symbol, symbol, te
 from minitorch_compile.symbolic.ranges import Range, range_of
 from minitorch_compile.symbolic.relation import Relation
 from minitorch_compile.symbolic.shape_env import FrozenShapeEnv, ShapeEnv
-from minitorch_compile.symbolic.sym_int import SymInt, is_symbolic, sym_max, sym_min
+from minitorch_compile.symbolic.sym_int import WHOLE, SymInt, is_symbolic, sym_max, sym_min, whole
 
 __all__ = [
+    "WHOLE",
     "Expression",
     "FrozenShapeEnv",
     "Range",
@@ -30,4 +31,5 @@ __all__ = [
     "sym_min",
     "symbol",
     "text_of",
+    "whole",
 ]

@@ -79,12 +79,17 @@ class Expression:
         return coefficient if not rest and not monomial else None
 
     @property
-    def only_symbol(self) -> Symbol | None:
-        """The symbol that this is and nothing else."""
-        if len(self.terms) == 1 and self.terms[0][1] == 1 and len(self.terms[0][0]) == 1:
+    def linear_symbol(self) -> Symbol | None:
+        """The symbol of which this is a multiple."""
+        if len(self.terms) == 1 and len(self.terms[0][0]) == 1:
             atom, power = self.terms[0][0][0]
             return atom if power == 1 and isinstance(atom, Symbol) else None
         return None
+
+    @property
+    def only_symbol(self) -> Symbol | None:
+        """The symbol that this is and nothing else."""
+        return self.linear_symbol if self.terms and self.terms[0][1] == 1 else None
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
@@ -249,14 +254,20 @@ def _divided(numerator: Expression, denominator: Expression) -> tuple[Expression
     while remaining.terms:
         monomial, coefficient = remaining.terms[0]
         shared = _quotient(monomial, leading)
-        whole = 0 if shared is None else coefficient // factor
+        whole = 0 if shared is None else _whole_times(coefficient, factor, constant=not monomial)
         step = Expression(((shared, whole),)) if shared is not None and whole else None
         if step is not None:
             quotient, remaining = quotient + step, remaining - step * denominator
-        if step is None or coefficient % factor:
+        if step is None or coefficient != whole * factor:
             left_over = Expression((remaining.terms[0],)) if remaining.terms else as_expression(0)
             rest, remaining = rest + left_over, remaining - left_over
     return quotient, rest
+
+
+def _whole_times(coefficient: int, factor: int, constant: bool) -> int:
+    """How often to take the divisor out: -a//4 stays as it is, but (a - 1)//4 is (a + 3)//4 - 1."""
+    quotient = abs(coefficient) // abs(factor)
+    return coefficient // factor if constant else quotient if coefficient * factor > 0 else -quotient
 
 
 def _without_common_factor(first: Expression, second: Expression) -> tuple[Expression, Expression]:

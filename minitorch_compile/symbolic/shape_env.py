@@ -171,13 +171,11 @@ class ShapeEnv:
     def _narrow(self, relation: Relation) -> bool:
         """c*a + k <= 0 is a bound of a: it is kept as the range."""
         difference = relation.difference
-        if len(difference.symbols) != 1:
-            return False
-        (symbol,) = difference.symbols
         constant = sum(c for m, c in difference.terms if not m)
-        factor = (difference - constant).substitute({symbol: as_expression(1)}).constant
-        if factor is None or difference != factor * as_expression(symbol) + constant:
+        symbol = (difference - constant).linear_symbol
+        if symbol is None:
             return False
+        factor = difference.terms[0][1]
         bound = Range(-math.inf, -constant // factor) if factor > 0 else Range(-(constant // factor), math.inf)
         self.ranges[symbol] = self.ranges[symbol].within(bound)
         self.narrowed[symbol] = relation.place

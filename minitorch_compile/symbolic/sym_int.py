@@ -20,7 +20,7 @@ Source: torch.SymInt.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -180,6 +180,7 @@ class SymInt:
 
 
 LARGEST_POWER = 8
+WHOLE = (int, SymInt)  # for isinstance: a size, known or not
 
 
 def is_whole(value: object) -> bool:
@@ -204,6 +205,11 @@ def is_symbolic(value: object) -> bool:
     return isinstance(value, SymInt) and value.expression.constant is None
 
 
+def whole(value: Any) -> Any:
+    """operator.index, which leaves an unknown size as it is. TypeError for what is no whole number."""
+    return value if isinstance(value, SymInt) else operator.index(value)
+
+
 def sym_max(first: Any, second: Any) -> Any:
     """max(first, second) as an expression, where not even the ranges say which."""
     return _greater(first, second, maximum)
@@ -223,8 +229,3 @@ def _greater(first: Any, second: Any, combine: Callable[[Expression, Expression]
     if lower >= 0 or upper <= 0:
         return first if (lower >= 0) == (combine is maximum) else second
     return sym_or_int(combine(left, right), env)
-
-
-def concrete(values: Iterable[Any]) -> tuple[int, ...]:
-    """The numbers themselves: unknown ones become constants."""
-    return tuple(map(int, values))

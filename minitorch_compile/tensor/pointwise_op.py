@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import complex_support
 from minitorch_compile.tensor.dtype import (
     BOOL,
@@ -37,7 +38,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 # Ops in which PyTorch takes a number as a constant of the formula, and not as a 0-d operand.
 CONSTANT_NUMBERS = frozenset(("clamp", "pow"))
-NUMBERS = (bool, int, float, complex, np.generic)
+NUMBERS = (bool, int, float, complex, np.generic, SymInt)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
 _ABSENT: Any = object()

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import index
 
+from minitorch_compile.symbolic import WHOLE, SymInt
+
 Ints = tuple[int, ...]
 
 
@@ -30,14 +32,23 @@ def numel(sizes: Iterable[int]) -> int:
     return count
 
 
-@lru_cache(maxsize=4096)
 def contiguous_strides(sizes: Ints) -> Ints:
     """Row-major strides. A size-0 dimension counts as 1, as in PyTorch."""
+    try:
+        return _known_strides(sizes)
+    except TypeError:  # what is asked of an unknown size must be asked again each time
+        return _row_major_strides(sizes)
+
+
+def _row_major_strides(sizes: Ints) -> Ints:
     strides, step = [], 1
     for size in reversed(sizes):
         strides.append(step)
         step *= max(size, 1)
     return tuple(reversed(strides))
+
+
+_known_strides = lru_cache(maxsize=4096)(_row_major_strides)
 
 
 def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
@@ -70,7 +81,7 @@ def wrap_dims(dim: int | Sequence[int] | None, ndim: int) -> Ints:
     """The dimensions that a reduction's `dim` names, sorted; None and an empty sequence mean all of them."""
     if dim is None:
         return tuple(range(ndim))
-    dims = (dim,) if isinstance(dim, int) else (index(dim),) if hasattr(dim, "__index__") else tuple(dim)
+    dims = (dim,) if isinstance(dim, WHOLE) else (index(dim),) if hasattr(dim, "__index__") else tuple(dim)
     if not dims:
         return tuple(range(ndim))
     wrapped = [wrap_dim(d, ndim) for d in dims]
@@ -123,6 +134,24 @@ def infer_sizes(sizes: Sequence[int], count: int) -> Ints:
     if (count % known if unknown else count != known) if known else count:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
     return tuple(count // known if size == -1 else size for size in sizes)
+
+
+def clipped_range(start: int | None, end: int | None, size: int) -> tuple[int, int]:
+    """What slice(start, end) means for a size: both ends counted from the front and clipped, as Python does.
+
+    >>> clipped_range(-2, None, 5), clipped_range(1, 9, 5)
+    ((3, 5), (1, 5))
+    """
+    if not isinstance(size, SymInt) and not isinstance(start, SymInt) and not isinstance(end, SymInt):
+        return slice(start, end).indices(size)[:2]
+    return _clipped(0 if start is None else start, size), _clipped(size if end is None else end, size)
+
+
+def _clipped(place: int, size: int) -> int:
+    if place < 0:
+        place = place + size
+        return place if place >= 0 else 0
+    return size if place > size else place
 
 
 def view_strides(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import FLOATING, dtype
@@ -59,7 +60,7 @@ def with_op_methods(cls: type) -> type:
 
 def _binary(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (TensorBase, int, float, complex, np.generic)):
+        if not isinstance(other, (TensorBase, int, float, complex, np.generic, SymInt)):
             if not isinstance(other, np.ndarray):
                 return NotImplemented
             other = wrap(np.array(other))
@@ -70,7 +71,7 @@ def _binary(op: Op) -> Callable[[Any, Any], Any]:
 
 def _reflected(op: Op) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, (int, float, complex, np.generic)):
+        if not isinstance(other, (int, float, complex, np.generic, SymInt)):
             return NotImplemented
         return dispatch(op, (other, self), {})
 
@@ -109,6 +110,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         """An instance of a subclass of Tensor over the same storage, with the same history."""
         result: Any = object.__new__(cls)
         result.__dict__.update(self.__dict__, storage=self.storage)
+        result.grad = self.grad
         return result
 
     def fill_(self, value: Any) -> Any:
@@ -211,9 +213,9 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     __hash__ = object.__hash__
 
-    def __getstate__(self) -> dict[str, Any]:
-        """For copy and pickle: the array is a window on the storage, and is made anew."""
-        return {**self.__dict__, "storage": self.storage, "_array": None}
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """For copy and pickle, attributes and slots: the array is a window on the storage, and is made anew."""
+        return {**self.__dict__, "storage": self.storage, "_array": None}, {"_grad": self.grad}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.grad_fn is not None:

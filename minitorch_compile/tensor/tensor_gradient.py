@@ -22,7 +22,10 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 class TensorGradient(TensorBase):
     """The part of Tensor that holds a gradient."""
 
-    _grad: Any = None
+    # Not in `__dict__`, so that a training step leaves a parameter's other attributes as they are, and compiled code can
+    # see at a glance that it did (`dynamo/structure.py`).
+    __slots__ = ("_grad",)
+    _grad: Any
 
     @property
     def requires_grad(self) -> bool:
@@ -49,7 +52,11 @@ class TensorGradient(TensorBase):
     @property
     def grad(self) -> Any:
         """The sum of the gradients so far, or None."""
-        return self._grad
+        try:
+            return self._grad
+        except AttributeError:  # never assigned
+            self._grad = None
+            return None
 
     @grad.setter
     def grad(self, value: Any) -> None:

@@ -75,7 +75,7 @@ def _averaged(name: str, ndim: int, input: Any, output_size: Any) -> Any:
         result = x
         for d, (n, o) in enumerate(zip(sizes, out, strict=True)):
             if n != o:
-                result = apply_map(result, 2 + d, averaging(n, o))
+                result = apply_map(result, 2 + d, averaging(int(n), int(o)))
     return result if batched else squeeze(result, 0)
 
 
@@ -124,7 +124,7 @@ def _largest(name: str, ndim: int, input: Any, output_size: Any) -> tuple[Any, A
 
 def _largest_of_unequal_parts(x: Any, sizes: Ints, out: Ints) -> tuple[Any, Any]:
     """All parts copied out at the length of the longest; the last element, repeated, changes no maximum."""
-    ndim = len(sizes)
+    ndim, sizes, out = len(sizes), tuple(map(int, sizes)), tuple(map(int, out))
     place = np.zeros((1,) * 2 * ndim, np.int64)  # of each element of each part: (*out, *longest)
     for d, (n, o) in enumerate(zip(sizes, out, strict=True)):
         starts, ends = parts(n, o)

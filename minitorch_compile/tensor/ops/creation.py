@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import builtins
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import SymInt, whole
 from minitorch_compile.tensor.declare import composite, factory
 from minitorch_compile.tensor.device import entered
 from minitorch_compile.tensor.dtype import (
@@ -43,6 +43,8 @@ from minitorch_compile.tensor.placement import placed
 from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
+NUMBERS = (bool, int, float, np.generic, SymInt)
+
 Ints = tuple[int, ...]
 Format = memory_format
 
@@ -51,7 +53,7 @@ def sizes_of(name: str, size: Any) -> Ints:
     """The sizes given as one int or a sequence. TypeError for others, RuntimeError for negative ones."""
     given = size if isinstance(size, (tuple, list)) else (size,)
     try:
-        sizes = tuple(operator.index(n) for n in given)
+        sizes = tuple(whole(n) for n in given)
     except TypeError:
         raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found {size!r}") from None
     if any(n < 0 for n in sizes):
@@ -112,18 +114,18 @@ def arange(
 def _arange_rule(start: Scalar | None, end: Scalar | None, step: Scalar, dtype: dtype | None) -> tuple[Ints, dtype]:
     first: Any = 0 if end is None or start is None else start
     last: Any = start if end is None else end
-    if not all(isinstance(v, (bool, int, float, np.generic)) for v in (first, last, step)):
+    if not all(isinstance(v, NUMBERS) for v in (first, last, step)):
         raise TypeError(f"arange(): start, end and step must be numbers, got {first!r}, {last!r}, {step!r}")
+    floating = any(isinstance(v, (float, np.floating)) for v in (first, last, step))
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
     if (last - first) * step < 0:
         raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: {first}, {last}, {step}")
-    if not math.isfinite(last - first):
+    if floating and not math.isfinite(last - first):
         raise RuntimeError(f"arange: unsupported range: {first} -> {last}")
-    floating = any(isinstance(v, (float, np.floating)) for v in (first, last, step))
     natural = get_default_dtype() if floating else int64
     count = math.ceil((last - first) / step) if floating else -((first - last) // step)
-    return (int(count),), natural if dtype is None else as_dtype(dtype)
+    return (whole(count),), natural if dtype is None else as_dtype(dtype)
 
 
 @factory()
@@ -135,7 +137,7 @@ def eye(n: int, m: int | None = None, dtype: dtype | None = None) -> Array:
 
 @eye.shape_rule
 def _eye_rule(n: int, m: int | None, dtype: dtype | None) -> tuple[Ints, dtype]:
-    sizes = (operator.index(n), operator.index(n if m is None else m))
+    sizes = (whole(n), whole(n if m is None else m))
     if min(sizes) < 0:
         raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {sizes}")
     return sizes, as_dtype(dtype or get_default_dtype())

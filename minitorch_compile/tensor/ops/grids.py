@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, INTEGER, int64
 from minitorch_compile.tensor.op import Tensor
@@ -100,7 +101,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
 @composite()
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> Any:
     """The places in a tensor of that shape of places in the flattened tensor: an index tensor for each dimension."""
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    sizes = (shape,) if isinstance(shape, WHOLE) else tuple(shape)
     if indices.dtype.category != INTEGER:
         raise ValueError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if any(n < 0 for n in sizes):

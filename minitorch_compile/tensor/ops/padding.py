@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
 from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
@@ -34,7 +35,7 @@ def borders(ndim: int, pad: Sequence[int]) -> list[tuple[int, int]]:
     >>> borders(3, (1, 2, 3, 4))
     [(0, 0), (3, 4), (1, 2)]
     """
-    if not isinstance(pad, (tuple, list)) or not all(isinstance(n, (int, np.integer)) for n in pad):
+    if not isinstance(pad, (tuple, list)) or not all(isinstance(n, (*WHOLE, np.integer)) for n in pad):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {pad!r}")
     if len(pad) % 2:
         raise RuntimeError(f"pad: Padding length must be divisible by 2, got {len(pad)} numbers: {tuple(pad)}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.declare import alias, composite
 from minitorch_compile.tensor.op import Tensor, find
 from minitorch_compile.tensor.ops.copies import contiguous
@@ -159,7 +160,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     >>> broadcast_shapes((3, 1), (4,), 1)
     torch.Size([3, 4])
     """
-    return Size(broadcast_sizes(*((shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes)))
+    return Size(broadcast_sizes(*((shape,) if isinstance(shape, WHOLE) else tuple(shape) for shape in shapes)))
 
 
 def _each(tensors: tuple[Any, ...], least: Any) -> Any:

@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import contiguous_copy
@@ -24,7 +24,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` indices of a dimension from `start` on. RuntimeError or IndexError unless they are all there."""
     if not input.sizes:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    start, length = operator.index(start), operator.index(length)
+    start, length = whole(start), whole(length)
     n = input.sizes[wrap_dim(dim, len(input.sizes))]
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, got {length}")
@@ -65,19 +65,20 @@ def split(
     wanted = split_size if split_size_or_sections is None else split_size_or_sections
     if wanted is None:
         raise TypeError("split() missing 1 required argument: 'split_size'")
-    if not isinstance(wanted, int):
+    if not isinstance(wanted, WHOLE):
         return split_with_sizes(tensor, wanted, dim)
     n = _size_along("split", tensor, dim)
     if wanted < 0 or (wanted == 0 and n):
         raise RuntimeError(f"split expects split_size > 0, or 0 for a dimension of size 0, got {wanted}")
-    return _parts(tensor, [min(wanted, n - start) for start in range(0, max(n, 1), max(wanted, 1))], dim)
+    count = int(-(-n // wanted)) if n else 1
+    return _parts(tensor, [*[wanted] * (count - 1), n - (count - 1) * wanted], dim)
 
 
 @composite(methods=True)
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Any:
     """Consecutive parts of a dimension, of the given sizes. RuntimeError unless they add up."""
     n = _size_along("split_with_sizes", input, dim)
-    sections = [operator.index(length) for length in split_sizes]
+    sections = [whole(length) for length in split_sizes]
     if sum(sections) != n or any(length < 0 for length in sections):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to be non-negative and to sum exactly to {n} (input tensor's size at"

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import WHOLE, SymInt
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, bool_, int32, int64, uint8
 from minitorch_compile.tensor.op import Tensor
@@ -71,7 +72,7 @@ def setitem(input: Tensor, key: Any, value: Any) -> None:
 def _as_source(input: TensorBase, value: Any) -> Any:
     if isinstance(value, TensorBase):
         return to(value, input.dtype)
-    if not isinstance(value, (bool, int, float, complex, np.generic)):
+    if not isinstance(value, (bool, int, float, complex, np.generic, SymInt)):
         raise TypeError(
             f"can't assign a {type(value).__name__} to a torch.{input.dtype.name} tensor; make a tensor of it"
         )
@@ -116,7 +117,7 @@ def _basic(x: Any, items: tuple[Any, ...]) -> tuple[Any, list[Any]]:
         elif isinstance(item, builtins.slice):
             if item != builtins.slice(None):
                 x = slice(x, dim, item.start, item.stop, 1 if item.step is None else item.step)
-        elif isinstance(item, int) and not isinstance(item, bool):
+        elif isinstance(item, WHOLE) and not isinstance(item, bool):
             x = select(x, dim, item)
             continue
         else:
@@ -145,7 +146,7 @@ def _chosen(x: Any, dim: int, item: Any) -> tuple[Any, list[Any]]:
 
 def _as_index(item: Any) -> Any:
     """An int, slice, None, ..., bool or index tensor. IndexError for anything else."""
-    if item is None or item is Ellipsis or isinstance(item, (bool, int, builtins.slice)):
+    if item is None or item is Ellipsis or isinstance(item, (bool, int, builtins.slice, SymInt)):
         return item
     if isinstance(item, TensorBase):
         if not item.sizes and item.dtype.category < FLOATING and item.dtype not in MASKS and not item.is_fake:

@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-import builtins
-import operator
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.declare import register, view
 from minitorch_compile.tensor.op_families import ViewOp
-from minitorch_compile.tensor.strides import expand_strides, infer_sizes, numel, view_strides, wrap_dim
+from minitorch_compile.tensor.strides import clipped_range, expand_strides, infer_sizes, numel, view_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Ints = tuple[int, ...]
@@ -25,7 +24,7 @@ Layout = tuple[Sequence[int], Sequence[int], int]
 def as_ints(name: str, size: Any) -> Ints:
     """Sizes as a tuple of Python ints; NumPy's ints and 0-d tensors are taken too. TypeError for anything else."""
     try:
-        return tuple(map(operator.index, (size,) if isinstance(size, int) else size))
+        return tuple(map(whole, (size,) if isinstance(size, WHOLE) else size))
     except TypeError:
         raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found {size!r}") from None
 
@@ -145,7 +144,7 @@ def unsqueeze(input: TensorBase, dim: int) -> Layout:
 def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Layout:
     """Without its dimensions of size 1: all, or those that `dim` names."""
     ndim = len(input.sizes)
-    named = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
+    named = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, WHOLE) else dim)]
     keep = [d for d in range(ndim) if d not in named or input.sizes[d] != 1]
     return [input.sizes[d] for d in keep], [input.strides[d] for d in keep], input.offset
 
@@ -155,11 +154,11 @@ def select(input: TensorBase, dim: int, index: int) -> Layout:
     """One index of a dimension, which is gone from the result. IndexError if out of range or 0-d."""
     if not input.sizes:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    at, index = wrap_dim(dim, len(input.sizes)), operator.index(index)
+    at, index = wrap_dim(dim, len(input.sizes)), whole(index)
     n = input.sizes[at]
     if not -n <= index < n:
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
-    offset = input.offset + (index % n) * input.strides[at]
+    offset = input.offset + (index + n if index < 0 else index) * input.strides[at]
     return [*input.sizes[:at], *input.sizes[at + 1 :]], [*input.strides[:at], *input.strides[at + 1 :]], offset
 
 
@@ -170,7 +169,7 @@ def slice(input: TensorBase, dim: int = 0, start: int | None = None, end: int | 
     at = wrap_dim(dim, len(input.sizes))
     if step <= 0:
         raise ValueError(f"slice: step must be greater than zero, got {step}; use flip to reverse a dimension")
-    first, last, _ = builtins.slice(start, end).indices(input.sizes[at])
+    first, last = clipped_range(start, end, input.sizes[at])
     sizes, strides = list(input.sizes), list(input.strides)
     sizes[at] = max(0, -(-(last - first) // step))
     offset = input.offset + (first * strides[at] if sizes[at] else 0)

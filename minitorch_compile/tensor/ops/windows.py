@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -29,21 +30,21 @@ Ints = tuple[int, ...]
 
 def int_tuple(value: Any, ndim: int, operation: str, name: str) -> Ints:
     """One int for all dimensions, or one for each. TypeError for other things, RuntimeError for another count."""
-    if isinstance(value, (int, np.integer)):
-        return (int(value),) * ndim
+    if isinstance(value, (*WHOLE, np.integer)):
+        return (whole(value),) * ndim
     if isinstance(value, TensorBase) and len(value.sizes) == 0:
         return (int(value.array.item()),) * ndim
     values = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (None,)
-    if not all(isinstance(v, (int, np.integer)) for v in values):
+    if not all(isinstance(v, (*WHOLE, np.integer)) for v in values):
         raise TypeError(f"{operation}(): argument '{name}' must be an int or a tuple of ints, got {value!r}")
     if len(values) == 1:
-        return (int(values[0]),) * ndim
+        return (whole(values[0]),) * ndim
     if len(values) != ndim:
         raise RuntimeError(
             f"{operation}: expected {name} to be a single integer value or a list of {ndim} values, one for each"
             f" dimension, but got {name}={list(values)}"
         )
-    return tuple(int(v) for v in values)
+    return tuple(whole(v) for v in values)
 
 
 def output_size(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool = False) -> int:
