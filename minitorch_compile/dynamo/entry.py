@@ -26,7 +26,7 @@ class _Miss:
 MISS: Any = _Miss()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Entry:
     """One compiled version of a frame. `bind(function, plain)` gives the callable for one function object.
 
@@ -43,6 +43,9 @@ class Entry:
     side_effects: str = ""
     is_plain: bool = False
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Entry with {len(self.guards)} guards>"
 
 
 class RunPlainly(Exception):
