@@ -22,8 +22,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 class TensorGradient(TensorBase):
     """The part of Tensor that holds a gradient."""
 
-    # Not in `__dict__`, so that a training step leaves a parameter's other attributes as they are, and compiled code can
-    # see at a glance that it did (`dynamo/structure.py`).
+    # Not in `__dict__`, so that a training step leaves a parameter's other attributes as they are, and compiled code
+    # can see at a glance that it did (`dynamo/structure.py`).
     __slots__ = ("_grad",)
     _grad: Any
 
