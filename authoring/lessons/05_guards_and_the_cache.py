@@ -18,7 +18,7 @@ def scaled(x, invert=False):
 
 
 def call(*arguments):
-    print(scaled(*arguments).tolist(), "  graphs so far:", counter.frame_count)
+    print([f"{n:.2f}" for n in scaled(*arguments)], "  graphs so far:", counter.frame_count)
 
 
 x = torch.tensor([1.0, 2.0])
@@ -257,7 +257,13 @@ print("guards on verbose:", sum("verbose" in str(guard) for guard in trace.guard
 
 # %% [markdown]
 # The name may change, a layer may be added, `verbose` may be anything. No recompilation. If `config` itself is replaced
-# by another object with the same gain and the same first layer, that is fine, too.
+# by another object with the same gain and the same first layer, that is fine, too. A guard is about a path, and not about
+# the objects that happened to lie along it.
+#
+# Two things our tracer takes lightly. Reading `config.gain` may run code, if `gain` is a property, and that code may
+# answer differently next time; so one should look at the class of `config` before believing the attribute. And *not*
+# finding something is a reading as well. An attribute that comes from the class will be hidden as soon as somebody sets
+# it on the instance. Watch for both when we come to the package's guards.
 #
 # ## A function made of checks
 #
@@ -297,6 +303,12 @@ print(version(x + 10, False))
 print(version(torch.ones(3), False) is MISS, version(x, True) is MISS, version(x, 0) is MISS)
 
 # %% [markdown]
+# Why a function, and not a dictionary of versions with some key? Other systems do use a key, made of the sizes and types of
+# the arguments, and it is quick to compute. But a key has to be chosen before one knows what the program will read. It
+# can hold the arguments. It can't hold every global, every attribute and every closure in reach. Systems with keys
+# therefore ask you to write functions that read nothing but their arguments, and use the old value in silence if you
+# don't obey. Guards are found by watching, after the fact, so they can be exact for any program.
+#
 # ## A miss says why
 #
 # When a version doesn't apply, its owner will want to know the reason. The generated function can't tell. It is built for
@@ -431,8 +443,8 @@ for _ in range(12):
 print(len(own.versions), "versions")
 
 # %% [markdown]
-# Every one of these versions is right, and none of them will ever be used again. This is a *recompile storm*. Eight, the
-# limit, is there to end it: a function that was compiled eight times runs as plain Python for any further kind of input,
+# Every one of these versions is right, and hardly one will ever be used again. This is a *recompile storm*. The limit of
+# eight is there to end it: a function that was compiled eight times runs as plain Python for any further kind of input,
 # and the eight versions stay in use for theirs. The package gives up in the same way, and says so once:
 
 # %%
@@ -464,6 +476,11 @@ for _ in range(12):
 print(counter.frame_count, "graph:", counter.graphs[0].graph.compact())
 
 # %% [markdown]
+# Most storms have one of four causes, and you will meet them all. A counter, as here. A batch whose size differs, above
+# all the last one of an epoch, which is smaller: drop it, fill it up, or use symbols. An object made anew for every
+# call and guarded by identity, where equal contents would have done. And a function that is compiled inside a loop:
+# each call of `torch.compile` has a cache of its own, and a fresh cache is empty.
+#
 # ## The package's own
 #
 # The same four parts. A source is a small class for each kind of step, in `dynamo/source.py`; its `read` gives the text
@@ -479,6 +496,7 @@ weight = ItemSource(AttrSource(LocalSource("self"), "layers"), 0)
 print(weight.name(), "  one step:", weight.read("t_0"))
 print()
 print(inspect.getsource(guards.equals))
+print(inspect.getsource(guards._same_value))
 
 # %% [markdown]
 # There are your two lines, type and value, and three remarks that we had overlooked. NaN isn't equal to itself, so
@@ -491,22 +509,21 @@ from minitorch_compile.dynamo.eval_frame import region_of
 scale = 3.0
 
 
-@torch.compile(backend="eager")
-def real(x, config, verbose):
+def plain(x, config, verbose):
     y = x * config.layers["first"] * scale
     return y.sum() if config.gain > 1 else y
 
 
+real = torch.compile(plain, backend="eager")
 real(x, Config(), True)
 (entry,) = region_of(real).caches[0].entries
 print(entry.guards)
 
 # %% [markdown]
 # A few are new. Grad mode decides whether a graph records a tape, so it is guarded like an argument. The type of `config`
-# is guarded, because reading an attribute may run code of its class, and code can't be trusted to do the same thing
-# twice; for a known class the tracer knows that it doesn't. And look at the gain: `if config.gain > 1` was asked, so
-# only *that* must stay true. Any gain above 1 will do, where ours insists on 2.0. Guards can be as weak as the question
-# was.
+# is guarded before anything is read from it, and absence is guarded, too: `'gain' not in config.__dict__`. These are the
+# two things that ours took lightly. And look at the gain itself. `if config.gain > 1` was asked, so only *that* must
+# stay true. Any gain above 1 will do, where ours insists on 2.0. Guards can be as weak as the question was.
 #
 # All of them are written into one function, `dynamo/guard_code.py`, most often failing first: arguments before globals,
 # tensors before the rest. Each step of a path is read once, into a variable.
@@ -542,37 +559,49 @@ def add_twice(x, y):
 a = torch.zeros(2)
 print(add_twice(a, a).tolist(), add_twice(torch.zeros(2), torch.zeros(2)).tolist())
 for cached in region_of(add_twice).caches[0].entries:
-    print([guard for guard in map(str, cached.guards) if guard.startswith(("DUPLICATE", "NO_ALIAS"))])
+    print(
+        [guard for guard in map(str, cached.guards) if guard.startswith(("DUPLICATE", "NO_ALIAS"))]
+    )
 
 # %% [markdown]
 # ## What a check costs
 #
 # Guards run at every call, so they have to be cheap: no loops, no calls where an attribute will do, a comparison of
-# identities where possible. Here is the price of everything together, on the machine that made this page: guards, dispatch
-# and graph against the plain function.
+# identities where possible. To see the price by itself, we use a backend whose graphs do nothing at all. What remains of
+# a call is the guards and the way through the cache.
 
 # %% tags=["varies"]
 import timeit
 
-
-def plain(x, config, verbose):
-    y = x * config.layers["first"] * scale
-    return y.sum() if config.gain > 1 else y
+from minitorch_compile import nn
 
 
-def microseconds(function):
-    config = Config()
-    times = timeit.repeat(lambda: function(x, config, True), number=2000, repeat=5)
-    return f"{min(times) / 2000 * 1e6:6.2f} microseconds"
+def nothing(module, example_inputs):
+    return lambda *arguments: (None,)
 
 
-print("plain          ", microseconds(plain))
-print("compiled, eager", microseconds(real))
+def microseconds(compiled, *arguments):
+    compiled(*arguments)
+    times = timeit.repeat(lambda: compiled(*arguments), number=1000, repeat=7)
+    guards = region_of(compiled).caches[0].entries[0].guards
+    return f"{len(guards):5} guards {min(times) * 1e3:6.2f} microseconds"
+
+
+deep = nn.Sequential(*(nn.Linear(4, 4) for _ in range(50)))
+config = Config()
+print("a function   ", microseconds(torch.compile(plain, backend=nothing), x, config, True))
+print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.ones(1, 4)))
 
 # %% [markdown]
-# The difference is the whole overhead. On a tensor of two numbers it counts; beside one real matrix product it is
-# nothing. That is the reason why a compiled step should be large: one function around model and loss pays for its guards
-# once.
+# On a tensor of two numbers that counts; beside one real matrix product it is nothing. It is the reason why a compiled
+# step should be large: one function around model and loss pays for its guards once.
+#
+# The second line can't be right, can it? Nearly a thousand guards, and only a few times what the twenty cost. The guards
+# of a model are nearly always asked in vain. Between two calls nobody assigns anything to any of its modules. So the
+# package asks them all, and then notes a few words of memory that must differ if a dictionary below the model was changed
+# since. At the next call only these words are compared. If one differs, it was perhaps something irrelevant, and the
+# guards are asked again, one by one. It is the oldest trick there is: don't ask for all the answers, ask whether
+# anything has changed.
 #
 # ## What PyTorch does differently
 #

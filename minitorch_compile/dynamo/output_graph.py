@@ -82,6 +82,7 @@ class OutputGraph:
         enabled = AttrSource(state, "enabled")
         self.guards.add(guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode"))
         number = ItemSource(ConstantSource(self.names.install(default_dtype, "default_dtype")), 0)
+        self.names.install(default_dtype[0], default_dtype[0].name)  # guards on tensors name it, too
         self.guards.add(guards.identity(number, default_dtype[0], self.names, "default dtype"))
         levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
         self.guards.add(
