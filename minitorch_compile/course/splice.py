@@ -24,6 +24,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from minitorch_compile.dynamo.decode import forget_decoded
 from minitorch_compile.tensor.op import table
 from minitorch_compile.tensor.op_families import ViewOp
 
@@ -96,6 +97,7 @@ def _forget_results() -> None:
     for op in table.values():
         if isinstance(op, ViewOp):
             op.remembered.cache_clear()
+    forget_decoded()
     if (compiler := sys.modules.get(f"{PACKAGE}.compiler")) is not None:
         compiler.reset()
 

@@ -76,6 +76,24 @@ SPLICE_POINTS = (
         "A new list: the chosen version first, the others behind it in their order. It may be a new one.",
     ),
     SplicePoint(
+        "dynamo.for_iter",
+        "dynamo.interpreter:BytecodeInterpreter.FOR_ITER",
+        ("self", "inst"),
+        "The instruction at the top of a for loop: pushes the next item, or takes the iterator away and jumps.",
+    ),
+    SplicePoint(
+        "dynamo.parse_exception_table",
+        "dynamo.exception_table:parse_exception_table",
+        ("table",),
+        "The rows of `co_exceptiontable`: start, end, target in bytes, depth, lasti.",
+    ),
+    SplicePoint(
+        "dynamo.unwind",
+        "dynamo.interpreter:BytecodeInterpreter.unwind",
+        ("self", "exception"),
+        "Goes to the handler that covers the current instruction; whether there is one.",
+    ),
+    SplicePoint(
         "autograd.sum_to",
         "autograd.derivative_table:sum_to",
         ("grad", "like"),

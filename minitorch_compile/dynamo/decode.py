@@ -56,6 +56,11 @@ def remember(program: Program) -> None:
     _assembled[id(program.code)] = program
 
 
+def forget_decoded() -> None:
+    """Decode everything anew when it is asked for; what was assembled stays."""
+    _decoded.clear()
+
+
 class Decoder:
     """Goes through the raw instructions once; each rule emits what stands for one of them. Targets are byte offsets
     until the end.
