@@ -72,7 +72,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Guard:
-    """What must hold: `source` is an expression, `expected` the text of what it gave while tracing."""
+    """What must hold: `source` is an expression, `expected` the text of what it gave."""
 
     source: str
     relation: str
