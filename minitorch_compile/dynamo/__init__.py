@@ -16,6 +16,7 @@ from minitorch_compile.dynamo.explain import ExplainOutput, explain
 from minitorch_compile.dynamo.variables import (
     builtin_functions,
     builtin_iteration,
+    builtin_itertools,
     builtin_numbers,
     library_functions,
     library_inquiries,

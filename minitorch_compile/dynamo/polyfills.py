@@ -128,6 +128,107 @@ def combinations(iterable: Iterable[Any], r: int) -> Iterator[tuple[Any, ...]]:
         yield tuple([pool[i] for i in positions])
 
 
+def combinations_with_replacement(iterable: Iterable[Any], r: int) -> Iterator[tuple[Any, ...]]:
+    pool = tuple(iterable)
+    chosen: list[tuple[int, ...]] = [()]
+    for _ in range(r):
+        chosen = [(*head, i) for head in chosen for i in range(head[-1] if head else 0, len(pool))]
+    for positions in chosen:
+        yield tuple([pool[i] for i in positions])
+
+
+def permutations(iterable: Iterable[Any], r: int | None = None) -> Iterator[tuple[Any, ...]]:
+    pool = tuple(iterable)
+    chosen: list[tuple[int, ...]] = [()]
+    for _ in range(len(pool) if r is None else r):
+        chosen = [(*head, i) for head in chosen for i in range(len(pool)) if i not in head]
+    for positions in chosen:
+        yield tuple([pool[i] for i in positions])
+
+
+def batched(iterable: Iterable[Any], n: int) -> Iterator[tuple[Any, ...]]:
+    if n < 1:
+        raise ValueError("n must be at least one")
+    batch: list[Any] = []
+    for item in iterable:
+        batch.append(item)
+        if len(batch) == n:
+            yield tuple(batch)
+            batch = []
+    if batch:
+        yield tuple(batch)
+
+
+def chain_from_iterable(iterables: Iterable[Iterable[Any]]) -> Iterator[Any]:
+    for iterable in iterables:
+        yield from iterable
+
+
+def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
+    for item, selected in zip(data, selectors):
+        if selected:
+            yield item
+
+
+def cycle(iterable: Iterable[Any]) -> Iterator[Any]:
+    seen = []
+    for item in iterable:
+        yield item
+        seen.append(item)
+    while seen:
+        for item in seen:
+            yield item
+
+
+def filterfalse(predicate: Callable[[Any], Any] | None, iterable: Iterable[Any]) -> Iterator[Any]:
+    for item in iterable:
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
+def groupby(iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) -> Iterator[tuple[Any, Iterator[Any]]]:
+    """Groups can be consumed only until the next one is asked for."""
+    iterator = iter(iterable)
+    current = next(iterator, _MISSING)
+    while current is not _MISSING:
+        wanted = current if key is None else key(current)
+
+        def group(wanted: Any) -> Iterator[Any]:
+            nonlocal current
+            while current is not _MISSING and (current if key is None else key(current)) == wanted:
+                item = current
+                current = next(iterator, _MISSING)
+                yield item
+
+        this_group = group(wanted)
+        yield wanted, this_group
+        for _ in this_group:
+            pass
+
+
+def tee(iterable: Iterable[Any], n: int = 2) -> tuple[Iterator[Any], ...]:
+    iterator, seen = iter(iterable), []
+
+    def copy() -> Iterator[Any]:
+        position = 0
+        while True:
+            if position == len(seen):
+                item = next(iterator, _MISSING)
+                if item is _MISSING:
+                    return
+                seen.append(item)
+            yield seen[position]
+            position += 1
+
+    return tuple([copy() for _ in range(n)])
+
+
+def count_elements(mapping: Any, iterable: Iterable[Any]) -> None:
+    """What collections.Counter does in C."""
+    for element in iterable:
+        mapping[element] = mapping.get(element, 0) + 1
+
+
 def starmap(function: Callable[..., Any], iterable: Iterable[Any]) -> Iterator[Any]:
     for args in iterable:
         yield function(*args)

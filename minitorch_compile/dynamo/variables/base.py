@@ -143,6 +143,12 @@ class VariableTracker(Value):
             self.unsupported("len()")
         tracer.raise_error(TypeError, f"object of type '{self.python_type().__name__}' has no len()")
 
+    def length_value(self, tracer: Tracer) -> Value:
+        """len(self), which may be a size that is not known."""
+        from minitorch_compile.dynamo.variables.constant import ConstantVariable
+
+        return ConstantVariable(self.length(tracer))
+
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         """iter(self)"""
         self.unsupported("iterating")

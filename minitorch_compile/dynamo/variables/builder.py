@@ -14,6 +14,7 @@ TYPE_MATCH       type(items) is list
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
@@ -35,24 +37,29 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
+from minitorch_compile.dynamo.variables.deques import DequeVariable
 from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.functions import (
     MethodVariable,
     PartialVariable,
     UserFunctionVariable,
 )
+from minitorch_compile.dynamo.variables.getters import GETTERS, GetterVariable
 from minitorch_compile.dynamo.variables.grad_mode import GradModeVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.marked_functions import mark_of
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.modules import ModuleVariable
+from minitorch_compile.dynamo.variables.namespaces import NamespaceVariable
 from minitorch_compile.dynamo.variables.numbers import NumberVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.opaque import OpaqueVariable
 from minitorch_compile.dynamo.variables.operations import OperationVariable
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -82,8 +89,9 @@ def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     if is_constant_value(value):
         return _constant(output, value, source)
     if issubclass(cls, TensorBase):
-        output.guards.add(*guards.tensor_match(source, value, output.names))
-        return output.graph_input(value, source)
+        layout = output.sizes.layout_of(value, source)
+        output.guards.add(*guards.tensor_match(source, value, output.names, layout))
+        return output.graph_input(value, source, layout)
     known = _by_type.get(cls)
     if known is not None:
         return known(output, value, source)
@@ -128,6 +136,8 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     if not isinstance(source, ConstantSource):
         if type(value) in (int, float):
             output.guards.add(guards.type_is(source, type(value), output.names))
+            if type(value) is int and output.sizes.policy.of_number(value, source):
+                return SymIntVariable(output, output.sizes.number(value, source))
             return NumberVariable(output, value, source)
         by_value = (
             isinstance(value, LITERAL_TYPES)
@@ -161,6 +171,24 @@ def _size(output: OutputGraph, value: Size, source: Source) -> VariableTracker:
 def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTracker:
     _guard_type(output, value, source)
     return ListVariable((), source, value, output)
+
+
+@builds(collections.deque)
+def _deque(output: OutputGraph, value: collections.deque[Any], source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return DequeVariable((), source, value, output)
+
+
+@builds(SimpleNamespace)
+def _namespace(output: OutputGraph, value: SimpleNamespace, source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    return NamespaceVariable(SimpleNamespace, source, value)
+
+
+@builds(*GETTERS)
+def _getter(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _guard_identity(output, value, source, type(value).__name__)
+    return GetterVariable.from_outside(output, value, source)
 
 
 @builds(*DICT_TYPES)
@@ -265,6 +293,9 @@ def from_python(output: OutputGraph, value: Any) -> Value:
     """The tracker of a value that a computation on constants gave."""
     if is_constant_value(value):
         return ConstantVariable(value)
+    if isinstance(value, SymInt):
+        constant = value.expression.constant
+        return SymIntVariable(output, value) if constant is None else ConstantVariable(constant)
     if type(value) is Size:
         return SizeVariable([from_python(output, item) for item in value])
     if type(value) is tuple:

@@ -1,4 +1,4 @@
-"""Rules for what makes, walks through or folds sequences: range, zip, sorted, sum, itertools, functools.reduce.
+"""Rules for what makes, walks through or folds sequences: range, zip, sorted, sum.
 
 >>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones
@@ -9,9 +9,7 @@ x -> ((0 + (x * 3)) + (x * 1),)
 from __future__ import annotations
 
 import collections
-import functools
-import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
@@ -102,7 +100,7 @@ def _range(tracer: Tracer, *bounds: Value) -> Value:
 
 @handles(len)
 def _len(tracer: Tracer, value: Value) -> Value:
-    return ConstantVariable(value.realize().length(tracer))
+    return value.realize().length_value(tracer)
 
 
 # --- iterators --------------------------------------------------------------------------------------------------------
@@ -227,28 +225,3 @@ def _sorted(
     tracer: Tracer, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)
 ) -> Value:
     return tracer.build("list", sorted_items(tracer, tracer.unpack_all(iterable), key, reverse))
-
-
-# --- functools and itertools: written in Python in polyfills.py, and traced -------------------------------------------
-
-
-def _replaced_by(function: Any) -> Any:
-    def rule(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
-        return tracer.call(tracer.polyfill(function), list(args), kwargs)
-
-    return rule
-
-
-handles(functools.reduce)(_replaced_by(polyfills.reduce))
-handles(itertools.chain)(_replaced_by(polyfills.chain))
-handles(itertools.repeat)(_replaced_by(polyfills.repeat))
-handles(itertools.islice)(_replaced_by(polyfills.islice))
-handles(itertools.count)(_replaced_by(polyfills.count))
-handles(itertools.product)(_replaced_by(polyfills.product))
-handles(itertools.accumulate)(_replaced_by(polyfills.accumulate))
-handles(itertools.pairwise)(_replaced_by(polyfills.pairwise))
-handles(itertools.zip_longest)(_replaced_by(polyfills.zip_longest))
-handles(itertools.combinations)(_replaced_by(polyfills.combinations))
-handles(itertools.starmap)(_replaced_by(polyfills.starmap))
-handles(itertools.takewhile)(_replaced_by(polyfills.takewhile))
-handles(itertools.dropwhile)(_replaced_by(polyfills.dropwhile))

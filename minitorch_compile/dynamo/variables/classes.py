@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import abc
 import enum
+import itertools
 import operator
 from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import Found, is_library, look_up, wrap_found
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
+CLASS_METHODS = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
 PLAIN_METACLASSES = (type, abc.ABCMeta)
 
 
@@ -215,6 +218,8 @@ class ClassVariable(VariableTracker):
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__getitem__" and (isinstance(self.cls, enum.EnumMeta) or self.cls.__module__ == "builtins"):
             return tracer.output.from_python(tracer.compute(operator.getitem, self.cls, tracer.constant(args[0])))
+        if (self.cls, name) in CLASS_METHODS:
+            return tracer.call(tracer.polyfill(CLASS_METHODS[self.cls, name]), args, kwargs)
         if name == "fromkeys" and issubclass(self.cls, dict):
             value = args[1] if len(args) > 1 else tracer.output.from_python(None)
             keys = tracer.unpack_all(args[0])

@@ -12,10 +12,11 @@ x -> (x * 14,)
 from __future__ import annotations
 
 import enum
+import functools
 import math
 import operator
 from collections.abc import Hashable
-from types import CodeType
+from types import CodeType, MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.concrete import CONVERT, UNARY
@@ -98,11 +99,18 @@ class ConstantVariable(VariableTracker):
         named = {key: value.realize() for key, value in kwargs.items()}
         if name == "format" or not all(v.is_constant() for v in [*realized, *named.values()]):
             return self._format(tracer, name, realized, named)
-        method = tracer.compute(getattr, self.value, name)
+        method = tracer.compute(self._method, name)
         values = [v.as_constant() for v in realized]
         return tracer.output.from_python(
             tracer.compute(method, *values, **{k: v.as_constant() for k, v in named.items()})
         )
+
+    def _method(self, name: str) -> Any:
+        """The method, to be called as Python calls it: through the class, which is what its error messages name."""
+        found = getattr(type(self.value), name, None)
+        if isinstance(found, (MethodDescriptorType, WrapperDescriptorType)):
+            return functools.partial(found, self.value)
+        return getattr(self.value, name)
 
     def _format(
         self, tracer: Tracer, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]

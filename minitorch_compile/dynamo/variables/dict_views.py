@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.iterators import DictIterator, IteratorVariable
 
@@ -27,6 +28,12 @@ class DictViewVariable(VariableTracker):
         "keys": type(iter({})),
         "values": type(iter({}.values())),
         "items": type(iter({}.items())),
+    }
+
+    REVERSED: dict[str, type] = {
+        "keys": type(reversed({})),
+        "values": type(reversed({}.values())),
+        "items": type(reversed({}.items())),
     }
 
     def __init__(self, owner: DictVariable, kind: str) -> None:
@@ -70,6 +77,14 @@ class DictViewVariable(VariableTracker):
         as_set = self.as_set(tracer)
         theirs = other.as_set(tracer) if isinstance(other, DictViewVariable) else other
         return as_set.compare(tracer, op, theirs) if as_set is not None and theirs is not None else None
+
+    def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if name == "__reversed__" and not args:
+            owner = self.owner
+            return DictIterator(self.members(tracer)[::-1], lambda: len(owner.entries), self.REVERSED[self.kind])
+        if name == "isdisjoint" and len(args) == 1:
+            return ConstantVariable(not any(tracer.truth(self.contains(tracer, m)) for m in tracer.unpack_all(args[0])))
+        return super().call_method(tracer, name, args, kwargs)
 
     def reconstruct(self, codegen: Codegen) -> str:
         return f"{codegen.value(self.owner)}.{self.kind}()"

@@ -22,7 +22,6 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.source import (
     AttrSource,
     DictKeySource,
@@ -308,10 +307,18 @@ class DictVariable(VariableTracker):
         return fresh
 
     def method_move_to_end(self, tracer: Tracer, key: Value, last: Value | None = None) -> Value:
-        if last is not None and not tracer.truth(last):
-            raise Unsupported("unsupported-store", "OrderedDict.move_to_end(last=False) is not followed.")
-        value = self.delete(tracer, key)
-        self.store(tracer, key, value)
+        value = self.lookup(tracer, key)
+        if value is None or self.cls is not collections.OrderedDict:
+            tracer.raise_error(KeyError, key)
+        to_the_end = last is None or tracer.truth(last)
+        hashed = key.realize().hash_key(tracer)
+        entry = self.entries.pop(hashed)
+        rest = {} if to_the_end else dict(self.entries)
+        if not to_the_end:
+            self.entries.clear()
+        self.entries[hashed] = entry
+        self.entries.update(rest)
+        tracer.side_effects.method(self, "move_to_end", key, ConstantVariable(to_the_end))
         return ConstantVariable(None)
 
     def _view(self, kind: str) -> Value:
@@ -336,6 +343,11 @@ class DictVariable(VariableTracker):
 
     def method_iter(self, tracer: Tracer) -> Value:
         return self.iterate(tracer)
+
+    def method_reversed(self, tracer: Tracer) -> Value:
+        from minitorch_compile.dynamo.variables.iterators import DictIterator
+
+        return DictIterator(self.keys()[::-1], lambda: len(self.entries), type(reversed({})))
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         pairs = [(key.realize(), value.realize()) for key, value in self.entries.values()]

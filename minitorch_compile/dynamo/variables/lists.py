@@ -15,9 +15,11 @@ return None
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable
@@ -48,6 +50,11 @@ class ListVariable(SequenceVariable):
 
     def like(self, items: list[Value]) -> VariableTracker:
         return ListVariable(items)
+
+    def not_found(self, tracer: Tracer, item: Value) -> NoReturn:
+        if sys.version_info >= (3, 14):
+            super().not_found(tracer, item)
+        tracer.raise_error(ValueError, f"{item.realize().to_text(tracer, 'repr')} is not in list")
 
     def comparable_with(self, other: SequenceVariable) -> bool:
         return isinstance(other, ListVariable)
@@ -158,6 +165,8 @@ class ListVariable(SequenceVariable):
         if name == "sort" and not args:
             from minitorch_compile.dynamo.variables.builtin_iteration import sorted_items
 
+            if not kwargs.keys() <= {"key", "reverse"}:
+                raise Unsupported("wrong-arguments", f"sort() is called with {', '.join(kwargs)}.")
             self.replace_all(tracer, sorted_items(tracer, list(self.items), **kwargs))
             return ConstantVariable(None)
         return super().call_method(tracer, name, args, kwargs)

@@ -12,14 +12,39 @@ x -> (x.add(1),)
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Hashable
+from types import MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING
 
+from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.tracer import Tracer
+
+
+@functools.cache
+def fits(cls: type, name: str, count: int, keywords: tuple[str, ...]) -> bool:
+    """Whether a built-in method can be called so, as far as its signature is known.
+
+    >>> fits(list, "pop", 1, ()), fits(list, "pop", 2, ()), fits(list, "sort", 0, ("key",))
+    (True, False, True)
+    """
+    method = getattr(cls, name, None)
+    if not isinstance(method, (MethodDescriptorType, WrapperDescriptorType)):
+        return True
+    try:
+        signature = inspect.signature(method)
+    except ValueError:  # many have none
+        return True
+    try:
+        signature.bind(None, *[None] * count, **dict.fromkeys(keywords))
+    except TypeError:
+        return False
+    return True
 
 
 class BuiltinMethodVariable(VariableTracker):
@@ -37,7 +62,16 @@ class BuiltinMethodVariable(VariableTracker):
         return type(getattr(self.owner.python_type(), self.name)) if self.owner.is_constant() else type([].append)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        return self.owner.call_method(tracer, self.name, args, kwargs)
+        cls = self.owner.python_type()
+        if not fits(cls, self.name, len(args), tuple(kwargs)):
+            raise Unsupported("wrong-arguments", f"{cls.__name__}.{self.name}() does not take these arguments.")
+        try:
+            return self.owner.call_method(tracer, self.name, args, kwargs)
+        except ObservedException as error:
+            if self.owner.is_constant() or not issubclass(error.value.python_type(), TypeError):
+                raise
+            # What is wrong is told best by the real call.
+            raise Unsupported("wrong-arguments", f"{self.describe()} raises {error.value.describe()}.") from error
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         if name == "__self__":

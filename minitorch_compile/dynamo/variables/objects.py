@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Hashable
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import guards
@@ -51,7 +51,14 @@ BINARY_METHODS = {
 }  # fmt: skip
 COMPARE_METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-PLAIN_ACCESS = (object, dict, list, collections.OrderedDict, collections.defaultdict)  # attributes as of any object
+PLAIN_ACCESS = (
+    object,
+    dict,
+    list,
+    collections.OrderedDict,
+    collections.defaultdict,
+    SimpleNamespace,
+)  # attributes as of any object
 UNARY_METHODS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 

@@ -9,7 +9,7 @@ x -> (x.view((3, 2, 1)) * 2,)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.concrete import COMPARE
@@ -119,21 +119,31 @@ class SequenceVariable(VariableTracker):
         return tracer.checked_call(method, tracer, *args)
 
     def method_getitem(self, tracer: Tracer, key: Value) -> Value:
-        index = tracer.index_constant(key, self.cls.__name__)
+        index = tracer.index_constant(key, self.base_name)
         if isinstance(index, slice):
             return self.like(self.items[tracer.compute(slice, index.start, index.stop, index.step)])
         if not -len(self.items) <= index < len(self.items):
-            tracer.raise_error(IndexError, f"{self.cls.__name__} index out of range")
+            tracer.raise_error(IndexError, f"{self.base_name} index out of range")
         return self.items[index]
 
     def method_index(self, tracer: Tracer, item: Value, *bounds: Value) -> Value:
-        start, stop, _ = slice(*(tracer.constant(b) for b in bounds), *[None] * (2 - len(bounds))).indices(
-            len(self.items)
-        )
+        where = [tracer.constant(bound) for bound in bounds]
+        if not all(isinstance(bound, int) for bound in where):
+            tracer.raise_error(TypeError, "slice indices must be integers or have an __index__ method")
+        start, stop, _ = slice(*where, *[None] * (2 - len(where))).indices(len(self.items))
         for position in range(start, stop):
             if tracer.same_or_equal(self.items[position], item):
                 return ConstantVariable(position)
-        tracer.raise_error(ValueError, f"{self.cls.__name__}.index(x): x not in {self.cls.__name__}")
+        self.not_found(tracer, item)
+
+    def not_found(self, tracer: Tracer, item: Value) -> NoReturn:
+        """What index() raises."""
+        tracer.raise_error(ValueError, f"{self.base_name}.index(x): x not in {self.base_name}")
+
+    @property
+    def base_name(self) -> str:
+        """The class that messages name: those of a Size say tuple."""
+        return "tuple" if issubclass(self.cls, tuple) else self.cls.__name__
 
     def method_count(self, tracer: Tracer, item: Value) -> Value:
         return ConstantVariable(sum(tracer.same_or_equal(member, item) for member in list(self.items)))

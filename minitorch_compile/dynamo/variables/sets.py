@@ -251,12 +251,14 @@ class SetVariable(VariableTracker):
         return ConstantVariable(COMPARE[op](set(self.members), set(other.members)))
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if name in self.NAMED:
+        if name in self.NAMED and not kwargs:
+            if name == "symmetric_difference" and len(args) != 1:
+                raise Unsupported("wrong-arguments", f"{name}() takes exactly one argument.")
             result: VariableTracker = self
             for other in args:
                 result = result.binary(tracer, self.NAMED[name], SetVariable.copy_of(tracer, other)).realize()  # type: ignore[union-attr]
             return result if args else self.method_copy(tracer)
-        if name in self.NAMED_COMPARISONS and len(args) == 1:
+        if name in self.NAMED_COMPARISONS and len(args) == 1 and not kwargs:
             return self.compare(tracer, self.NAMED_COMPARISONS[name], SetVariable.copy_of(tracer, args[0]))  # type: ignore[return-value]
         method = getattr(self, f"method_{name.strip('_')}", None)
         if (

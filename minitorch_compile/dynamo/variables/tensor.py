@@ -162,7 +162,7 @@ class TensorVariable(VariableTracker):
         if name in ("__getitem__", "__setitem__"):
             return tracer.output.call("call_function", getattr(operator, name.strip("_")), [self, *args], kwargs)
         if name == "__len__":
-            return ConstantVariable(self.length(tracer))
+            return self.length_value(tracer)
         if name in ops.table or name in CONVERSIONS or name in OPERATOR_METHODS:
             return tracer.output.call("call_method", name, [self, *args], kwargs)
         raise Unsupported("unsupported-tensor-access", f"the tensor method {name}() is not followed.")
@@ -204,7 +204,12 @@ class TensorVariable(VariableTracker):
         )
 
     def length(self, tracer: Tracer) -> int:
-        return int(tracer.compute(len, self.fake))
+        return int(tracer.constant(self.length_value(tracer)))
+
+    def length_value(self, tracer: Tracer) -> Value:
+        if not self.fake.sizes:
+            tracer.raise_error(TypeError, "len() of a 0-d tensor")
+        return tracer.output.from_python(self.fake.sizes[0])
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         """x[0], x[1], ...: one view for each element of the first dimension."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import look_up
+from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.objects import BINARY_METHODS, COMPARE_METHODS, UserObjectVariable
@@ -37,7 +37,8 @@ CONTAINER_BASES = (*reversed(DICT_TYPES), list)
 def container_base(cls: type) -> type | None:
     """The built-in class that a Python class gets its contents from; None if it is no container or another kind of C
     class."""
-    built_in = [base for base in cls.__mro__ if base.__module__ in ("builtins", "collections") and base is not object]
+    built_in = [base for base in cls.__mro__ if base in CONTAINER_BASES or base.__module__ == "builtins"]
+    built_in.remove(object)
     return built_in[0] if built_in and built_in[0] in CONTAINER_BASES and built_in[0] is not cls else None
 
 
@@ -67,8 +68,17 @@ class UserContainerVariable(UserObjectVariable):
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         found = look_up(self.cls, name)
         if found is not None and found.owner in (self.base, *self.base.__mro__[:-1]):
+            missing = look_up(self.cls, "__missing__") if name == "__getitem__" else None
+            if missing is not None and isinstance(missing.value, FunctionType):
+                return self._or_missing(tracer, missing, args[0])
             return self.contents.call_method(tracer, name, args, kwargs)
         return super().call_method(tracer, name, args, kwargs)
+
+    def _or_missing(self, tracer: Tracer, missing: Found, key: Value) -> Value:
+        """dict.__getitem__ of a class that says what a missing key stands for."""
+        if tracer.truth(self.contents.contains(tracer, key)):
+            return self.contents.call_method(tracer, "__getitem__", [key], {})
+        return tracer.call(bind_class_attribute(tracer, self, missing), [key], {})
 
     def truth(self, tracer: Tracer) -> bool:
         if self._overrides("__bool__") or self._overrides("__len__"):
