@@ -75,6 +75,17 @@ class BreakPoint:
         """The operand as an expression."""
         return self.codegen.value(value)
 
+    def operand(self, value: Value) -> str:
+        """The same where a literal would look odd: Python warns of `None()`, `5[0]` and `x is 5`."""
+        text = self.text(value)
+        return text if text.isidentifier() and text not in ("None", "True", "False") else self.named(text)
+
+    def named(self, text: str) -> str:
+        """An expression by a name."""
+        variable = self.codegen.output.names.fresh("operand")
+        self.statements.append(f"{variable} = {text}")
+        return variable
+
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def result(self, expression: str) -> None:
@@ -136,7 +147,7 @@ def _function_text(point: BreakPoint, function: Value) -> str:
     tracked = function.realize()
     if any(tracked.real_value() is known for known in FRAME_FUNCTIONS):
         raise Unsupported("unsupported-call", f"{tracked.describe()} looks at the frame that calls it.")
-    text = point.text(function)
+    text = point.operand(function)
     has_code = isinstance(tracked, (FunctionVariable, MethodVariable, UserObjectVariable, PartialVariable))
     called = tracked.function.realize() if isinstance(tracked, MethodVariable) else tracked
     only_frame = isinstance(called, DisabledFunctionVariable) and called.only_frame
@@ -160,26 +171,26 @@ def _delete_attr(point: BreakPoint, inst: Instruction) -> None:
 
 
 def _attribute_owner(point: BreakPoint, obj: Value) -> str:
-    text = point.text(obj)
-    return text if text.isidentifier() else f"({text})"
+    return point.operand(obj)
 
 
 @emits("BINARY_SUBSCR")
 def _getitem(point: BreakPoint, inst: Instruction) -> None:
     obj, key = point.popn(2)
-    point.result(f"{point.text(obj)}[{point.text(key)}]")
+    subject = point.operand(obj)
+    point.result(f"{subject}[{point.text(key)}]")
 
 
 @emits("STORE_SUBSCR")
 def _setitem(point: BreakPoint, inst: Instruction) -> None:
     value, obj, key = point.popn(3)
-    point.statement(f"{point.text(obj)}[{point.text(key)}] = {point.text(value)}")
+    point.statement(f"{point.operand(obj)}[{point.text(key)}] = {point.text(value)}")
 
 
 @emits("DELETE_SUBSCR")
 def _delitem(point: BreakPoint, inst: Instruction) -> None:
     obj, key = point.popn(2)
-    point.statement(f"del {point.text(obj)}[{point.text(key)}]")
+    point.statement(f"del {point.operand(obj)}[{point.text(key)}]")
 
 
 @emits("UNARY_OP")
@@ -214,7 +225,8 @@ def _contains(point: BreakPoint, inst: Instruction) -> None:
 @emits("IS_OP")
 def _is(point: BreakPoint, inst: Instruction) -> None:
     a, b = point.popn(2)
-    point.result(f"{point.text(a)} {'is not' if inst.argval else 'is'} {point.text(b)}")
+    left, right = point.operand(a), point.operand(b)
+    point.result(f"{left} {'is not' if inst.argval else 'is'} {right}")
 
 
 @emits("GET_ITER")

@@ -23,6 +23,7 @@ from minitorch_compile.dynamo.compile_frame import compile_frame
 from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.errors import InternalTracerError
 from minitorch_compile.dynamo.frame_code import parameter_names
+from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.guards import failure
 from minitorch_compile.dynamo.wrapper import plain_caller
 from minitorch_compile.source_place import source_place
@@ -99,13 +100,14 @@ class Dispatcher:
         self.bound = to_front(self.bound, version)
         self.run = version[1]
 
+    @unhooked
     def _compiled(self, arguments: tuple[Any, ...], tried: list[Entry]) -> Callable[..., Any]:
         """A new version for these arguments, or the plain function if there should be none."""
         with LOCK:
             cache = self.cache
             for entry in cache.entries:  # another thread may have made it meanwhile
                 if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
-                    return self._bind(entry)
+                    return self._or_plain(self._bind(entry))
             if cache.is_full:
                 reporting.warn_of_the_limit(self, arguments)
                 return self.plain
@@ -120,6 +122,15 @@ class Dispatcher:
             bound = self._bind(entry)
             self._use_first((entry, bound))
         return lambda *arguments: self._first_run(bound, arguments)
+
+    def _or_plain(self, bound: Callable[..., Any]) -> Callable[..., Any]:
+        """A version whose guards hold; if another thread changes what they look at before it runs, the plain one."""
+
+        def run(*arguments: Any) -> Any:
+            result = bound(*arguments)
+            return result if result is not MISS else self.plain(*arguments)
+
+        return run
 
     def _first_run(self, bound: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         result = bound(*arguments)

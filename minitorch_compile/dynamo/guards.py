@@ -42,7 +42,8 @@ class About(enum.Enum):
 @dataclass(frozen=True)
 class Guard:
     """`check` is the text of the condition, {0} standing for the source and {1} for `other`, a second source if there
-    is one. `cls` is the class that it demands, if that is what it is about; `about` says what can make it fail."""
+    is one. `cls` is the class that it demands, if that is what it is about; `about` says what can make it fail,
+    `place` which line of the user's asked for it, where that is known."""
 
     source: Source
     kind: str
@@ -52,6 +53,7 @@ class Guard:
     actual: str = "{0}"
     cls: type | None = None
     about: About = About.ANYTHING
+    place: str = ""
 
     @property
     def code(self) -> str:
@@ -63,7 +65,7 @@ class Guard:
         return f"{self.kind}: {self.code}"
 
     def __str__(self) -> str:
-        return f"{self.kind:<16} {self.code}"
+        return f"{self.kind:<16} {self.code}{self.place and f'    # {self.place}'}"
 
 
 class GuardSet:
@@ -176,14 +178,16 @@ def different_object(source: Source, other: Source) -> Guard:
     return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other, about=About.OBJECT)
 
 
-def tensor_match(source: Source, x: TensorBase, names: Namespace) -> list[Guard]:
-    """Everything a graph depends on: class, sizes, strides, dtype, device, requires_grad. Most often failing first."""
+def tensor_match(source: Source, x: TensorBase, names: Namespace, layout: Any = None) -> list[Guard]:
+    """Everything a graph depends on: class, sizes, strides, dtype, device, requires_grad. Most often failing first.
+
+    `layout` has the sizes and strides if some are not known; those are guarded when the frame has been traced.
+    """
     dtype = names.install(x.dtype, x.dtype.name)
     device = names.install(x.device, str(x.device))
     checks = [
         (f"type({{0}}) is {names.install(type(x), type(x).__name__)}", "", type(x).__name__),
-        (_layout_check(x, "sizes", names), "sizes", str(tuple(x.sizes))),
-        (_layout_check(x, "strides", names), "strides", str(tuple(x.strides))),
+        *(_known_checks(x, layout) if layout is not None else _layout_checks(x, names)),
         (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
         (f"{{0}}._requires_grad is {bool(x.requires_grad)}", "requires_grad", str(bool(x.requires_grad))),
         (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
@@ -204,6 +208,19 @@ def _property_text(field: str) -> str:
 
 def _is_parameter(x: TensorBase) -> bool:
     return type(x) is not TensorBase.concrete
+
+
+def _layout_checks(x: TensorBase, names: Namespace) -> list[tuple[str, str, str]]:
+    return [(_layout_check(x, field, names), field, str(tuple(getattr(x, field)))) for field in ("sizes", "strides")]
+
+
+def _known_checks(x: TensorBase, layout: Any) -> list[tuple[str, str, str]]:
+    """The number of dimensions, and those sizes and strides that are known."""
+    checks = [(f"len({{0}}.sizes) == {len(x.sizes)}", "sizes", f"{len(x.sizes)} dimensions")]
+    for field, values in (("sizes", layout.sizes), ("strides", layout.strides)):
+        known = [(dim, value) for dim, value in enumerate(values) if type(value) is int]
+        checks += [(f"{{0}}.{field}[{dim}] == {value}", f"{field}[{dim}]", str(value)) for dim, value in known]
+    return checks
 
 
 def _layout_check(x: TensorBase, field: str, names: Namespace) -> str:
@@ -262,6 +279,16 @@ def failure(guards: Iterable[Guard], scope: Mapping[str, Any]) -> GuardFailure |
             return GuardFailure(guard, _shown(eval(actual, dict(scope))))
         except READ_ERRORS as error:
             return GuardFailure(guard, f"not readable: {type(error).__name__}: {error}")
+    return _unreadable(guards.reads, scope) if isinstance(guards, GuardSet) else None
+
+
+def _unreadable(sources: Iterable[Source], scope: Mapping[str, Any]) -> GuardFailure | None:
+    """The first path that the program read and that does not lead anywhere now."""
+    for source in sources:
+        try:
+            eval(source.name(), dict(scope))
+        except READ_ERRORS as error:
+            return GuardFailure(Guard(source, "READABLE", "{0}", "a value"), f"{type(error).__name__}: {error}")
     return None
 
 

@@ -35,11 +35,11 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 ATOMS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 NAMED = (type, ModuleType, enum.Enum, BuiltinFunctionType, CodeType, TracebackType)
-ITERATORS = tuple(
-    type(iterator)
-    for iterator in (iter([]), reversed([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()),
-                     iter(""), iter(range(0)), iter(collections.deque()), enumerate(()), zip(), map(int, ()))
+_SAMPLES: tuple[Any, ...] = (
+    iter([]), reversed([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(""),
+    iter(range(0)), iter(collections.deque()), enumerate(()), zip(), map(int, ()), filter(None, ()),
 )  # fmt: skip
+ITERATORS: tuple[type, ...] = tuple(map(type, _SAMPLES))
 TENSOR_STATE = frozenset(
     (
         "storage",
