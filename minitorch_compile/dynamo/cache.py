@@ -97,8 +97,12 @@ class Region:
 
     def _dispatcher(self, function: FunctionType, owner: type | None) -> Dispatcher:
         made = Dispatcher(function, self, owner)
-        self._dispatchers.add(made)
+        self.watch(made)
         return made
+
+    def watch(self, dispatcher: Dispatcher) -> None:
+        """From now on `reset` makes it forget its versions."""
+        self._dispatchers.add(dispatcher)
 
     def resume_function(
         self, resume: ResumeCode, module_globals: dict[str, Any], owner: type | None
