@@ -105,8 +105,10 @@ def notices_all_changes(word: WordOf) -> bool:
     for probe, items in zip(probes, attributes):
         if not all(_is_noticed(word, items, change) for change in _attribute_changes(probe)):
             return False
-    noticed = all(_is_noticed(word, plain, change) for change in _item_changes(plain))
-    return noticed and word(plain) == word(plain) and words_of_instance(probes[0], attributes[0], word) is not None
+    if not all(_is_noticed(word, plain, change) for change in _item_changes(plain)):
+        return False
+    steady = not _is_noticed(word, plain, lambda: plain.get("kept"))
+    return steady and words_of_instance(probes[0], attributes[0], word) is not None
 
 
 def _is_noticed(word: WordOf, items: dict[Any, Any], change: Callable[[], object]) -> bool:

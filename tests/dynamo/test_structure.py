@@ -1,0 +1,269 @@
+"""What is remembered of a model between calls: recalled only while all guards hold, whatever was done to the model.
+
+The oracle is the guards themselves, asked one by one, and the plain model.
+"""
+
+import contextlib
+import gc
+import random
+import weakref
+from types import SimpleNamespace
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile import config, nn
+from minitorch_compile.dynamo import optimize, region_of
+from minitorch_compile.dynamo.dict_versions import notices_all_changes, word_of_dict
+from minitorch_compile.dynamo.guard_code import in_checking_order
+from minitorch_compile.dynamo.guards import failure
+from minitorch_compile.dynamo.memory_words import Word
+from minitorch_compile.dynamo.structure import Structure
+from minitorch_compile.dynamo.structure_code import structures_in
+from minitorch_compile.dynamo.testing import CompileCounter, eager
+from tests.dynamo.compiled import matrix
+
+remembers = pytest.mark.skipif(word_of_dict() is None, reason="dicts of this Python do not tell when they change")
+
+
+class Block(nn.Module):
+    factor = 2.0
+
+    def __init__(self, size, activation=torch.relu):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(size)
+        self.linear = nn.Linear(size, size)
+        self.activation = activation
+        self.sizes = (size, size)
+        self.names = ["first"]
+        self.settings = {"scale": 1.5}
+        self.extra = SimpleNamespace(shift=0.5)
+
+    def forward(self, x):
+        y = self.activation(self.linear(self.norm(x))) * self.factor + len(self.names)
+        y = y * self.settings["scale"] + self.extra.shift + self.sizes[0]
+        return y + x if self.training else y
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(3), Block(3)])
+        self.head = nn.Linear(3, 3)
+        self.tied = nn.Linear(3, 3)
+        self.tied.weight = self.head.weight
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.tied(self.head(x))
+
+
+def doubled(module, args, output):
+    return output * 2
+
+
+def replace_parameter(model):
+    model.head.weight = nn.Parameter(torch.ones(3, 3))
+
+
+def set_in_parameters(model):
+    model.head._parameters["bias"] = nn.Parameter(torch.ones(3))
+
+
+def delete_and_bring_back(model):
+    weight = model.tied.weight
+    del model.tied.weight
+    model.tied.weight = weight
+
+
+def another_class(model):
+    class Louder(Block):
+        def forward(self, x):
+            return super().forward(x) * 3
+
+    model.blocks[0].__class__ = Louder
+
+
+def another_dict(model):
+    model.blocks[1].__dict__ = dict(vars(model.blocks[1]))
+
+
+def an_instance_forward(model):
+    model.head.forward = lambda x: x + 1
+
+
+def an_attribute_that_hides_a_submodule(model):
+    vars(model)["head"] = nn.Linear(3, 3)
+
+
+CHANGES = {
+    "parameter": replace_parameter,
+    "parameters' dict": set_in_parameters,
+    "data": lambda model: setattr(model.head.bias, "data", torch.full((3,), 2.0)),
+    "dtype": lambda model: model.double(),
+    "and back": lambda model: model.float(),
+    "requires_grad": lambda model: model.head.weight.requires_grad_(not model.head.weight.requires_grad),
+    "all requires_grad": lambda model: model.requires_grad_(not model.tied.bias.requires_grad),
+    "delete": delete_and_bring_back,
+    "no bias": lambda model: setattr(model.head, "bias", None),
+    "bias again": lambda model: setattr(model.head, "bias", nn.Parameter(torch.ones(3))),
+    "untie": lambda model: setattr(model.tied, "weight", nn.Parameter(torch.ones(3, 3))),
+    "tie": lambda model: setattr(model.tied, "weight", model.head.weight),
+    "submodule": lambda model: setattr(model, "head", nn.Linear(3, 3)),
+    "submodule in its dict": lambda model: model._modules.__setitem__("head", nn.Sequential(nn.Linear(3, 3))),
+    "list of modules": lambda model: model.blocks.append(Block(3)),
+    "item of it": lambda model: model.blocks.__setitem__(0, Block(3, torch.tanh)),
+    "eval": lambda model: model.eval(),
+    "train": lambda model: model.train(),
+    "training of one": lambda model: vars(model.blocks[0]).__setitem__("training", False),
+    "hook": lambda model: model.head.register_forward_hook(doubled),
+    "no hooks": lambda model: model.head._forward_hooks.clear(),
+    "forward": an_instance_forward,
+    "forward removed": lambda model: vars(model.head).pop("forward", None),
+    "hiding": an_attribute_that_hides_a_submodule,
+    "shown": lambda model: vars(model).pop("head", None),
+    "class": another_class,
+    "class attribute": lambda model: setattr(Block, "factor", Block.factor + 1),
+    "dict": another_dict,
+    "function": lambda model: setattr(model.blocks[1], "activation", torch.sigmoid),
+    "tuple": lambda model: setattr(model.blocks[1], "sizes", (4, 3)),
+    "list": lambda model: model.blocks[1].names.append("more"),
+    "item of a dict": lambda model: model.blocks[1].settings.update(scale=model.blocks[1].settings["scale"] + 1),
+    "plain object": lambda model: setattr(model.blocks[1].extra, "shift", model.blocks[1].extra.shift + 1),
+    "momentum": lambda model: setattr(model.blocks[0].norm, "eps", 0.1),
+    "buffer": lambda model: setattr(model.blocks[0].norm, "running_mean", torch.ones(3)),
+    "buffer in place": lambda model: model.blocks[0].norm.running_mean.add_(1),
+    "weight in place": lambda model: model.head.weight.data.mul_(2),
+    "gradient": lambda model: model(matrix()).sum().backward(),
+    "no gradients": lambda model: model.zero_grad(),
+    "irrelevant": lambda model: setattr(model, "note", random.random()),
+    "nothing": lambda model: None,
+}
+
+
+@pytest.fixture(autouse=True)
+def the_class_as_it_was():
+    yield
+    Block.factor = 2.0
+
+
+def outcome(function, model):
+    """The output, and what training changes; or the error, which a wrong dtype gives."""
+    torch.manual_seed(0)
+    x = torch.ones(3, 3) + torch.arange(3.0) * torch.arange(3.0).view(3, 1)
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    try:
+        result = function(x).tolist()
+    except RuntimeError as error:
+        result = str(error)
+    after = {name: buffer.tolist() for name, buffer in model.named_buffers()}
+    with torch.no_grad():
+        for name, buffer in model.named_buffers():
+            buffer.copy_(buffers[name])
+    return result, after
+
+
+def structure_of(entry):
+    return next((value for value in entry.names.values() if isinstance(value, Structure)), None)
+
+
+def assert_recalled_only_if_guards_hold(compiled, model):
+    """For every version: what it recalls of the model agrees with its guards."""
+    region = region_of(compiled)
+    dispatcher = compiled._dynamo_forward._dynamo_dispatcher
+    for entry in (entry for cache in region.caches[:1] for entry in cache.entries):
+        structure = structure_of(entry)
+        if structure is not None and structure.recall(model) is not None:
+            about_it = structures_in(in_checking_order(entry.guards))[0].guards
+            assert len(about_it) > 30
+            assert failure(about_it, dispatcher.scope(entry, (model, matrix(3, 3)))) is None
+
+
+@remembers
+def test_a_model_is_remembered_after_two_calls():
+    model = Model()
+    compiled = optimize(model, eager)
+    for _ in range(3):
+        compiled(matrix())
+    (entry,) = region_of(compiled).caches[0].entries
+    assert structure_of(entry).recall(model) is not None
+    assert structure_of(entry).recall(Model()) is None
+
+
+@remembers
+def test_a_training_step_changes_nothing_that_is_remembered():
+    model = Model()
+    optimizer = torch.optim.Adam(model.parameters())
+    compiled = optimize(model, eager)
+    for _ in range(3):
+        optimizer.zero_grad()
+        compiled(matrix(3, 3)).sum().backward()
+        optimizer.step()
+    recalled = [structure_of(entry).recall(model) for entry in region_of(compiled).caches[0].entries]
+    assert any(values is not None for values in recalled)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_of_a_model_is_noticed(change):
+    plain, model = Model(), Model()
+    model.load_state_dict(plain.state_dict())
+    compiled = optimize(model, eager)
+    for _ in range(3):
+        assert outcome(compiled, model) == outcome(plain, plain)
+    state = torch.get_rng_state()
+    for changed in (model, plain):
+        Block.factor = 2.0
+        torch.set_rng_state(state)
+        CHANGES[change](changed)
+    for _ in range(3):
+        assert outcome(compiled, model) == outcome(plain, plain)
+        assert_recalled_only_if_guards_hold(compiled, model)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@config.patch(recompile_limit=100)
+def test_random_changes_are_noticed(seed):
+    chooser = random.Random(seed)
+    torch.manual_seed(seed)
+    model = Model()
+    compiled = optimize(model, CompileCounter())
+    for _ in range(25):
+        change = chooser.choice(list(CHANGES))
+        with contextlib.suppress(AttributeError, RuntimeError):  # where other changes make this one impossible
+            CHANGES[change](model)
+        assert_recalled_only_if_guards_hold(compiled, model)
+        for _ in range(chooser.choice([1, 1, 3])):
+            assert outcome(compiled, model) == outcome(model, model), change
+            assert_recalled_only_if_guards_hold(compiled, model)
+
+
+@remembers
+def test_one_version_remembers_many_layers():
+    layers = [nn.Linear(3, 3) for _ in range(5)]
+    compiled = optimize(lambda layer, x: layer(x), eager)
+    for _ in range(4):
+        for layer in layers:
+            compiled(layer, matrix())
+    (entry,) = region_of(compiled).caches[0].entries
+    assert sum(structure_of(entry).recall(layer) is not None for layer in layers) >= 2
+    layers[1].weight.requires_grad_(False)
+    assert structure_of(entry).recall(layers[1]) is None
+    assert compiled(layers[1], matrix()).tolist() == layers[1](matrix()).tolist()
+
+
+@remembers
+def test_what_is_remembered_keeps_nothing_alive():
+    compiled = optimize(lambda model, x: model(x), eager)
+    model = Model()
+    for _ in range(3):
+        compiled(model, matrix())
+    gone = [weakref.ref(model), weakref.ref(model.head.weight)]
+    del model
+    gc.collect()
+    assert [reference() for reference in gone] == [None, None]
+
+
+@pytest.mark.parametrize("at", [0, 16], ids=["references", "length"])
+def test_a_word_that_misses_changes_is_not_used(at):
+    assert not notices_all_changes(lambda items: Word.at(id(items) + at))
