@@ -30,6 +30,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
+    from minitorch_compile.dynamo.symbolic_sizes import Layout
     from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
@@ -43,7 +44,7 @@ KNOWN_ATTRIBUTES = _words(
     "shape sizes strides ndim dtype device layout requires_grad itemsize nbytes is_fake is_cpu is_cuda is_meta is_mps"
     " is_xpu is_sparse is_quantized is_mkldnn is_nested"
 )
-VIEW_ATTRIBUTES = _words("T mT H mH real imag")
+VIEW_ATTRIBUTES = _words("T mT H mH real imag data")
 SHAPE_METHODS = _words(
     "size dim ndimension stride numel nelement element_size is_contiguous is_floating_point is_complex"
     " is_signed is_same_size get_device dim_order storage_offset"
@@ -77,6 +78,7 @@ class TensorVariable(VariableTracker):
         self.fake = fake
         self.cls = cls
         self.real = real
+        self.layout: Layout | None = None  # of an input whose sizes are not all known
 
     def __repr__(self) -> str:
         return f"<tensor {self.node.name} {list(self.fake.sizes)}>"
