@@ -105,6 +105,10 @@ class TensorVariable(VariableTracker):
             return self._grad(tracer)
         if name in KNOWN_ATTRIBUTES:
             return tracer.output.from_python(tracer.compute(getattr, self.fake, name))
+        if name == "data":
+            if self.fake.storage in tracer.output.fakes.written:
+                raise Unsupported("unsupported-tensor-access", ".data of a tensor that was written to.")
+            tracer.output.fakes.behind_data.add(self.fake.storage)
         if name in VIEW_ATTRIBUTES:
             return tracer.output.call("call_function", getattr, [self, ConstantVariable(name)], {})
         if name == "is_leaf":  # guarded, for tensors from outside that require grad
