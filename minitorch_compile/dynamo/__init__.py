@@ -13,6 +13,8 @@ from minitorch_compile.dynamo.control import (
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
+from minitorch_compile.dynamo.frame_hook import FrameHook, frame_hook
+from minitorch_compile.dynamo.frame_hook_check import FrameHookUnavailable
 from minitorch_compile.dynamo.variables import (
     builtin_functions,
     builtin_iteration,
@@ -25,6 +27,8 @@ from minitorch_compile.dynamo.variables import (
 __all__ = [
     "BackendCompilerFailed",
     "ExplainOutput",
+    "FrameHook",
+    "FrameHookUnavailable",
     "GraphBreak",
     "InternalTracerError",
     "Region",
@@ -33,6 +37,7 @@ __all__ = [
     "assume_constant_result",
     "disable",
     "explain",
+    "frame_hook",
     "graph_break",
     "interpret",
     "is_compiling",

@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.errors import (
     Unsupported,
 )
 from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
+from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS
 from minitorch_compile.dynamo.instructions import NULL
@@ -355,7 +356,7 @@ class FrameCompiler:
         if not callable(compiled):
             raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")
         switches = bool(self.output.graph.find_nodes(op="call_function", target=switch_grad_mode))
-        return restoring_grad_mode(compiled) if switches else compiled
+        return unhooked(restoring_grad_mode(compiled) if switches else compiled)
 
     def _entry(
         self,

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
+from minitorch_compile.dynamo.frame_hook_marks import passed, unhooked
+
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
 
@@ -43,15 +45,15 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
         raise TypeError(f"disable: function must be callable, but got {type(function).__name__}.")
     original = getattr(function, "_dynamo_original", function)  # of a compiled function, the plain one runs
 
-    @functools.wraps(original)
+    @unhooked
     def disabled(*args: Any, **kwargs: Any) -> Any:
         return original(*args, **kwargs)
 
     disabled.__dict__.pop("_dynamo_original", None)
     disabled.__dict__["_dynamo_disabled"] = True
     if not recursive and isinstance(original, FunctionType):
-        disabled.__dict__["_dynamo_only_frame"] = original
-    return disabled
+        made.__dict__["_dynamo_only_frame"] = passed(original)
+    return made
 
 
 def allow_in_graph(function: AnyCallable) -> AnyCallable:

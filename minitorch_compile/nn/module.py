@@ -17,6 +17,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from minitorch_compile.dynamo.frame_hook_marks import entry_point
 from minitorch_compile.nn.compiler_slot import registered_compiler
 from minitorch_compile.nn.hooks import Hooks, ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion
@@ -59,6 +60,7 @@ class Module(ModuleConversion, ModuleState):
         """What the module computes."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
+    @entry_point
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call_impl(*args, **kwargs)
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from minitorch_compile.dynamo.frame_hook_marks import entry_point
 from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
@@ -38,6 +39,7 @@ required = _RequiredParameter()
 def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """A `step` with the hooks around it: those before may replace its arguments."""
 
+    @entry_point
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not self.has_step_hooks():
