@@ -49,8 +49,12 @@ def disable(function: AnyCallable | None = None, recursive: bool = True, *, reas
     def disabled(*args: Any, **kwargs: Any) -> Any:
         return original(*args, **kwargs)
 
-    disabled.__dict__.pop("_dynamo_original", None)
-    disabled.__dict__["_dynamo_disabled"] = True
+    def frame_disabled(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs)
+
+    made = functools.wraps(original)(disabled if recursive else frame_disabled)
+    made.__dict__.pop("_dynamo_original", None)
+    made.__dict__["_dynamo_disabled"] = True
     if not recursive and isinstance(original, FunctionType):
         made.__dict__["_dynamo_only_frame"] = passed(original)
     return made

@@ -48,7 +48,7 @@ def mark_of(code: CodeType) -> int | None:
 def _marked(function: Any, kind: int) -> Any:
     """Marks the code that a call of it runs; what is written in C needs no mark."""
     code = _code_of(function)
-    if code is not None and mark_of(code) != kind:
+    if code is not None and mark_of(code) not in (kind, CAPTURE):
         _marks[id(code)] = code, kind
         if native_hook.cache_info().currsize:  # a hook may have judged it already
             native_hook().set_word(code, Word(kind if kind != CAPTURE else 0))
