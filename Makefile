@@ -34,6 +34,7 @@ lint: setup  ## only the quick checks: ruff, mypy, the floors
 
 bench: setup  ## measure: call overhead, eager against compiled, kernels
 	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks.dispatch
 	@$(PY) -m benchmarks.eager
 	@$(PY) -m benchmarks.kernels
 
