@@ -44,7 +44,7 @@ KNOWN_ATTRIBUTES = _words(
     "shape sizes strides ndim dtype device layout requires_grad itemsize nbytes is_fake is_cpu is_cuda is_meta is_mps"
     " is_xpu is_sparse is_quantized is_mkldnn is_nested"
 )
-VIEW_ATTRIBUTES = _words("T mT H mH real imag data")
+VIEW_ATTRIBUTES = _words("T mT H mH real imag")
 SHAPE_METHODS = _words(
     "size dim ndimension stride numel nelement element_size is_contiguous is_floating_point is_complex"
     " is_signed is_same_size get_device dim_order storage_offset"
@@ -78,6 +78,7 @@ class TensorVariable(VariableTracker):
         self.fake = fake
         self.cls = cls
         self.real = real
+        self.data_of: TensorVariable | None = None
         self.layout: Layout | None = None  # of an input whose sizes are not all known
 
     def __repr__(self) -> str:
@@ -106,9 +107,7 @@ class TensorVariable(VariableTracker):
         if name in KNOWN_ATTRIBUTES:
             return tracer.output.from_python(tracer.compute(getattr, self.fake, name))
         if name == "data":
-            if self.fake.storage in tracer.output.fakes.written:
-                raise Unsupported("unsupported-tensor-access", ".data of a tensor that was written to.")
-            tracer.output.fakes.behind_data.add(self.fake.storage)
+            return self._data(tracer)
         if name in VIEW_ATTRIBUTES:
             return tracer.output.call("call_function", getattr, [self, ConstantVariable(name)], {})
         if name == "is_leaf":  # guarded, for tensors from outside that require grad
@@ -116,6 +115,16 @@ class TensorVariable(VariableTracker):
         if name == "__class__":
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         return self._other_attribute(tracer, name)
+
+    def _data(self, tracer: Tracer) -> Value:
+        """The same memory outside the recorded graph; writes to it are refused, see `FakeMode`."""
+        if self.fake.storage in tracer.output.fakes.written:
+            raise Unsupported("unsupported-tensor-access", ".data of a tensor that was written to.")
+        tracer.output.fakes.behind_data.add(self.fake.storage)
+        result = tracer.output.call("call_function", getattr, [self, ConstantVariable("data")], {}).realize()
+        assert isinstance(result, TensorVariable)
+        result.data_of = self
+        return result
 
     def _other_attribute(self, tracer: Tracer, name: str) -> Value:
         """What a subclass defines in Python, what the user hung on the tensor, methods."""
@@ -232,4 +241,8 @@ class TensorVariable(VariableTracker):
         return self.to_text(tracer, "str")
 
     def reconstruct(self, codegen: Codegen) -> str:
+        if self.data_of is not None:
+            return f"{codegen.value(self.data_of)}.data"
+        if self.fake.storage in codegen.output.fakes.behind_data:
+            raise Unsupported("unrebuildable-value", "a view of a tensor whose .data was read lives on.")
         return codegen.graph_output(self)
