@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, SliceVariable, TupleVariable
+from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor import Size
 
@@ -172,8 +173,10 @@ class Tracer(BytecodeInterpreter):
             keys = self.unpack_all(self.call(self.load_attr(tracked, "keys"), [], {}))
             return [(key, self.getitem(tracked, key)) for key in keys]
         pairs = [self.unpack_all(pair) for pair in self.unpack_all(tracked)]
-        if any(len(pair) != 2 for pair in pairs):
-            self.raise_error(ValueError, "dictionary update sequence element has the wrong length; 2 is required")
+        for position, pair in enumerate(pairs):
+            if len(pair) != 2:
+                wrong = f"element #{position} has length {len(pair)}"
+                self.raise_error(ValueError, f"dictionary update sequence {wrong}; 2 is required")
         return [(key, value) for key, value in pairs]
 
     def graph_argument(self, value: Value) -> Any:
@@ -181,6 +184,8 @@ class Tracer(BytecodeInterpreter):
         tracked = value.realize()
         if isinstance(tracked, TensorVariable):
             return tracked.node
+        if isinstance(tracked, SymIntVariable):
+            return self.output.size_argument(tracked.number)
         if isinstance(tracked, SizeVariable):
             return Size(self.graph_argument(item) for item in tracked.items)
         if isinstance(tracked, (TupleVariable, ListVariable)):

@@ -92,7 +92,7 @@ class ConstantVariable(VariableTracker):
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
-        if name == "join" and len(args) == 1:
+        if name == "join" and len(args) == 1 and not isinstance(realized[0], ConstantVariable):
             return ConstantVariable(
                 tracer.compute(self.value.join, [tracer.constant(item) for item in tracer.unpack_all(args[0])])
             )

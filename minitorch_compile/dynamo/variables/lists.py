@@ -54,7 +54,7 @@ class ListVariable(SequenceVariable):
     def not_found(self, tracer: Tracer, item: Value) -> NoReturn:
         if sys.version_info >= (3, 14):
             super().not_found(tracer, item)
-        tracer.raise_error(ValueError, f"{item.realize().to_text(tracer, 'repr')} is not in list")
+        tracer.raise_error(ValueError, f"{item.realize().to_text(tracer, 'repr')} is not in {self.cls.__name__}")
 
     def comparable_with(self, other: SequenceVariable) -> bool:
         return isinstance(other, ListVariable)

@@ -101,7 +101,15 @@ class SetVariable(VariableTracker):
         return len(self.members)
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
-        return ConstantVariable(item.realize().hash_key(tracer) in self.members)
+        return ConstantVariable(self._key_asked(tracer, item) in self.members)
+
+    @staticmethod
+    def _key_asked(tracer: Tracer, item: Value) -> Hashable:
+        """A set that is looked for is taken for the frozenset of its members, as in CPython."""
+        tracked = item.realize()
+        if isinstance(tracked, SetVariable):
+            tracked = SetVariable.copy_of(tracer, tracked, frozenset)
+        return tracked.hash_key(tracer)
 
     def ordered(self) -> list[Value]:
         """The members in the order of iteration."""
@@ -160,14 +168,14 @@ class SetVariable(VariableTracker):
         return ConstantVariable(None)
 
     def method_discard(self, tracer: Tracer, item: Value) -> Value:
-        hashed = item.realize().hash_key(tracer)
+        hashed = self._key_asked(tracer, item)
         if hashed in self.members:
             self._remove(hashed)
         tracer.side_effects.method(self, "discard", item)
         return ConstantVariable(None)
 
     def method_remove(self, tracer: Tracer, item: Value) -> Value:
-        if item.realize().hash_key(tracer) not in self.members:
+        if self._key_asked(tracer, item) not in self.members:
             tracer.raise_error(KeyError, item)
         return self.method_discard(tracer, item)
 
