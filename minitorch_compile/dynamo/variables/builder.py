@@ -44,6 +44,12 @@ from minitorch_compile.dynamo.variables.functions import (
     PartialVariable,
     UserFunctionVariable,
 )
+from minitorch_compile.dynamo.variables.functools_wrappers import (
+    SINGLE_DISPATCH_CODE,
+    CachedFunctionVariable,
+    LruCacheWrapper,
+    SingleDispatchVariable,
+)
 from minitorch_compile.dynamo.variables.getters import GETTERS, GetterVariable
 from minitorch_compile.dynamo.variables.grad_mode import GradModeVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
@@ -221,6 +227,9 @@ def _function(output: OutputGraph, value: FunctionType, source: Source) -> Varia
     if handler_of(value) is not None:
         _guard_identity(output, value, source, value.__name__)
         return BuiltinVariable(value, source)
+    if value.__code__ is SINGLE_DISPATCH_CODE:
+        _guard_identity(output, value, source, value.__name__)
+        return SingleDispatchVariable(value, output.constant_source(value, value.__name__))
     marked = mark_of(value)
     if marked is not None:
         _guard_identity(output, value, source, value.__name__)
@@ -228,6 +237,12 @@ def _function(output: OutputGraph, value: FunctionType, source: Source) -> Varia
     if not isinstance(source, ConstantSource):
         output.guards.add(*guards.function_match(source, value, output.names))
     return UserFunctionVariable(value, source)
+
+
+@builds(LruCacheWrapper)
+def _cached(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _guard_identity(output, value, source, value.__name__)
+    return CachedFunctionVariable(value, output.constant_source(value, value.__name__))
 
 
 @builds(MethodType)

@@ -90,7 +90,7 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
     from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 
     raw = found.value
-    if isinstance(raw, FunctionType):
+    if isinstance(raw, (FunctionType, functools._lru_cache_wrapper)):
         return MethodVariable(wrap_found(tracer, found, raw), instance)
     if isinstance(raw, staticmethod):
         return wrap_found(tracer, found, raw.__func__)

@@ -1,0 +1,144 @@
+"""functools.lru_cache and functools.singledispatch: functions whose answer depends on what they keep.
+
+What a cached function gives is read by calling it, each time the guards are asked: the cache makes that cheap, and so
+the compiled code sees the very object that the plain program sees, even after the cache was cleared.
+
+>>> import functools
+>>> from minitorch_compile.dynamo.testing import captured, generated
+>>> from minitorch_compile.tensor import ones
+>>> @functools.lru_cache
+... def factor(name):
+...     return len(name)
+>>> print(captured(lambda x: x * factor("abc"), ones(2)))
+x -> (x * 3,)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.side_effects import StoreGlobal
+from minitorch_compile.dynamo.source import AttrSource, ChainedSource, Source
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
+from minitorch_compile.dynamo.variables.sequences import SizeVariable, TupleVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.tensor import Size
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.tracer import Tracer
+
+LruCacheWrapper: type = functools._lru_cache_wrapper
+
+
+@functools.singledispatch
+def _dispatching(value: object) -> None:
+    """An example of what singledispatch makes: all of its functions have the same code."""
+
+
+SINGLE_DISPATCH_CODE = _dispatching.__code__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class CallSource(ChainedSource):
+    """origin(*arguments), where calling again gives the same object."""
+
+    arguments: tuple[str, ...]
+
+    def read(self, base: str) -> str:
+        return f"{base}({', '.join(self.arguments)})"
+
+
+class FunctoolsWrapperVariable(VariableTracker):
+    """A function made by functools. Its identity is guarded."""
+
+    def __init__(self, function: Any, source: Source) -> None:
+        super().__init__(source)
+        self.function = function
+
+    def describe(self) -> str:
+        return f"the function {self.function.__qualname__}()"
+
+    def python_type(self) -> type:
+        return type(self.function)
+
+    def real_value(self) -> Any:
+        return self.function
+
+    def hash_key(self, tracer: Tracer) -> Hashable:
+        return ("value", self.function)
+
+    def truth(self, tracer: Tracer) -> bool:
+        return True
+
+    def getattr(self, tracer: Tracer, name: str) -> Value:
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return tracer.output.from_python(getattr(self.function, name))
+        if name == "__wrapped__":
+            return tracer.output.wrap_constant(self.function.__wrapped__, self.function.__name__)
+        return super().getattr(tracer, name)
+
+
+class CachedFunctionVariable(FunctoolsWrapperVariable):
+    """A function with functools.lru_cache or cache. It is called for real, so its arguments must be known."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        self._refuse_stores(tracer)
+        named = {name: value.realize() for name, value in kwargs.items()}
+        tracked = [arg.realize() for arg in args]
+        texts = [self._text(tracer, value) for value in tracked]
+        texts += [f"{name}={self._text(tracer, value)}" for name, value in named.items()]
+        result = tracer.compute(
+            self.function, *(_real(value) for value in tracked), **{name: _real(value) for name, value in named.items()}
+        )
+        assert self.source is not None
+        source = CallSource(self.source, tuple(texts))
+        tracer.output.guards.must_read(source)
+        return tracer.output.wrap(result, source)
+
+    def _refuse_stores(self, tracer: Tracer) -> None:
+        """What it reads must be in place already."""
+        scope = self.function.__wrapped__.__globals__
+        for effect in tracer.side_effects:
+            if isinstance(effect, StoreGlobal) and effect.target.real_value() is scope:
+                self.unsupported("a call after a store to a global of its module", "unsupported-call")
+
+    def _text(self, tracer: Tracer, value: VariableTracker) -> str:
+        """The argument, as the generated code writes it."""
+        if isinstance(value, ConstantVariable):
+            known = value.value
+            return repr(known) if has_literal(known) else tracer.output.names.install(known, "argument")
+        if type(value) in (TupleVariable, SizeVariable):
+            inside = "".join(f"{self._text(tracer, item.realize())}, " for item in value.items)  # type: ignore[attr-defined]
+            return (
+                f"({inside})"
+                if type(value) is TupleVariable
+                else f"{tracer.output.names.install(Size, 'Size')}(({inside}))"
+            )
+        if value.source is None or isinstance(value, TensorVariable) or value.real_value() is MISSING:
+            raise Unsupported("unsupported-call", f"{self.describe()} has a cache, but got {value.describe()}.")
+        return value.source.name()
+
+
+def _real(value: VariableTracker) -> Any:
+    if isinstance(value, TupleVariable):
+        return value.cls(_real(item.realize()) for item in value.items)
+    return value.as_constant() if value.is_constant() else value.real_value()
+
+
+class SingleDispatchVariable(FunctoolsWrapperVariable):
+    """A function with functools.singledispatch: the class of the first argument decides which function is called."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if not args:
+            tracer.raise_error(TypeError, f"{self.function.__name__} requires at least 1 positional argument")
+        cls = args[0].realize().python_type()
+        chosen = tracer.compute(self.function.dispatch, cls)
+        assert self.source is not None
+        name = tracer.output.names.install(cls, cls.__name__)
+        source = CallSource(AttrSource(self.source, "dispatch"), (name,))
+        return tracer.call(tracer.output.wrap(chosen, source), args, kwargs)
