@@ -11,6 +11,8 @@ tensor(3.)
 from math import e, inf, nan, pi
 
 from minitorch_compile import (
+    _dynamo,
+    _logging,
     amp,
     autograd,
     backends,
@@ -34,7 +36,6 @@ from minitorch_compile import (
     utils,
     version,
 )
-from minitorch_compile import dynamo as _dynamo
 from minitorch_compile.amp import autocast, is_autocast_available, is_autocast_enabled
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options

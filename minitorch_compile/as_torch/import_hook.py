@@ -30,6 +30,9 @@ PACKAGE = "minitorch_compile"
 
 # Modules of PyTorch whose contents lie elsewhere here.
 OTHER_PLACES = {
+    "torch._dynamo.eval_frame": "minitorch_compile.dynamo.eval_frame",
+    "torch._dynamo.exc": "minitorch_compile.dynamo.errors",
+    "torch._dynamo.testing": "minitorch_compile.dynamo.testing",
     "torch._tensor": "minitorch_compile.tensor.tensor_class",
     "torch.autograd.grad_mode": "minitorch_compile.autograd",
     "torch.autograd.variable": "minitorch_compile.autograd",

@@ -14,10 +14,14 @@ from minitorch_compile.dynamo import (
     is_compiling,
     reset,
 )
+from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, is_exporting
 from minitorch_compile.dynamo.explain import explain
+
+is_dynamo_compiling = is_compiling  # PyTorch's second name for it
 
 __all__ = [
     "compile",
+    "cudagraph_mark_step_begin",
     "Inspection",
     "Minified",
     "StageView",
@@ -28,6 +32,8 @@ __all__ = [
     "graph_break",
     "inspect",
     "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
     "list_backends",
     "list_mode_options",
     "list_options",

@@ -28,6 +28,23 @@ def is_compiling() -> bool:
     return False
 
 
+def is_exporting() -> bool:
+    """Whether a program is traced by `torch.export`, which is not part of this package: False.
+
+    >>> is_exporting()
+    False
+    """
+    return False
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Tells PyTorch that what the last step of a CUDA graph returned may be overwritten. No CUDA graphs are recorded
+    here, so there is nothing to do.
+
+    >>> cudagraph_mark_step_begin()
+    """
+
+
 def disable(function: AnyCallable | None = None, recursive: bool = True, *, reason: str = "") -> Any:
     """Marks a function that is never compiled: a compiled caller breaks its graph and calls it. Also a decorator.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from minitorch_compile.dynamo.control import graph_break, is_compiling
+from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, graph_break, is_compiling, is_exporting
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.arrays import ArrayVariable, tensor_of, tensor_sharing
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -27,9 +28,22 @@ from minitorch_compile.tensor import (
     set_grad_enabled,
     tensor,
 )
+from minitorch_compile.tensor import (
+    device as Device,
+)
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.tracer import Tracer
+
+
+@handles(is_exporting)
+def _is_exporting(tracer: Tracer) -> Value:
+    return ConstantVariable(False)
+
+
+@handles(cudagraph_mark_step_begin)
+def _cudagraph_mark_step_begin(tracer: Tracer) -> Value:
+    return ConstantVariable(None)
 
 
 @handles(is_compiling)
@@ -80,7 +94,7 @@ def _set_grad_enabled(tracer: Tracer, mode: Value) -> Value:
     return manager
 
 
-@handles(tensor, as_tensor)
+@handles(tensor)
 def _tensor(
     tracer: Tracer,
     data: Value,
@@ -92,7 +106,29 @@ def _tensor(
     """A constant of the graph, made anew at each call."""
     if tracer.truth(requires_grad):
         raise Unsupported("autograd-call", "tensor(requires_grad=True) makes a leaf, which a graph can't give.")
-    if isinstance(data.realize(), TensorVariable):
-        raise Unsupported("unsupported-tensor-access", "torch.tensor() of a tensor copies its data; use .clone().")
+    _refuse_other_devices(tracer, device)
+    tracked = data.realize()
+    if isinstance(tracked, ArrayVariable):
+        return tensor_of(tracer, tracked, dtype)
     options = {} if dtype is None else {"dtype": dtype}
+    if isinstance(tracked, TensorVariable):
+        copy = tracked.call_method(tracer, "clone", [], {}).realize().call_method(tracer, "detach", [], {})
+        return copy if dtype is None else copy.realize().call_method(tracer, "to", [dtype], {})
     return tracer.output.call("call_function", tensor, [data], options)
+
+
+def _refuse_other_devices(tracer: Tracer, device: Value | None) -> None:
+    if device is not None and not tracer.is_none(device) and Device(tracer.constant(device)).type != "cpu":
+        raise Unsupported("unsupported-call", "making a tensor of numbers on another device is not followed.")
+
+
+@handles(as_tensor)
+def _as_tensor(tracer: Tracer, data: Value, dtype: Value | None = None, device: Value | None = None) -> Value:
+    """A tensor stays itself, in the dtype asked for."""
+    _refuse_other_devices(tracer, device)
+    tracked = data.realize()
+    if isinstance(tracked, ArrayVariable):
+        return tensor_sharing(tracer, tracked, dtype)
+    if isinstance(tracked, TensorVariable):
+        return tracked if dtype is None else tracked.call_method(tracer, "to", [dtype], {})
+    return _tensor(tracer, data, dtype)
