@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minitorch_compile.compiler.backends import Backend, lookup_backend
+from minitorch_compile.compiler.backends import Backend, list_backends, lookup_backend
 from minitorch_compile.compiler.modes import options_of
 from minitorch_compile.compiler.pipeline import Inductor
 from minitorch_compile.dynamo import optimize
 from minitorch_compile.nn.compiler_slot import register_compiler
+
+KNOWN_SIZES_ONLY = [lookup_backend(name) for name in list_backends() if name != "eager"]
 
 
 def compile(
@@ -33,8 +35,8 @@ def compile(
     """A function or module that behaves as `model` and runs compiled graphs. Without `model`, a decorator.
 
     fullgraph: a graph break is an error that explains it, instead of a split into several graphs.
-    dynamic: False and None compile each new set of input sizes once, with guards. True is refused: graphs with
-        symbolic sizes are not available.
+    dynamic: whether one graph serves many input sizes. None: sizes that changed between two calls are unknown in the
+        next version. True: all sizes from 2 on are unknown from the start. False: each new size is compiled once.
     backend: a name of list_backends(), or a callable (graph_module, fake_inputs) -> callable.
     mode, options: see list_mode_options() and list_options(); at most one of them, and only for the inductor backend.
     disable: return `model` as it is.
@@ -43,14 +45,15 @@ def compile(
     """
     chosen = _checked_backend(fullgraph, dynamic, backend, mode, options)
     if model is None:
-        return lambda function: function if disable else _compiled(function, chosen, fullgraph)
-    return model if disable else _compiled(model, chosen, fullgraph)
+        return lambda function: function if disable else _compiled(function, chosen, fullgraph, dynamic)
+    return model if disable else _compiled(model, chosen, fullgraph, dynamic)
 
 
-def _compiled(model: Any, backend: Backend, fullgraph: bool) -> Any:
+def _compiled(model: Any, backend: Backend, fullgraph: bool, dynamic: bool | None) -> Any:
     if not callable(model):
         raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {type(model).__name__}")
-    return optimize(model, backend, fullgraph=fullgraph)
+    known_only = isinstance(backend, Inductor) or backend in KNOWN_SIZES_ONLY
+    return optimize(model, backend, fullgraph=fullgraph, dynamic=False if known_only else dynamic)
 
 
 def _checked_backend(
@@ -61,11 +64,6 @@ def _checked_backend(
         raise TypeError(f"compile: fullgraph must be True or False, got {fullgraph!r}")
     if dynamic is not None and not isinstance(dynamic, bool):
         raise TypeError(f"compile: dynamic must be True, False or None, got {dynamic!r}")
-    if dynamic:
-        raise RuntimeError(
-            "compile: dynamic=True (one graph for all sizes) is not available; leave dynamic=None, and each new set of"
-            " input sizes is compiled once"
-        )
     chosen, settings = lookup_backend(backend), options_of(mode, options)
     if isinstance(chosen, Inductor):
         return Inductor(chosen.target, settings) if settings else chosen

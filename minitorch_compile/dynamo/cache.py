@@ -27,6 +27,7 @@ from minitorch_compile.dynamo.entry import MISS, Entry
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.reporting import log_graph
 from minitorch_compile.dynamo.resume import ResumeCode
+from minitorch_compile.dynamo.size_history import SizeHistory
 from minitorch_compile.dynamo.wrapper import make_wrapper
 from minitorch_compile.fx import GraphModule
 
@@ -42,6 +43,7 @@ class CodeCache:
         self.code = function.__code__
         self.module_globals = function.__globals__
         self.entries: list[Entry] = []
+        self.sizes = SizeHistory()
         self.plain_runs = 0  # calls that ended with an exception while tracing
         self.warned = False
 
@@ -53,9 +55,10 @@ class CodeCache:
 class Region:
     """One use of compile(): the backend, whether breaks are errors, the caches, and what was met on the way."""
 
-    def __init__(self, backend: Backend, fullgraph: bool = False) -> None:
+    def __init__(self, backend: Backend, fullgraph: bool = False, dynamic: bool | None = None) -> None:
         self.backend = backend
         self.fullgraph = fullgraph
+        self.dynamic = dynamic
         self.graph_modules: list[GraphModule] = []
         self.breaks: list[GraphBreak] = []
         # All by identity: equal code objects may come from different files.

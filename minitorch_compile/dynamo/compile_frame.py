@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile import logs
 from minitorch_compile.dynamo.aliasing import guard_aliasing
 from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, why_not_here
@@ -33,10 +34,11 @@ from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS
 from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.liveness import live_slots
-from minitorch_compile.dynamo.output_graph import OutputGraph, restoring_grad_mode, switch_grad_mode
+from minitorch_compile.dynamo.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.resume import CannotResume, make_resume_code
 from minitorch_compile.dynamo.source import CellSource, LocalSource
 from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+from minitorch_compile.dynamo.symbolic_sizes import SizePolicy
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.grad_mode import open_managers
 from minitorch_compile.dynamo.variables.scope import CellVariable
@@ -44,6 +46,7 @@ from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.effects import is_random
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
+from minitorch_compile.symbolic import ConstraintViolationError
 from minitorch_compile.tensor import fake_like, grad_mode
 
 if TYPE_CHECKING:
@@ -52,6 +55,10 @@ if TYPE_CHECKING:
 
 class _StartAgain(Exception):
     """The trace met something it can't follow; the log says where to stop next time."""
+
+
+class _SizesMustBeKnown(Exception):
+    """The backend could not compile the graph with unknown sizes."""
 
 
 class _RunFrameAsItIs(Exception):
@@ -63,7 +70,8 @@ class _RunFrameAsItIs(Exception):
 
 
 BLOCKS = REASONS["break-inside-block"]
-EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError)
+DYNAMIC = logs.artifact("dynamic")
+EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError, ConstraintViolationError)
 
 
 def compile_frame(
@@ -75,12 +83,16 @@ def compile_frame(
     """
     started = time.perf_counter()
     breaks: dict[int, Unsupported] = {}  # step of the trace -> what it met there
+    policy = SizePolicy(region.dynamic, region.cache_of(function, owner).sizes)
     while True:
         mode_before = grad_mode.state.enabled
-        frame = FrameCompiler(function, arguments, region, breaks, owner)
+        frame = FrameCompiler(function, arguments, region, breaks, owner, policy)
         try:
             entry = frame.compile()
         except _StartAgain:
+            continue
+        except _SizesMustBeKnown:
+            policy = policy.with_known_sizes()
             continue
         except EXPECTED:
             raise
@@ -106,6 +118,7 @@ class FrameCompiler:
         region: Region,
         breaks: dict[int, Unsupported],
         owner: type | None,
+        policy: SizePolicy,
     ) -> None:
         self.function = function
         self.code = function.__code__
@@ -117,7 +130,9 @@ class FrameCompiler:
         self.name = _identifier(self.code.co_name)
         cells = (f"cell_{name}" for name in self.code.co_freevars)
         self.output = OutputGraph(
-            function.__globals__, (*self.parameters.values(), *cells, self.name, f"make_{self.name}")
+            function.__globals__,
+            (*self.parameters.values(), *cells, self.name, f"make_{self.name}"),
+            policy,
         )
         self.frame = SymbolicInterpreter(
             self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__)
@@ -201,6 +216,7 @@ class FrameCompiler:
         )
         codegen = Codegen(self.output)
         write_checks(self.output.guards, codegen.reader)
+        self._guard_sizes(codegen)
         body = [f"return plain({', '.join(self.parameters.values())})"]
         is_plain = skipped.reason.reason.name != "recursion-limit"  # its callees would only end in the same way
         return self._entry(codegen, body, None, shown, is_plain)
@@ -293,6 +309,7 @@ class FrameCompiler:
             switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
             codegen.body.insert(0, f"{switch}({grad_mode.state.enabled})")
         call, module = self._graph_call(codegen)
+        self._guard_sizes(codegen)
         return self._entry(codegen, [*call, *codegen.body], module, shown)
 
     def _written(self, write: Callable[[Codegen], None]) -> Codegen:
@@ -304,6 +321,13 @@ class FrameCompiler:
             write(codegen)
             if len(self.output.guards) == count:
                 return codegen
+
+    def _guard_sizes(self, codegen: Codegen) -> None:
+        """What was assumed about sizes, by the trace and by the backend: checked after all other guards."""
+        for guard in self.output.sizes.guards():
+            self.output.guards.add(guard)
+            codegen.reader.check(guard)
+        codegen.reader.flush()
 
     def _graph_call(self, codegen: Codegen) -> tuple[list[str], GraphModule | None]:
         """The call of the compiled graph, with the user's lines that it does."""
@@ -340,7 +364,12 @@ class FrameCompiler:
         storages: dict[int, Any] = {}
         examples = []
         for variable in inputs:
+            if isinstance(variable, SizeInput):
+                examples.append(variable.node.meta["val"])
+                continue
             example = fake_like(variable.real)
+            if variable.layout is not None:
+                variable.layout.apply_to(example)
             example.storage = storages.setdefault(id(variable.real.storage.memory), example.storage)
             examples.append(example)
         return examples
@@ -352,6 +381,10 @@ class FrameCompiler:
         except Exception as error:
             backend = self.region.backend
             name = getattr(backend, "__name__", type(backend).__name__)
+            if self.output.sizes.sources:
+                DYNAMIC(f"backend {name!r} can't compile for unknown sizes ({error}): compiled for those at hand")
+                self.region.graph_modules.remove(module)
+                raise _SizesMustBeKnown from error
             raise BackendCompilerFailed(f"backend {name!r} raised {type(error).__name__}: {error}") from error
         if not callable(compiled):
             raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")

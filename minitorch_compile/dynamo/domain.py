@@ -127,7 +127,7 @@ class SymbolicDomain(OperatorHooks):
         return self.call(function, self.unpack_all(args), named)
 
     def get_len(self, subject: Value) -> Value:
-        return ConstantVariable(subject.realize().length(self))
+        return subject.realize().length_value(self)
 
     def match_mapping(self, subject: Value) -> Value:
         return ConstantVariable(bool(subject.realize().python_type().__flags__ & matching.IS_MAPPING))

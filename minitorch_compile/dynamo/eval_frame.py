@@ -34,12 +34,13 @@ WRITTEN_IN_C = frozenset((type, BuiltinFunctionType, MethodDescriptorType, Wrapp
 NOT_COMPILED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-def optimize(function: Any, backend: Backend, fullgraph: bool = False) -> Any:
+def optimize(function: Any, backend: Backend, fullgraph: bool = False, dynamic: bool | None = None) -> Any:
     """A callable that behaves as `function` and runs graphs compiled by `backend(graph_module, fake_inputs)`.
 
-    With `fullgraph`, a graph break is an `Unsupported` error with the explanation instead of a split.
+    With `fullgraph`, a graph break is an `Unsupported` error with the explanation instead of a split. `dynamic`: sizes
+    are unknown from the start (True), once they have changed (None), or never (False).
     """
-    return optimize_in(Region(backend, fullgraph), function)
+    return optimize_in(Region(backend, fullgraph, dynamic), function)
 
 
 def optimize_in(region: Region, function: Any) -> Any:

@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.variables.numbers import arithmetic, comparison
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.dynamo.variables.sym_int import size_arithmetic, size_comparison
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -46,7 +47,7 @@ class OperatorHooks(Tracer):
 
     def binary(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
-        number = arithmetic(op, left, right)
+        number = size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
         if number is not None:
             return number
         if _both_constant(left, right):
@@ -84,7 +85,7 @@ class OperatorHooks(Tracer):
 
     def inplace(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
-        number = arithmetic(op, left, right)
+        number = size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
         if number is not None:
             return number
         if _both_constant(left, right):
@@ -94,7 +95,7 @@ class OperatorHooks(Tracer):
 
     def compare(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
-        outcome = comparison(op, left, right)
+        outcome = size_comparison(self, op, left, right) or comparison(op, left, right)
         if outcome is not None:
             return outcome
         if _both_constant(left, right):

@@ -18,7 +18,7 @@ import operator
 import re
 from collections.abc import Callable
 from types import CellType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
@@ -26,7 +26,9 @@ from minitorch_compile.dynamo.fake_mode import FakeMode
 from minitorch_compile.dynamo.guards import GuardSet
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.side_effects import SideEffects
+from minitorch_compile.dynamo.size_nodes import SizeNodes
 from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
+from minitorch_compile.dynamo.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builder import build, from_python
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -36,11 +38,14 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
+from minitorch_compile.source_place import source_place
+from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.symbolic_layout import specializing, unknown_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -53,11 +58,24 @@ def switch_grad_mode(enabled: bool) -> None:
     grad_mode.state.enabled = enabled
 
 
+class SizeInput(NamedTuple):
+    """A placeholder that is a size."""
+
+    node: Node
+    source: Source
+    symbol: Symbol
+
+
 class OutputGraph:
     """Everything that is collected while one frame, with all that is inlined into it, is traced."""
 
-    def __init__(self, module_globals: dict[str, Any], argument_names: tuple[str, ...]) -> None:
+    def __init__(
+        self, module_globals: dict[str, Any], argument_names: tuple[str, ...], policy: SizePolicy | None = None
+    ) -> None:
         self.graph = Graph()
+        self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
+        self._size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
+        self.size_inputs: list[SizeInput] = []
         self.names = Namespace({*argument_names, "MISS", "object"})
         self.guards = GuardSet()
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
@@ -157,14 +175,17 @@ class OutputGraph:
 
     # --- tensors ------------------------------------------------------------------------------------------------------
 
-    def graph_input(self, value: TensorBase, source: Source) -> TensorVariable:
+    def graph_input(self, value: TensorBase, source: Source, layout: Layout | None = None) -> TensorVariable:
         """A tensor from outside becomes a placeholder, in the order in which tensors are met."""
         fake = self._fake_of(value)
+        if layout is not None:
+            layout.apply_to(fake)
         # Sharing is seen by the trace.
         fake.storage = self._fake_storages.setdefault(id(value.storage.memory), fake.storage)
         node = self._placeholder(_placeholder_name(source))
         node.meta.update(val=fake, source=source)
         variable = TensorVariable(node, fake, type(value), source, value)
+        variable.layout = layout
         self.inputs.append(variable)
         self._tensors_by_fake[id(fake)] = variable
         return variable
@@ -197,6 +218,28 @@ class OutputGraph:
                 self._last_input = self.graph.placeholder(name)
         return self._last_input
 
+    # --- sizes that are not known -------------------------------------------------------------------------------------
+
+    def _line_being_traced(self) -> str:
+        if not self.frames:
+            return ""
+        filename, lineno, text = self.tracer.user_line()
+        return f"{source_place(filename, lineno)}  {text}"
+
+    def size_argument(self, number: SymInt) -> Any:
+        """A size as an argument of a node: a node, or the number if it is known by now."""
+        return self._size_nodes.argument(number)
+
+    def _size_placeholder(self, symbol: Symbol) -> Node:
+        node = self._placeholder(symbol.name)
+        source = self.sizes.sources[symbol]
+        node.meta["source"] = source
+        self.size_inputs.append(SizeInput(node, source, symbol))
+        return node
+
+    def _size_meta(self) -> dict[str, Any]:
+        return {"stack": self.tracer.user_line()} if self.frames else {}
+
     def call(self, kind: str, target: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """One node: call_function of `target`, or call_method of that name on the first argument."""
         tracer = self.tracer
@@ -215,7 +258,7 @@ class OutputGraph:
         try:
             with self.fakes.active():
                 function = getattr(args[0], target) if kind == "call_method" else target
-                return function(*(args[1:] if kind == "call_method" else args), **kwargs)
+                return specializing(function, args[1:] if kind == "call_method" else args, kwargs)
         except FakeDataError as error:
             reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
             raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error
@@ -270,19 +313,40 @@ class OutputGraph:
         """The tensors from outside that the graph writes to."""
         return [variable for variable in self.inputs if variable.fake.storage in self.fakes.written]
 
-    def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable]:
+    def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
         """Completes the graph; the inputs that it uses, in the order of its placeholders."""
         self.graph.output(tuple(variable.node for variable in outputs))
         self.graph.output_node().meta["val"] = tuple(variable.fake for variable in outputs)
         self._drop_unused_items()
         self._drop_idle_grad_switches()
-        used = [variable for variable in self.inputs if variable.node.users]
-        for variable in self.inputs:
-            if not variable.node.users:
+        self._drop_unused_sizes()
+        needed = self._symbols_of([variable for variable in self.inputs if variable.node.users])
+        for symbol in sorted(needed, key=lambda s: int(s.name[1:])):  # a backend finds each size among its inputs
+            self._size_nodes.symbol(symbol, self.sizes.env)
+        inputs: list[TensorVariable | SizeInput] = [*self.inputs, *self.size_inputs]
+        used = {
+            variable.node: variable
+            for variable in inputs
+            if variable.node.users or (isinstance(variable, SizeInput) and variable.symbol in needed)
+        }
+        for variable in inputs:
+            if variable.node not in used:
                 self.graph.erase_node(variable.node)
-        if [variable.node for variable in used] != self.graph.find_nodes(op="placeholder"):
+        placeholders = self.graph.find_nodes(op="placeholder")
+        if used.keys() != set(placeholders):
             raise InternalTracerError("the placeholders of the graph are not its inputs.")
-        return used
+        return [used[node] for node in placeholders]
+
+    def _symbols_of(self, variables: list[TensorVariable]) -> set[Symbol]:
+        """The symbols in the sizes and strides of inputs."""
+        sizes = (size for v in variables if v.layout is not None for size in unknown_sizes(v.layout.parts))
+        return {symbol for size in sizes for symbol in size.expression.symbols}
+
+    def _drop_unused_sizes(self) -> None:
+        """Sizes that were computed for a node which is gone."""
+        for node in reversed(self.graph.nodes):
+            if node.op == "call_function" and isinstance(node.meta.get("val"), (SymInt, int)) and not node.users:
+                self.graph.erase_node(node)
 
     @property
     def call_count(self) -> int:

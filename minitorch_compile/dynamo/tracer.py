@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
@@ -199,7 +201,8 @@ class Tracer(BytecodeInterpreter):
         if isinstance(tracked, SliceVariable):
             return slice(*(self.graph_argument(part) for part in tracked.parts.values()))
         if tracked.is_constant():
-            return tracked.as_constant()
+            value = tracked.as_constant()
+            return value.item() if isinstance(value, np.generic) else value
         tracked.unsupported("as an argument of a tensor operation")
 
     def sequence_like(self, values: Any, items: list[Value]) -> Value:

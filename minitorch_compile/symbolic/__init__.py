@@ -10,16 +10,19 @@
 s0 % 2 == 0
 """
 
-from minitorch_compile.symbolic.expression import Expression, Symbol, symbol, text_of
+from minitorch_compile.symbolic.expression import Expression, FloorDivision, Maximum, Symbol, symbol, text_of
 from minitorch_compile.symbolic.ranges import Range, range_of
 from minitorch_compile.symbolic.relation import Relation
-from minitorch_compile.symbolic.shape_env import FrozenShapeEnv, ShapeEnv
+from minitorch_compile.symbolic.shape_env import ConstraintViolationError, FrozenShapeEnv, ShapeEnv
 from minitorch_compile.symbolic.sym_int import WHOLE, SymInt, is_symbolic, sym_max, sym_min, whole
 
 __all__ = [
     "WHOLE",
+    "ConstraintViolationError",
     "Expression",
+    "FloorDivision",
     "FrozenShapeEnv",
+    "Maximum",
     "Range",
     "Relation",
     "ShapeEnv",

@@ -46,6 +46,10 @@ class FrozenShapeEnv(RuntimeError):
     """Something asked a new question about sizes after the guards had been written."""
 
 
+class ConstraintViolationError(RuntimeError):
+    """A size that the user declared to be dynamic can't be."""
+
+
 class ShapeEnv:
     """The symbols of one traced program. `place` says which of the user's lines is being traced."""
 
@@ -57,6 +61,7 @@ class ShapeEnv:
         self.replacements: dict[Symbol, Expression] = {}  # what a relation says a symbol is
         self.narrowed: dict[Symbol, str] = {}  # the line because of which a symbol's range was narrowed
         self.replaced_at: dict[Symbol, str] = {}
+        self._assumed: set[tuple[Expression, str]] = set()
         self.is_frozen = False
         self.version = 0  # counts what was learned: an expression simplified before may be simplified again
         self._by_hint: dict[int, Symbol] = {}
@@ -118,6 +123,8 @@ class ShapeEnv:
         lower, upper = range_of(difference, self.ranges)
         if upper <= 0 or lower > 0:
             return upper <= 0
+        if (difference, "<=") in self._assumed or (1 - difference, "<=") in self._assumed:
+            return (difference, "<=") in self._assumed
         answer = self.hint(difference) <= 0
         self._assume(Relation(difference if answer else 1 - difference, "<=", self.place()))
         return answer
@@ -139,8 +146,10 @@ class ShapeEnv:
         rest = difference - constant
         if constant % content(rest):  # 2*a + 4*b is never odd
             return False
-        known = {Relation(difference, "!="), Relation(-difference, "!=")}
-        return False if any(Relation(r.difference, r.sign) in known for r in self.relations) else None
+        for sign, answer in (("==", True), ("!=", False)):
+            if (difference, sign) in self._assumed or (-difference, sign) in self._assumed:
+                return answer
+        return None
 
     # --- learning -----------------------------------------------------------------------------------------------------
 
@@ -148,6 +157,7 @@ class ShapeEnv:
         if self.is_frozen:
             raise FrozenShapeEnv(f"{relation} was asked after the guards had been written")
         self.version += 1
+        self._assumed.add((relation.difference, relation.sign))
         if relation.sign == "==":
             self.relations.append(relation)
             self._learn_equal(relation)

@@ -30,9 +30,12 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.optimized_object import OptimizedObject
 from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
+from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
 from minitorch_compile.dynamo.variables.classes import ClassVariable
@@ -145,6 +148,10 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
             if type(value) is int and output.sizes.policy.of_number(value, source):
                 return SymIntVariable(output, output.sizes.number(value, source))
             return NumberVariable(output, value, source)
+        if isinstance(value, np.generic):
+            same = guards.Guard(source, "EQUALS_MATCH", f"{{0}}.tobytes() == {value.tobytes()!r}", repr(value))
+            output.guards.add(guards.type_is(source, type(value), output.names), same)
+            return ConstantVariable(value)
         by_value = (
             isinstance(value, LITERAL_TYPES)
             and value is not None
@@ -183,6 +190,20 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
 def _deque(output: OutputGraph, value: collections.deque[Any], source: Source) -> VariableTracker:
     _guard_type(output, value, source)
     return DequeVariable((), source, value, output)
+
+
+@builds(np.ndarray)
+def _array(output: OutputGraph, value: np.ndarray, source: Source) -> VariableTracker:
+    _guard_type(output, value, source)
+    if value.size <= LARGEST_GUARDED and value.dtype.kind in "biufc":
+        return ArrayVariable.from_outside(output, value, source)
+    return OpaqueVariable(value, source)
+
+
+@builds(np.ufunc, type(np.cumsum))
+def _numpy_function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _guard_identity(output, value, source, value.__name__)
+    return BuiltinVariable(value, output.constant_source(value, value.__name__))
 
 
 @builds(SimpleNamespace)
@@ -259,7 +280,7 @@ def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableT
 @builds(*BUILTIN_CALLABLES)
 def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
-    if type(value) is BuiltinFunctionType and isinstance(owner, (list, dict, set)):
+    if type(value) is BuiltinFunctionType and isinstance(owner, (list, dict, set, frozenset, str, collections.deque)):
         _guard_type(output, value, source)
         output.guards.add(*guards.equals(AttrSource(source, "__name__"), value.__name__, output.names))
         return BuiltinMethodVariable(output.wrap(owner, AttrSource(source, "__self__")).realize(), value.__name__)
@@ -313,6 +334,8 @@ def from_python(output: OutputGraph, value: Any) -> Value:
         return SymIntVariable(output, value) if constant is None else ConstantVariable(constant)
     if type(value) is Size:
         return SizeVariable([from_python(output, item) for item in value])
+    if type(value) is np.ndarray:
+        return ArrayVariable(value)
     if type(value) is tuple:
         return TupleVariable([from_python(output, item) for item in value])
     if type(value) is list:

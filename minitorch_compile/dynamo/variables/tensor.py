@@ -174,6 +174,11 @@ class TensorVariable(VariableTracker):
             return tracer.output.from_python(
                 tracer.compute(getattr(self.fake, name), *values, **{k: tracer.constant(v) for k, v in kwargs.items()})
             )
+        if name == "new_tensor" and args:
+            from minitorch_compile.dynamo.variables.arrays import ArrayVariable, as_numbers
+
+            array = args[0].realize()
+            args = [as_numbers(array), *args[1:]] if isinstance(array, ArrayVariable) else args
         if name in ("__getitem__", "__setitem__"):
             return tracer.output.call("call_function", getattr(operator, name.strip("_")), [self, *args], kwargs)
         if name == "__len__":
