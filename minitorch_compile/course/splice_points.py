@@ -94,6 +94,24 @@ SPLICE_POINTS = (
         "Goes to the handler that covers the current instruction; whether there is one.",
     ),
     SplicePoint(
+        "dynamo.tensor_iterate",
+        "dynamo.variables.tensor:TensorVariable.iterate",
+        ("self", "tracer"),
+        "A for loop over a traced tensor: an iterator of trackers, one for each row.",
+    ),
+    SplicePoint(
+        "fx.merge_common_subexpressions",
+        "fx.passes.common_subexpressions:merge_common_subexpressions",
+        ("graph",),
+        "A copy of the graph in which what is computed twice is computed once.",
+    ),
+    SplicePoint(
+        "dynamo.live_slots",
+        "dynamo.liveness:live_slots",
+        ("program", "index"),
+        "The slots that may still be read, before they are written, when the program goes on at the instruction.",
+    ),
+    SplicePoint(
         "autograd.sum_to",
         "autograd.derivative_table:sum_to",
         ("grad", "like"),
