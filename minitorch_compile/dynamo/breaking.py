@@ -20,6 +20,7 @@ return resume_in_f_at_3(value_0)
 from __future__ import annotations
 
 import builtins
+import keyword
 import sys
 import warnings
 from collections.abc import Callable
@@ -78,10 +79,8 @@ class BreakPoint:
     def operand(self, value: Value) -> str:
         """The same where a literal would look odd: Python warns of `None()`, `5[0]` and `x is 5`."""
         text = self.text(value)
-        return text if text.isidentifier() and text not in ("None", "True", "False") else self.named(text)
-
-    def named(self, text: str) -> str:
-        """An expression by a name."""
+        if text[0].isidentifier() and not keyword.iskeyword(text) and not text.startswith(("b'", 'b"')):
+            return text
         variable = self.codegen.output.names.fresh("operand")
         self.statements.append(f"{variable} = {text}")
         return variable

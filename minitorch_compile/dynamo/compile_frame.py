@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, why_not_here
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly, raise_as_plain
+from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.errors import (
     BackendCompilerFailed,
     GraphBreak,
@@ -29,6 +29,7 @@ from minitorch_compile.dynamo.errors import (
     Unsupported,
 )
 from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
+from minitorch_compile.dynamo.graph_failure import guarded_call
 from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS
@@ -43,7 +44,6 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.grad_mode import open_managers
 from minitorch_compile.dynamo.variables.scope import CellVariable
 from minitorch_compile.fx import GraphModule
-from minitorch_compile.fx.effects import is_random
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import ConstraintViolationError
@@ -179,6 +179,8 @@ class FrameCompiler:
                     "recursion-limit", "the tracer's own stack overflows: calls or data are nested too deeply."
                 )
                 deep.stack = (self.frame.source_line(),)
+                if self.region.fullgraph:
+                    raise deep from error
                 raise _RunFrameAsItIs(deep, "where it ends can't be told") from error
             step += 1
         return None
@@ -345,18 +347,11 @@ class FrameCompiler:
         call = (
             f"{graph}({', '.join(codegen.read(variable.source) for variable in inputs if variable.source is not None)})"
         )
-        if codegen.graph_outputs:
-            call = f"({', '.join(codegen.graph_outputs)},) = {call}"
-        comments = graph_comments(lines)
-        if self.output.written_inputs or self._draws_random_numbers():
-            return [*comments, call], module  # it can't be run a second time
-        again = (
-            f"{codegen.constant(raise_as_plain, 'raise_as_plain')}(error, plain, {', '.join(self.parameters.values())})"
-        )
-        return [*comments, "try:", f"    {call}", "except Exception as error:", f"    return {again}"], module
-
-    def _draws_random_numbers(self) -> bool:
-        return any(is_random(node) for node in self.output.graph.nodes)
+        outputs = [*codegen.graph_outputs, *(["*unneeded"] if self.output.unneeded else [])]
+        if outputs:
+            call = f"({', '.join(outputs)}{',' * (len(outputs) == 1)}) = {call}"
+        guarded = guarded_call(self.output, codegen, call, list(self.parameters.values()))
+        return [*graph_comments(lines), *guarded], module
 
     @staticmethod
     def _example_inputs(inputs: list[Any]) -> list[Any]:

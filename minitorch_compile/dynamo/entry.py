@@ -50,10 +50,3 @@ class Entry:
 
 class RunPlainly(Exception):
     """The frame ended with an exception of the program: it is run as it is, which raises the real one."""
-
-
-def raise_as_plain(error: Exception, plain: Callable[..., Any], *arguments: Any) -> None:
-    """The graph raised, before anything was changed: the plain function raises at its own line, after what it did
-    before."""
-    plain(*arguments)
-    raise error

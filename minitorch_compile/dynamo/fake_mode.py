@@ -13,6 +13,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
+from minitorch_compile.dynamo.graph_failure import may_raise
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Op, dispatch
@@ -26,12 +27,14 @@ class FakeMode:
     """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
 
     Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
+    that in-place operations changed; `may_raise` is set by an operation whose success depends on data.
     that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there as
     `.data` does, unseen by autograd.
     """
 
     def __init__(self) -> None:
         self.written: set[Storage] = set()
+        self.may_raise = False
         self.behind_data: set[Storage] = set()
 
     def active(self) -> AbstractContextManager[FakeMode]:
@@ -42,6 +45,7 @@ class FakeMode:
             if args[0].storage in self.behind_data:
                 raise Unsupported("unsupported-store", f"{op.name} writes to a tensor whose .data was read.")
             self.written.add(args[0].storage)
+        self.may_raise = self.may_raise or may_raise(op)
         if op.kind in MAKES_DATA or has_fake((args, kwargs)):
             return op.meta(*args, **kwargs)
         return op.run(args, kwargs)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
 from minitorch_compile.dynamo.fake_mode import FakeMode
+from minitorch_compile.dynamo.graph_failure import unneeded_failing_nodes
 from minitorch_compile.dynamo.guards import GuardSet
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.side_effects import SideEffects
@@ -40,7 +41,7 @@ from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
-from minitorch_compile.tensor import FakeDataError, fake_like, grad_mode
+from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
@@ -90,6 +91,7 @@ class OutputGraph:
         self._fake_storages: dict[int, Storage] = {}
         self._tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None
+        self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
         self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}
         self._guard_global_state()
 
@@ -247,11 +249,18 @@ class OutputGraph:
         graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}
         fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
         written_before = len(self.fakes.written)
+        self.fakes.may_raise = False
         result = self._run_fake(kind, target, fake_args, fake_kwargs)
         if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
             return self.from_python(result)  # a question about shapes, answered now
         node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
+        if self.fakes.may_raise or not _is_operation(target):
+            node.meta.update(may_raise=True, handled=self._is_handled())
         return self._result(node, result)
+
+    def _is_handled(self) -> bool:
+        """Whether the line being traced stands in a try or with block, here or in a caller."""
+        return any(frame.program.handler_of(frame.current) is not None for frame in self.frames)
 
     def _run_fake(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
@@ -300,6 +309,11 @@ class OutputGraph:
         item.meta.update(node.meta, val=value)
         return self._tensor(item, value)
 
+    def has_gradients(self, storage: Storage) -> bool:
+        """Whether a tensor on this memory takes part in differentiation."""
+        tensors = self._tensors_by_fake.values()
+        return any(tensor.fake.storage is storage and tensor.fake.requires_grad for tensor in tensors)
+
     def switch_grad_mode(self, enabled: bool) -> None:
         """Grad mode changes now, for the fakes, and in the graph when it runs."""
         node = self.graph.call_function(switch_grad_mode, (enabled,))
@@ -315,8 +329,10 @@ class OutputGraph:
 
     def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
         """Completes the graph; the inputs that it uses, in the order of its placeholders."""
-        self.graph.output(tuple(variable.node for variable in outputs))
-        self.graph.output_node().meta["val"] = tuple(variable.fake for variable in outputs)
+        results = [variable.node for variable in outputs]
+        self.unneeded = unneeded_failing_nodes(self, results)
+        self.graph.output((*results, *self.unneeded))
+        self.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *self.unneeded))
         self._drop_unused_items()
         self._drop_idle_grad_switches()
         self._drop_unused_sizes()
@@ -374,6 +390,12 @@ class OutputGraph:
                 before, mode = mode, bool(node.args[0])
                 if before == mode:
                     self.graph.erase_node(node)
+
+
+def _is_operation(target: Any) -> bool:
+    """Whether a node calls an operation of the table, by its name or by an operator, and not some other function."""
+    name = getattr(target, "__name__", "")
+    return isinstance(target, (str, Op)) or target is getattr or getattr(operator, name, None) is target
 
 
 def is_plain(value: Any) -> bool:

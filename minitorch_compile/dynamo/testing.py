@@ -72,8 +72,9 @@ def generated(function: Callable[..., Any], *args: Any) -> str:
 
 
 def _without_fallback(lines: list[str]) -> list[str]:
-    """The call of the graph by itself, not what happens if it raises."""
+    """The call of the graph by itself, not what happens if it raises (`graph_failure.py`)."""
     if "try:" not in lines:
         return lines
     start = lines.index("try:")
-    return [*lines[:start], lines[start + 1].strip(), *lines[start + 4 :]]
+    setting_up = 2 if "Before(" in lines[start - 2] else 1
+    return [*lines[: start - setting_up], lines[start + 1].strip(), *lines[start + 6 :]]

@@ -1,0 +1,58 @@
+"""Whether a random program does the same compiled as plain, and what differs first if it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.dynamo.fuzz.running import NoProgram, run
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`what` differs in call number `call`: the smallest parts of the pictures that do."""
+
+    call: int
+    what: str
+    plain: Any
+    compiled: Any
+
+    def __str__(self) -> str:
+        return (
+            f"call {self.call}, {self.what}:\n    plain     {self.plain!r:.1500}\n    compiled  {self.compiled!r:.1500}"
+        )
+
+    @property
+    def kind(self) -> str:
+        """Differences of the same kind may have the same cause: shrinking keeps the kind."""
+        internal = isinstance(self.compiled, tuple) and self.compiled and self.compiled[0] == "InternalTracerError"
+        return "internal" if internal or self.compiled == "InternalTracerError" else self.what.partition(" of ")[0]
+
+
+def difference(source: str, seed: int, backend: str) -> Difference | None:
+    """None if the program does the same, or there is no program to compare."""
+    try:
+        plain = run(source, seed, None)
+    except NoProgram:
+        return None
+    try:
+        compiled = run(source, seed, backend)
+    except NoProgram:
+        return Difference(0, "time", "ends", "takes too long")
+    for number, (expected, found) in enumerate(zip(plain, compiled)):
+        names = [*expected.seen, *(name for name in found.seen if name not in expected.seen)]
+        for name in names:
+            theirs, ours = expected.seen.get(name), found.seen.get(name)
+            if theirs != ours:
+                return Difference(number, name, *_smallest(theirs, ours))
+    return None
+
+
+def _smallest(a: Any, b: Any) -> tuple[Any, Any]:
+    """The first innermost parts that differ, with a little of what is around them."""
+    while isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
+        inner = [(x, y) for x, y in zip(a, b) if x != y]
+        if not inner or not isinstance(inner[0][0], (tuple, list)):
+            break
+        a, b = inner[0]
+    return a, b

@@ -1,0 +1,181 @@
+"""Runs a random program, plain or compiled, several times in a world of its own, and notes all that it does.
+
+A program is called with the same arguments again, with others, and with arguments that are aliases of one another, so
+that guards and recompilation are put to use. Afterwards what it gave is used: gradients flow back, generators are
+finished, functions are called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import linecache
+import random
+import re
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FunctionType, GeneratorType, ModuleType
+from typing import Any
+
+import minitorch_compile as torch
+from minitorch_compile.aot import aot_eager
+from minitorch_compile.dynamo import optimize
+from minitorch_compile.dynamo.object_picture import ITERATORS, Artist
+from minitorch_compile.dynamo.testing import eager
+from tests.dynamo.fuzz.world import CALLS, WORLD
+
+CALL_COUNT = 4
+SECONDS = {True: 30.0, False: 2.0}  # for the compiled and the plain run
+BACKENDS = {"eager": eager, "aot_eager": aot_eager}
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+OWN_WARNING = "[MTC-"  # of the compiler about itself
+
+
+class NoProgram(BaseException):
+    """The text defines no function f, or the program does not end."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one call did, as comparable values, each under a name."""
+
+    seen: dict[str, Any]
+
+
+def backend_of(seed: int) -> str:
+    """One program in five goes through ahead-of-time autograd."""
+    return "aot_eager" if seed % 5 == 4 else "eager"
+
+
+def run(source: str, seed: int, backend: str | None) -> list[Call]:
+    """All calls of a program in a fresh world; plain if `backend` is None. NoProgram if they don't end."""
+    torch.manual_seed(0)
+    random.seed(0)
+    filename = f"<program {seed}>"
+    world: dict[str, Any] = {"__name__": "user"}
+    text = WORLD + source
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    with warnings.catch_warnings(), torch.enable_grad(), _ends_within(SECONDS[backend is not None]):
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(text, filename, "exec"), world)
+        except Exception as error:
+            raise NoProgram from error
+        if not isinstance(world.get("f"), FunctionType):
+            raise NoProgram
+        function = world["f"] if backend is None else optimize(world["f"], BACKENDS[backend])
+        return _calls(function, world, seed, filename)
+
+
+def _calls(function: Callable[..., Any], world: dict[str, Any], seed: int, filename: str) -> list[Call]:
+    calls = []
+    arguments: tuple[Any, ...] = ()
+    classes = tuple(value for value in world.values() if isinstance(value, type) and value.__module__ == "user")
+    versions = seed % 5 != 4
+    for number in range(CALL_COUNT):
+        if number != 1:  # the second call gets the very same objects
+            arguments = eval(CALLS[(seed + number // 2) % len(CALLS)], world)
+        observer = _Observer(filename, versions)
+        result = observer.call(function, arguments)
+        observer.look(classes, arguments, result, world, "")
+        observer.use(result, arguments, (seed + number) % 3)
+        observer.look(classes, arguments, result, world, " after use")
+        calls.append(Call(observer.seen))
+    return calls
+
+
+class _Observer:
+    """Makes one call and notes what can be seen of it."""
+
+    def __init__(self, filename: str, versions: bool) -> None:
+        self.filename = filename
+        self.versions = versions
+        self.seen: dict[str, Any] = {}
+
+    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                result = function(*arguments)
+            except Exception as error:  # exceptions are behaviour, too
+                result = error
+                self.seen["raised"] = _message(error)
+                error.__traceback__ = None  # it holds on to the frames of the program
+        self.seen["printed"] = printed.getvalue()
+        shown = [w for w in warned if OWN_WARNING not in str(w.message)]
+        self.seen["warnings"] = [(w.category.__name__, str(w.message), w.filename, w.lineno) for w in shown]
+        return result
+
+    def look(
+        self, classes: tuple[type, ...], arguments: Any, result: Any, world: dict[str, Any], when: str = ""
+    ) -> None:
+        """The picture of everything that the program can reach, and the random states."""
+        gc.collect()
+        artist = Artist(classes, self.versions)
+        state = {k: v for k, v in world.items() if not isinstance(v, ModuleType) and not k.startswith("__")}
+        for name, value in {"result": result, "arguments": arguments, "globals": list(state.items())}.items():
+            self.seen[name + when] = artist.draw(value)
+        self.seen["random" + when] = hash(random.getstate()), torch.random.default_generator.position()
+        self.seen["grad mode" + when] = torch.is_grad_enabled()
+
+    def use(self, result: Any, arguments: tuple[Any, ...], how: int) -> None:
+        """What a caller does with a result: 1 follows the gradients back, 2 writes to an argument before."""
+        values = result if isinstance(result, tuple) else (result,)
+        for position, value in enumerate(values):
+            self._attempt(f"use of {position}", lambda value=value: _used(value))
+        if how == 2:
+            self._attempt("write", lambda: _written(arguments[0]))
+        if how:
+            self._attempt("backward", lambda: _backward(values))
+
+    def _attempt(self, name: str, action: Callable[[], Any]) -> None:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            try:
+                self.seen[name] = Artist().draw(action())
+            except Exception as error:
+                self.seen[name] = _message(error)
+        self.seen[f"{name} printed"] = printed.getvalue()
+
+
+def _message(error: Exception) -> tuple[str, str]:
+    """Class and first line, without the addresses of objects."""
+    return type(error).__name__, ADDRESS.sub("", str(error).partition("\n")[0])
+
+
+def _used(value: Any) -> Any:
+    """Iterators are emptied, functions called; anything else just lies there."""
+    if isinstance(value, (GeneratorType, *ITERATORS)):
+        return [item for item, _ in zip(value, range(5))]
+    if isinstance(value, FunctionType):
+        return value(torch.ones(2, 2))
+    return None
+
+
+def _written(x: torch.Tensor) -> None:
+    with torch.no_grad():
+        x.add_(1)
+
+
+def _backward(values: tuple[Any, ...]) -> None:
+    tensors = [v for v in values if isinstance(v, torch.Tensor) and v.requires_grad and v.is_floating_point()]
+    if tensors:
+        sum(x.sum() for x in tensors).backward()
+
+
+@contextlib.contextmanager
+def _ends_within(seconds: float) -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise NoProgram
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
