@@ -13,8 +13,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from minitorch_compile.dynamo.graph_failure import may_raise
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.graph_failure import may_raise
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Op, dispatch
 from minitorch_compile.tensor.storage import Storage
@@ -27,9 +27,8 @@ class FakeMode:
     """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
 
     Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
-    that in-place operations changed; `may_raise` is set by an operation whose success depends on data.
     that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there as
-    `.data` does, unseen by autograd.
+    `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data.
     """
 
     def __init__(self) -> None:
