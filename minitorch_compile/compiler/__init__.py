@@ -14,6 +14,7 @@ from minitorch_compile.dynamo import (
     is_compiling,
     reset,
 )
+from minitorch_compile.dynamo.break_reasons import break_reason
 from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, is_exporting
 from minitorch_compile.dynamo.explain import explain
 
@@ -27,6 +28,7 @@ __all__ = [
     "StageView",
     "allow_in_graph",
     "assume_constant_result",
+    "break_reason",
     "disable",
     "explain",
     "graph_break",

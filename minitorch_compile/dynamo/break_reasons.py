@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from minitorch_compile.dynamo.break_examples import EXAMPLES
+
 
 @dataclass(frozen=True)
 class BreakReason:
@@ -28,6 +30,20 @@ class BreakReason:
 
     def __str__(self) -> str:
         return f"{self.id}  {self.title}\n    {self.explanation}\n    Hint: {self.hint}"
+
+    @property
+    def page(self) -> str:
+        """The entry of the catalogue in Markdown: what happened, what to do, a program that breaks and one that does
+        not."""
+        parts = [f"## {self.id} {self.title}", self.explanation, f"*What to do:* {self.hint}"]
+        example = EXAMPLES.get(self.name)
+        if example is not None:
+            parts += ["```python\n" + example.breaks + "```"]
+            parts += ["*Instead:*", "```python\n" + example.mended + "```"] if example.mended else []
+        return "\n\n".join(parts) + "\n"
+
+    def _repr_markdown_(self) -> str:
+        return self.page
 
 
 _ROWS = (
@@ -172,3 +188,15 @@ _ROWS = (
 )
 
 REASONS: dict[str, BreakReason] = {row.name: row for row in _ROWS}
+
+
+def break_reason(id: str) -> BreakReason:
+    """The row of the catalogue with this id, as messages name it: `break_reason("MTC-B05")`.
+
+    ValueError, listing the ids, for an unknown one.
+    """
+    for row in _ROWS:
+        if row.id == id:
+            return row
+    known = ", ".join(row.id for row in _ROWS)
+    raise ValueError(f"break_reason: no reason has the id {id!r}. Choose one of: {known}.")
