@@ -16,7 +16,7 @@ import numpy as np
 from einops._backends import AbstractBackend
 
 from minitorch_compile.tensor import Tensor, from_numpy, ops
-from minitorch_compile.tensor.op import find
+from minitorch_compile.tensor.ops import einsum
 
 
 class MinitorchBackend(AbstractBackend):
@@ -74,7 +74,7 @@ class MinitorchBackend(AbstractBackend):
         return bool(x.dtype.is_floating_point)
 
     def einsum(self, pattern: str, *x: Tensor) -> Tensor:
-        return find("einsum")(pattern, *x)
+        return einsum(pattern, *x)
 
     def layers(self) -> Any:
         from minitorch_compile.interop import einops_layers

@@ -16,7 +16,7 @@ from einops.layers._einmix import _EinmixMixin
 
 from minitorch_compile.nn import Module, Parameter
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.op import find
+from minitorch_compile.tensor.ops import einsum
 
 
 class Rearrange(RearrangeMixin, Module):
@@ -56,6 +56,6 @@ class EinMix(_EinmixMixin, Module):
 
     def forward(self, input: Tensor) -> Tensor:
         before = input if self.pre_rearrange is None else self.pre_rearrange(input)
-        result = find("einsum")(self.einsum_pattern, before, self.weight)
+        result = einsum(self.einsum_pattern, before, self.weight)
         result = result if self.bias is None else result + self.bias
         return result if self.post_rearrange is None else self.post_rearrange(result)

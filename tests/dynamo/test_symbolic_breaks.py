@@ -352,7 +352,7 @@ def test_every_reason_of_the_catalogue_has_an_id_of_its_own_and_says_what_to_do(
     [
         (lambda x: x.tolist(), "MTC-B07"),
         (lambda x: random.random() + x, "MTC-B01"),
-        (lambda x: x.data, "MTC-B08"),
+        (lambda x: x.grad_fn, "MTC-B08"),
         (lambda x: (x * 2).sum().backward(), "MTC-B13"),
         (lambda x: id(x), "MTC-B18"),
         (lambda x: x[x > 0.5], "MTC-B15"),
