@@ -44,6 +44,18 @@ def reversed_by_index(sequence: Any) -> Iterator[Any]:
         yield sequence[position]
 
 
+def iterate_by_index(sequence: Any) -> Iterator[Any]:
+    """What iter() does for a class that has `__getitem__` but not `__iter__`."""
+    position = 0
+    while True:
+        try:
+            item = sequence[position]
+        except IndexError:
+            return
+        yield item
+        position += 1
+
+
 def chain(*iterables: Iterable[Any]) -> Iterator[Any]:
     for iterable in iterables:
         yield from iterable

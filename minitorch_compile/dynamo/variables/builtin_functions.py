@@ -13,6 +13,7 @@ import functools
 import logging
 import time
 import warnings
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
@@ -21,7 +22,7 @@ from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.functions import FunctionVariable, PartialVariable
+from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
 from minitorch_compile.dynamo.variables.instance_dict import InstanceDictVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
@@ -156,6 +157,11 @@ def _object(tracer: Tracer) -> Value:
 @handles(object.__new__)
 def _object_new(tracer: Tracer, cls: Value, *args: Value, **kwargs: Value) -> Value:
     return UserObjectVariable(tracer.constant(cls))
+
+
+@handles(MethodType)
+def _method_type(tracer: Tracer, function: Value, owner: Value) -> Value:
+    return MethodVariable(function, owner)
 
 
 @handles(functools.partial)

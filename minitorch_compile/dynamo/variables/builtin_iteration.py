@@ -25,8 +25,11 @@ from minitorch_compile.dynamo.variables.iterators import (
     SequenceIterator,
     ZipIterator,
 )
+from minitorch_compile.dynamo.variables.objects import ObjectIterator
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable, SizeVariable, SliceVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.dynamo.variables.sym_int import SymIntVariable, greatest
+from minitorch_compile.symbolic import sym_max, sym_min
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
@@ -108,7 +111,10 @@ def _len(tracer: Tracer, value: Value) -> Value:
 
 @handles(iter)
 def _iter(tracer: Tracer, value: Value, *sentinel: Value) -> Value:
-    return SentinelIterator(value, sentinel[0]) if sentinel else tracer.as_iterator(value)
+    if sentinel:
+        return SentinelIterator(value, sentinel[0])
+    iterator = tracer.as_iterator(value)
+    return iterator.owner if isinstance(iterator, ObjectIterator) else iterator
 
 
 @handles(next)
@@ -172,7 +178,7 @@ def _all(tracer: Tracer, iterable: Value) -> Value:
 def _sum(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
     items = [item.realize() for item in tracer.unpack_all(iterable)]
     first = start.realize()
-    if all(isinstance(item, ConstantVariable) for item in [first, *items]):
+    if all(isinstance(item, ConstantVariable) and not isinstance(item, SymIntVariable) for item in [first, *items]):
         # Python 3.12 adds floats with compensation, so only the real function gives the right digits.
         return tracer.output.from_python(
             tracer.compute(sum, [item.as_constant() for item in items], first.as_constant())
@@ -185,6 +191,9 @@ def _sum(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) ->
 
 def _extreme(tracer: Tracer, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None) -> Value:
     items = tracer.unpack_all(args[0]) if len(args) == 1 else list(args)
+    size = greatest(tracer, items, sym_max if op == ">" else sym_min) if key is None else None
+    if size is not None:
+        return size
     if not items:
         if default is None:
             raise Unsupported("raised-exception", "min() or max() of nothing.")

@@ -24,12 +24,19 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import Found, is_library, look_up, wrap_found
+from minitorch_compile.dynamo.variables.class_lookup import (
+    Found,
+    bind_class_attribute,
+    is_library,
+    look_up,
+    wrap_found,
+)
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -39,6 +46,15 @@ if TYPE_CHECKING:
 
 CLASS_METHODS = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
 PLAIN_METACLASSES = (type, abc.ABCMeta)
+
+
+class TensorMethodVariable(BuiltinMethodVariable):
+    """A method read from the class of tensors: torch.Tensor.add, to be called with the tensor."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if not args or not issubclass(args[0].realize().python_type(), TensorBase):
+            self.unsupported("a call without a tensor", "unsupported-call")
+        return args[0].realize().call_method(tracer, self.name, args[1:], kwargs)
 
 
 class ClassVariable(VariableTracker):
@@ -79,6 +95,9 @@ class ClassVariable(VariableTracker):
             return tracer.output.from_python(tracer.compute(getattr, self.cls, name))
         if name == "__class__":
             return tracer.output.wrap_constant(type(self.cls), type(self.cls).__name__)
+        of_metaclass = self._python_attribute_of_metaclass(name)
+        if of_metaclass is not None and isinstance(of_metaclass.value, property):
+            return bind_class_attribute(tracer, self, of_metaclass)  # a data descriptor comes before the class's own
         found = look_up(self.cls, name)
         newer = tracer.side_effects.on_class(self.cls, name, found)
         if newer is not None:
@@ -87,8 +106,18 @@ class ClassVariable(VariableTracker):
             return self._bind(tracer, found)
         return self._from_metaclass(tracer, name)
 
+    def _python_attribute_of_metaclass(self, name: str) -> Found | None:
+        """What a metaclass written in Python gives its classes."""
+        metaclass = type(self.cls)
+        if metaclass in PLAIN_METACLASSES or isinstance(self.cls, enum.EnumMeta):
+            return None
+        found = look_up(metaclass, name)
+        return found if found is not None and isinstance(found.value, (property, FunctionType)) else None
+
     def _bind(self, tracer: Tracer, found: Found) -> Value:
         raw = found.value
+        if issubclass(self.cls, TensorBase) and is_library(found.owner) and callable(raw):
+            return TensorMethodVariable(self, found.name)
         if isinstance(raw, FunctionType):
             return wrap_found(tracer, found, raw)
         if isinstance(raw, staticmethod):
@@ -112,6 +141,9 @@ class ClassVariable(VariableTracker):
             if isinstance(value, (tuple, str, int, type)):
                 return tracer.output.from_python(value)
             self.unsupported(f"the attribute '{name}'")
+        of_metaclass = self._python_attribute_of_metaclass(name)
+        if of_metaclass is not None:
+            return bind_class_attribute(tracer, self, of_metaclass)
         if type(self.cls) in PLAIN_METACLASSES and not hasattr(self.cls, name):
             tracer.raise_error(AttributeError, f"type object '{self.cls.__name__}' has no attribute '{name}'")
         if hasattr(type, name) and callable(getattr(type, name)):

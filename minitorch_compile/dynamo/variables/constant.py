@@ -19,6 +19,8 @@ from collections.abc import Hashable
 from types import CodeType, MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from minitorch_compile.dynamo.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 
 # Types whose values are immutable, and compare and hash by value.
 LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
-CONSTANT_TYPES = (*LITERAL_TYPES, dtype, device, memory_format, layout, finfo, iinfo, CodeType, range)
+NUMPY_SCALARS: tuple[type, ...] = tuple(np.dtype(code).type for code in "?bhilBHILefdFD")
+CONSTANT_TYPES = (*LITERAL_TYPES, *NUMPY_SCALARS, dtype, device, memory_format, layout, finfo, iinfo, CodeType, range)
 
 
 def has_literal(value: object) -> bool:

@@ -26,7 +26,7 @@ from collections.abc import Hashable
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo import guards, polyfills
 from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
@@ -39,11 +39,11 @@ from minitorch_compile.dynamo.variables.class_lookup import (
 )
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
+from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.tracer import Tracer
-    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 BINARY_METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
@@ -282,9 +282,12 @@ class UserObjectVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         method = self.special(tracer, "__iter__")
         if method is not None:
-            return tracer.as_iterator(tracer.call(method, [], {}))
+            iterator = tracer.call(method, [], {}).realize()
+            if isinstance(iterator, UserObjectVariable) and look_up(iterator.cls, "__next__") is not None:
+                return ObjectIterator(iterator)
+            return tracer.as_iterator(iterator)
         if self.special(tracer, "__getitem__") is not None:
-            self.unsupported("iterating by __getitem__")
+            return tracer.as_iterator(tracer.call(tracer.polyfill(polyfills.iterate_by_index), [self], {}))
         tracer.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
@@ -359,6 +362,21 @@ class UserObjectVariable(VariableTracker):
         variable = codegen.assign("made", f"{codegen.constant(object, 'object')}.__new__({cls})", self)
         codegen.fill_attributes(self, variable)
         return variable
+
+
+class ObjectIterator(IteratorVariable):
+    """An object whose class defines `__next__`, as a loop sees it."""
+
+    def __init__(self, owner: UserObjectVariable) -> None:
+        super().__init__()
+        self.owner = owner
+        self.cls = owner.cls
+
+    def next_value(self, tracer: Tracer) -> Value | None:
+        return tracer.next_or_none(self.owner)
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return codegen.value(self.owner)
 
 
 def is_user_class(cls: type) -> bool:

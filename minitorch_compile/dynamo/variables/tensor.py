@@ -120,7 +120,8 @@ class TensorVariable(VariableTracker):
         """The same memory outside the recorded graph; writes to it are refused, see `FakeMode`."""
         if self.fake.storage in tracer.output.fakes.written:
             raise Unsupported("unsupported-tensor-access", ".data of a tensor that was written to.")
-        tracer.output.fakes.behind_data.add(self.fake.storage)
+        if tracer.output.has_gradients(self.fake.storage):
+            tracer.output.fakes.behind_data.add(self.fake.storage)
         result = tracer.output.call("call_function", getattr, [self, ConstantVariable("data")], {}).realize()
         assert isinstance(result, TensorVariable)
         result.data_of = self

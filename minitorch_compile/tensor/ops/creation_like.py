@@ -110,4 +110,6 @@ def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **placem
     """A copy of `data` as a tensor in this tensor's dtype unless given."""
     from minitorch_compile.tensor.construct import tensor
 
+    if isinstance(data, TensorBase) and not placement:
+        return data.detach().to(dtype or input.dtype, copy=True)  # type: ignore[attr-defined]
     return tensor(data, dtype=dtype or input.dtype, **_beside(input, placement))
