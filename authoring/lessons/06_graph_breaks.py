@@ -243,6 +243,12 @@ class Tracing(ConcreteInterpreter):
         return None if isinstance(error, Break) else super().caught(error)
 
 
+# %% [markdown]
+# The frame is driven one instruction at a time, and before each of them we note where it stands. An instruction that breaks
+# may have taken its operands off the stack already; we put the frame back as if it had never been tried.
+
+
+# %%
 def trace(function, arguments):
     """The graph up to the end or the first break, and the frame there."""
     graph, slots = Graph(), {}
@@ -255,7 +261,7 @@ def trace(function, arguments):
         try:
             frame.step()
         except Break as reason:
-            frame.restore(before)  # as if the instruction had never been tried
+            frame.restore(before)
             print(f"  break in {function.__name__}: {reason}")
             break
     return graph, frame
@@ -381,8 +387,9 @@ print(run_with_notes(remember, torch.tensor([1.0]), log), log)
 # that are made on the way and found in a list at the end.
 #
 # Three rules keep it honest. Effects are replayed *in program order*, since the second may depend on the first. They are
-# replayed *before* a breaking line is done for real, which may look at them. And they come after the graph, all together,
-# so that a graph that raises an error leaves the world untouched.
+# replayed *before* a breaking line is done for real, which may look at them. And they come after the graph, all together.
+# If the graph raises an error, nothing has been changed yet, so the plain function can be run instead, from its
+# beginning, and it raises the same error at the line where the user expects it.
 #
 # ## The package's own
 #

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from ...exercise import Exercise, Misconception, WrongAnswer, agree, outcome
+from ...exercise import Exercise, Misconception, WrongAnswer, agree
 
 MERGED_EFFECTS = Exercise(
     "06.4",
@@ -42,20 +42,6 @@ def truth(effects: list[Effect]) -> list[Effect]:
             latest.pop((target, effect[2]), None)
         result.append(effect)
     return result
-
-
-def replayed(effects: list[Effect]) -> dict[str, Any]:
-    """The world afterwards: attributes in the order in which they came into being, lists with their items."""
-    objects: dict[str, dict[str, Any]] = {"model": {"steps": 0}, "state": {}}
-    lists: dict[str, list[Any]] = {"log": []}
-    for kind, target, *rest in effects:
-        if kind == "store":
-            objects[target][rest[0]] = rest[1]
-        elif kind == "delete":
-            del objects[target][rest[0]]
-        else:
-            lists[target].append(rest[0])
-    return {**{name: list(attributes.items()) for name, attributes in objects.items()}, **lists}
 
 
 def last_place(effects: list[Effect]) -> list[Effect]:
@@ -168,17 +154,10 @@ def _(answer: Callable[..., Any]) -> None:
     judge(answer, DELETED)
 
 
-@MERGED_EFFECTS.case("a hundred random programs leave the same world", points=1, section=SECTION)
+@MERGED_EFFECTS.case("a hundred random programs", points=1, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
     dice = random.Random(6)
-    for number in range(100):
-        effects = random_effects(dice)
-        got = outcome(answer, (list(effects),))
-        if not isinstance(got, list) or len(got) != len(truth(effects)):
-            raise WrongAnswer(f"{effects}: par is {len(truth(effects))} effects, you gave {got!r}")
-        if replayed(got) != replayed(effects):
-            raise WrongAnswer(f"{effects}: the world should be {replayed(effects)}, and is {replayed(got)}")
-        assert replayed(truth(effects)) == replayed(effects), number
+    judge(answer, sorted((random_effects(dice) for _ in range(100)), key=len))
 
 
 def random_effects(dice: random.Random) -> list[Effect]:
