@@ -63,19 +63,6 @@ SPLICE_POINTS = (
         "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
     ),
     SplicePoint(
-        "dynamo.in_checking_order",
-        "dynamo.guard_code:in_checking_order",
-        ("guards",),
-        "All guards in the order in which a generated function checks them: most often failing first, a path after the"
-        " guards on its beginning, pairs of paths last.",
-    ),
-    SplicePoint(
-        "dynamo.to_front",
-        "dynamo.dispatcher:to_front",
-        ("versions", "chosen"),
-        "A new list: the chosen version first, the others behind it in their order. It may be a new one.",
-    ),
-    SplicePoint(
         "dynamo.for_iter",
         "dynamo.interpreter:BytecodeInterpreter.FOR_ITER",
         ("self", "inst"),
@@ -104,6 +91,19 @@ SPLICE_POINTS = (
         "fx.passes.common_subexpressions:merge_common_subexpressions",
         ("graph",),
         "A copy of the graph in which what is computed twice is computed once.",
+    ),
+    SplicePoint(
+        "dynamo.in_checking_order",
+        "dynamo.guard_code:in_checking_order",
+        ("guards",),
+        "All guards in the order in which a generated function checks them: most often failing first, a path after the"
+        " guards on its beginning, pairs of paths last.",
+    ),
+    SplicePoint(
+        "dynamo.to_front",
+        "dynamo.dispatcher:to_front",
+        ("versions", "chosen"),
+        "A new list: the chosen version first, the others behind it in their order. It may be a new one.",
     ),
     SplicePoint(
         "dynamo.live_slots",
