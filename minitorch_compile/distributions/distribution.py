@@ -56,7 +56,7 @@ class Distribution:
             if name not in self.__dict__ or is_dependent(constraint):
                 continue
             value = getattr(self, name)
-            if not bool(constraint.check(value).all()):
+            if not constraint.check(value).all():
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution"
                     f" {self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
@@ -168,7 +168,7 @@ class Distribution:
                 f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {Size(expected)}."
             ) from None
         support = self.support
-        if not is_dependent(support) and not bool(support.check(value).all()):
+        if not is_dependent(support) and not support.check(value).all():
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the"
                 f" support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"

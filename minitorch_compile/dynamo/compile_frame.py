@@ -28,9 +28,10 @@ from minitorch_compile.dynamo.errors import (
     ObservedException,
     Unsupported,
 )
+from minitorch_compile.dynamo.expectations import checks
 from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
-from minitorch_compile.dynamo.graph_failure import guarded_call
 from minitorch_compile.dynamo.frame_hook_marks import unhooked
+from minitorch_compile.dynamo.graph_failure import guarded_call
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS
 from minitorch_compile.dynamo.instructions import NULL
@@ -301,6 +302,7 @@ class FrameCompiler:
         try:
             guard_aliasing(self.output)
             codegen = self._written(write)
+            prepared, expected = checks(self.output, codegen, ", ".join(self.parameters.values()))
         except Unsupported as error:
             if not error.stack:
                 error.stack = (self.frame.source_line(),)
@@ -310,9 +312,10 @@ class FrameCompiler:
         if grad_mode.state.enabled != self.output.grad_mode_before:
             switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
             codegen.body.insert(0, f"{switch}({grad_mode.state.enabled})")
+        codegen.body[:0] = expected
         call, module = self._graph_call(codegen)
         self._guard_sizes(codegen)
-        return self._entry(codegen, [*call, *codegen.body], module, shown)
+        return self._entry(codegen, [*prepared, *call, *codegen.body], module, shown)
 
     def _written(self, write: Callable[[Codegen], None]) -> Codegen:
         """The body. If writing it looked into more values, there are new guards, which must come before the reads."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
+from minitorch_compile.dynamo.expectations import Expectation
 from minitorch_compile.dynamo.fake_mode import FakeMode
 from minitorch_compile.dynamo.graph_failure import unneeded_failing_nodes
 from minitorch_compile.dynamo.guards import GuardSet
@@ -91,6 +92,7 @@ class OutputGraph:
         self._fake_storages: dict[int, Storage] = {}
         self._tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None
+        self.expectations: list[Expectation] = []
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
         self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}
         self._guard_global_state()

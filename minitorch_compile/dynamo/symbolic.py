@@ -29,6 +29,7 @@ from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.domain import SymbolicDomain
 from minitorch_compile.dynamo.errors import ObservedException, SourceLine, Unsupported
+from minitorch_compile.dynamo.expectations import Expectation, expected_outcome
 from minitorch_compile.dynamo.instructions import NULL, Program
 from minitorch_compile.dynamo.side_effects import DELETED
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
@@ -44,6 +45,7 @@ from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.output_graph import OutputGraph
@@ -218,6 +220,16 @@ class SymbolicInterpreter(SymbolicDomain):
 
     def store_cell(self, cell: CellVariable, content: Any) -> None:
         cell.store(self, content)
+
+    def truth(self, value: Value) -> bool:
+        """Of a tensor only where one way does nothing but raise."""
+        tracked = value.realize()
+        if isinstance(tracked, TensorVariable) and tracked.fake.numel() == 1:
+            outcome = expected_outcome(self.program, self.current)
+            if outcome is not None:
+                self.output.expectations.append(Expectation(tracked, outcome))
+                return outcome
+        return tracked.truth(self)
 
     # --- functions and generators -------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor import get_default_dtype, inquiries, promote_types
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
+from minitorch_compile.tensor.strides import broadcast_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ for _function in (
     inquiries.is_signed,
     inquiries.is_same_size,
     inquiries.result_type,
+    broadcast_sizes,
 ):
     handles(_function)(_asked_of_the_fake(_function))
 

@@ -15,7 +15,7 @@ has run.
 ...         return x * 2
 >>> print(generated(lambda counter, x: counter.step(x), Counter(), ones(2)))
 (out_0,) = graph(x)
-counter.n = t_5
+counter.n = t_6
 return out_0
 """
 
@@ -40,6 +40,7 @@ from minitorch_compile.dynamo.variables.class_lookup import (
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -270,7 +271,10 @@ class UserObjectVariable(VariableTracker):
         for name in ("__bool__", "__len__"):
             method = self.special(tracer, name)
             if method is not None:
-                return tracer.truth(tracer.call(method, [], {}))
+                answer = tracer.call(method, [], {}).realize()
+                if issubclass(answer.python_type(), TensorBase):
+                    self.unsupported(f"bool() by a {name} that gives {answer.describe()}")
+                return tracer.truth(answer)
         return True
 
     def length(self, tracer: Tracer) -> int:
