@@ -75,6 +75,8 @@ class ResumeCode:
 
 
 _resume_codes: dict[int, ResumeCode] = {}  # by the identity of their code object, which they keep alive
+# One for each place and stack: all versions of a function go on in the same one, which has its own versions.
+_made: dict[tuple[Any, ...], ResumeCode] = {}
 
 
 def resume_code_of(code: types.CodeType) -> ResumeCode | None:
@@ -107,6 +109,20 @@ def make_resume_code(
         program, index = resumed.origin, index - resumed.prefix_length
     _check_resumable(program, index, cells, inside_with)
 
+    key = (id(program.code), index, stack_size, frozenset(nulls), frozenset(slots), frozenset(cells))
+    if key not in _made:
+        _made[key] = _make(program, index, stack_size, nulls, slots, cells)
+    return _made[key]
+
+
+def _make(
+    program: Program,
+    index: int,
+    stack_size: int,
+    nulls: Collection[int],
+    slots: Collection[str],
+    cells: Collection[str],
+) -> ResumeCode:
     stack = [None if position in nulls else f"__stack{position}" for position in range(stack_size)]
     arguments = [name for name in program.slot_names if name in slots and name not in cells]
     arguments += [name for name in stack if name is not None]

@@ -9,6 +9,8 @@ dimension that has another size at the next one is remembered as changing.
 ((False, False), (True, False), (True, False))
 >>> history.number_changed("n", 5), history.number_changed("n", 5), history.number_changed("n", 7)
 (False, False, True)
+>>> history.changing("x", ones(3)), history.changing("x", ones(3, 2, 1))      # another number of dimensions: all change
+((True,), (True, True, True))
 
 Source: torch/_dynamo/pgo.py, `FrameStateSizeEntry`.
 """
@@ -19,6 +21,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 CHANGING = None
 Seen = tuple[int | None, ...]
+ALL: Seen = (CHANGING,) * 64  # more dimensions than a tensor has
 
 
 class SizeHistory:
@@ -45,10 +48,10 @@ class SizeHistory:
 
     def _noted(self, path: str, now: Seen) -> tuple[bool, ...]:
         merged = self._seen[path] = self._merged(path, now)
-        return tuple(size is CHANGING for size in merged)
+        return tuple(size is CHANGING for size, _ in zip(merged, now))
 
     def _merged(self, path: str, now: Seen) -> Seen:
         before = self._seen.get(path, now)
-        if len(before) != len(now):  # another number of dimensions: nothing is known of them
-            return now
-        return tuple(a if a == b else CHANGING for a, b in zip(before, now))
+        if before is not ALL and len(before) != len(now):
+            return ALL  # another number of dimensions
+        return ALL if before is ALL else tuple(a if a == b else CHANGING for a, b in zip(before, now))

@@ -4,21 +4,23 @@
 >>> from minitorch_compile.dynamo.testing import eager
 >>> from minitorch_compile.tensor import ones
 >>> def halves(x):
-...     return x.view(2, x.shape[0] // 2) * len(x)
+...     return x.view(2, -1) * len(x)
 >>> compiled = optimize(halves, eager)
 >>> for n in (4, 6, 8, 10):
 ...     _ = compiled(ones(n))
 >>> entries = region_of(compiled).caches[0].entries
 >>> len(entries), entries[1].graph_module.graph.compact().splitlines()[0]
-(2, 'x, s0 -> (x.view(2, s0 // 2) * s0,)')
+(2, 'x, s0 -> (x.view(2, -1) * s0,)')
 >>> print(*(guard.code for guard in entries[1].guards if guard.kind == "SHAPE_ENV"), sep="\\n")
 2 <= x.sizes[0]
 x.sizes[0] % 2 == 0
+x.sizes[0]//2 != 1
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,9 +72,15 @@ class SizePolicy:
 
     def of_number(self, value: int, source: Source) -> bool:
         """Whether a number from outside is unknown."""
-        if value < 2 or self.dynamic is False:
+        if value in (0, 1) or self.dynamic is False:
             return False
         return self.dynamic is True or self.history.is_changing_number(source.name(), value)
+
+    def pinned(self, inputs: Iterable[tuple[str, Any]]) -> None:
+        """The compiled function is for these numbers only, read on these paths."""
+        for path, value in inputs:
+            if type(value) is int:
+                self.history.number_changed(path, value)
 
 
 def _is_owned_by_module(x: TensorBase, source: Source) -> bool:
@@ -146,15 +154,15 @@ class SymbolicSizes:
                 )
             return seen
         if mark.kind != "dynamic":
-            return self._bind(self.env.duck(seen), place)
-        limits = Range(2 if mark.min is None else mark.min, Range().upper if mark.max is None else mark.max)
+            return self._bind(self.env.duck(seen) if self.policy.dynamic else self.env.create(seen), place)
+        limits = Range(2 if mark.min is None else mark.min, math.inf if mark.max is None else mark.max)
         size = self.env.create(seen, limits)
         self._marks[next(iter(size.expression.symbols))] = mark
         return self._bind(size, place)
 
     def number(self, value: int, source: Source) -> SymInt:
         """The symbol of a number from outside."""
-        size = self._bind(self.env.create(value), source)
+        size = self._bind(self.env.create_number(value), source)
         log(f"{source.name()}: {size}, seen {value}")
         return size
 
@@ -198,8 +206,10 @@ class SymbolicSizes:
         if replaced is not None and replaced.constant is not None:
             return []
         lower, upper = self.env.ranges[known]
-        text = f"{lower} <= {{0}}" if upper == Range().upper else f"{lower} <= {{0}} <= {upper}"
-        return [self._guard(source, text, self.env.narrowed.get(known, ""))]
+        below = [f"{lower} <= "] if lower > -math.inf else []
+        above = [f" <= {upper}"] if upper < math.inf else []
+        text = "".join([*below, "{0}", *above])
+        return [self._guard(source, text, self.env.narrowed.get(known, ""))] if below or above else []
 
     def _guard(self, source: Source, check: str, place: str) -> Guard:
         return Guard(source, "SHAPE_ENV", check, "the same relation between sizes", place=place)
@@ -217,7 +227,7 @@ class SymbolicSizes:
                     f"mark_dynamic: {name} was marked dynamic, but the program works only for the size {value}, because"
                     f" of {where or 'what it does with it'}. Change that, or use maybe_mark_dynamic"
                 )
-            asked = Range(mark.min or 2, Range().upper if mark.max is None else mark.max).within(Range())
+            asked = Range(mark.min or 2, math.inf if mark.max is None else mark.max).within(Range())
             if (mark.min is not None or mark.max is not None) and limits != asked:
                 raise ConstraintViolationError(
                     f"mark_dynamic: {name} was marked for sizes in {asked}, but the program is for sizes in {limits},"

@@ -12,7 +12,7 @@ True
 
 An `Expression` is a sum of terms; a term is a whole number times a product of *atoms*: symbols, floor divisions that
 don't come out even, and maxima. Remainders and minima are written in these (`p % q` is `p - q*(p//q)`). All symbols
-stand for sizes of at least 2, so a factor that is a symbol can be cancelled.
+stand for sizes of at least 2, so a factor that is a symbol can be cancelled, unless they say otherwise.
 
 Source: torch/fx/experimental/symbolic_shapes.py does the same with SymPy.
 """
@@ -27,9 +27,10 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Symbol:
-    """A size that is not known: 2 or more."""
+    """A whole number that is not known; 2 or more if it is the size of a tensor."""
 
     name: str
+    is_size: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -271,9 +272,9 @@ def _whole_times(coefficient: int, factor: int, constant: bool) -> int:
 
 
 def _without_common_factor(first: Expression, second: Expression) -> tuple[Expression, Expression]:
-    """Both divided by what divides both: a number, and symbols, which are never 0."""
+    """Both divided by what divides both: a number, and symbols. The second is a divisor, so none of it is 0."""
     number = math.gcd(content(first), content(second))
-    shared = common_symbols(first, second)
+    shared = common_symbols(first, second, only_sizes=False)
     return divided_by(first, shared, number), divided_by(second, shared, number)
 
 
@@ -282,11 +283,11 @@ def content(expression: Expression) -> int:
     return math.gcd(*(coefficient for _, coefficient in expression.terms))
 
 
-def common_symbols(*expressions: Expression) -> Monomial:
-    """The symbols, with powers, that are factors of every term of all of them."""
+def common_symbols(*expressions: Expression, only_sizes: bool = True) -> Monomial:
+    """The symbols, with powers, that are factors of every term of all of them; those that are positive for sure."""
     powers = [dict(monomial) for expression in expressions for monomial, _ in expression.terms]
     shared = {s: min(p.get(s, 0) for p in powers) for s in (powers[0] if powers else {}) if isinstance(s, Symbol)}
-    return tuple((s, power) for s, power in shared.items() if power)
+    return tuple((s, power) for s, power in shared.items() if power and (s.is_size or not only_sizes))
 
 
 def divided_by(expression: Expression, factor: Monomial, number: int) -> Expression:

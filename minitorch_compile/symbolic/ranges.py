@@ -5,6 +5,8 @@
 >>> known = {s: Range(2, 10) for s in (a * b).symbols}
 >>> range_of(a * b - 1, known), range_of(a // b, known)
 (Range(lower=3, upper=99), Range(lower=0, upper=5))
+>>> range_of(a // 2 - a, known)
+Range(lower=-5, upper=-1)
 
 Interval arithmetic: each operation on the ends. The answer is never too narrow, but may be too wide, as for
 `a - a*b`.
@@ -16,7 +18,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from minitorch_compile.symbolic.expression import Atom, Expression, FloorDivision, Symbol
+from minitorch_compile.symbolic.expression import Atom, Expression, FloorDivision, Symbol, as_expression
 
 Bound = int | float  # a whole number, or infinity
 
@@ -37,6 +39,27 @@ class Range(NamedTuple):
 
 def range_of(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
     """A range in which the expression lies, whatever its symbols are within theirs."""
+    found = _by_terms(expression, known)
+    for monomial, coefficient in expression.terms:
+        if len(monomial) == 1 and isinstance(monomial[0][0], FloorDivision) and monomial[0][1] == 1:
+            found = found.within(_by_division(expression, monomial[0][0], coefficient, known))
+    return found
+
+
+def _by_division(
+    expression: Expression, division: FloorDivision, coefficient: int, known: Mapping[Symbol, Range]
+) -> Range:
+    """With p - r for q * (p // q), r a remainder: then p can cancel with the rest, as in a//2 - a."""
+    q = division.denominator.constant
+    if q is None or q < 2:
+        return Range(-math.inf, math.inf)
+    rest = expression - coefficient * as_expression(division)
+    lower, upper = range_of(coefficient * division.numerator + q * rest, known)
+    ends = (0, -coefficient * (q - 1))
+    return Range(-_floor(-(lower + min(ends)), q), _floor(upper + max(ends), q))
+
+
+def _by_terms(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
     total = Range(0, 0)
     for monomial, coefficient in expression.terms:
         product = Range(coefficient, coefficient)

@@ -76,13 +76,19 @@ class ShapeEnv:
 
     def create(self, hint: int, within: Range | None = None) -> SymInt:
         """A new symbol for a size of which `hint`, at least 2, was seen."""
-        from minitorch_compile.symbolic.sym_int import SymInt
-
         if hint < 2:
             raise ValueError(f"create: a symbol stands for a size of at least 2, but the hint is {hint}")
-        symbol = Symbol(f"s{len(self.hints)}")
+        return self._enter(Symbol(f"s{len(self.hints)}"), hint, Range() if within is None else Range().within(within))
+
+    def create_number(self, hint: int) -> SymInt:
+        """A new symbol for a number that may be anything."""
+        return self._enter(Symbol(f"s{len(self.hints)}", is_size=False), hint, Range(-math.inf, math.inf))
+
+    def _enter(self, symbol: Symbol, hint: int, within: Range) -> SymInt:
+        from minitorch_compile.symbolic.sym_int import SymInt
+
         self.hints[symbol] = hint
-        self.ranges[symbol] = Range() if within is None else Range().within(within)
+        self.ranges[symbol] = within
         return SymInt(as_expression(symbol), self)
 
     def duck(self, hint: int) -> SymInt:

@@ -370,7 +370,7 @@ def test_reasons(function, code):
 
 
 def test_after_eight_versions_the_plain_function_runs_with_one_warning():
-    compiled = optimize(lambda x, n: x.sum(0) * n, eager)
+    compiled = optimize(lambda x, n: x.sum(0) * n, eager, dynamic=False)
     with pytest.warns(UserWarning, match=r"recompile_limit.*n == 7.*expected 7, now 8.*MTC-B23") as warned:
         results = [compiled(matrix(), n)[1].item() for n in range(12)]
     assert results == [(matrix().sum(0) * n)[1].item() for n in range(12)]

@@ -7,12 +7,13 @@ needed, as a size, an index or an argument of a tensor operation, is it guarded 
 >>> from minitorch_compile.dynamo.testing import generated
 >>> from minitorch_compile.tensor import ones
 >>> print(generated(lambda step: (step + 1, f"step {step}"), 5))
-return (t_3, ''.join(['step ', format(step, '')]))
+return (t_4, ''.join(['step ', format(step, '')]))
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,17 +46,22 @@ class ExpressionSource(Source):
 class NumberVariable(ConstantVariable):
     """An int or float. Asking for its `value` guards it."""
 
-    def __init__(self, output: OutputGraph, seen: Any, source: Source) -> None:
+    def __init__(
+        self, output: OutputGraph, seen: Any, source: Source, inputs: Iterable[tuple[str, int]] | None = None
+    ) -> None:
         VariableTracker.__init__(self, source)
         self.output = output
         self.seen = seen
         self.pinned = False
+        # The paths of the whole numbers that it is computed from: if they change, they need not be pinned again.
+        self.inputs = frozenset([(source.name(), seen)] if inputs is None else inputs)
 
     @property
     def value(self) -> Any:
         if not self.pinned:
             assert self.source is not None
             self.output.guards.add(*guards.equals(self.source, self.seen, self.output.names))
+            self.output.sizes.policy.pinned(self.inputs)
             self.pinned = True
         return self.seen
 
@@ -89,7 +95,7 @@ class NumberVariable(ConstantVariable):
     def unary(self, tracer: Tracer, op: str) -> Value:
         if op != "-" or self.pinned or self.seen == 0:  # -0.0 is not 0.0, but equal to it
             return super().unary(tracer, op)
-        return NumberVariable(self.output, -self.seen, ExpressionSource(f"(-{self.text_of()})"))
+        return NumberVariable(self.output, -self.seen, ExpressionSource(f"(-{self.text_of()})"), self.inputs)
 
     def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.value, spec)
@@ -112,7 +118,8 @@ def arithmetic(op: str, left: VariableTracker, right: VariableTracker) -> Variab
     text = f"({_text(left)} {op} {_text(right)})"
     if len(text) > LONGEST_EXPRESSION:
         return None
-    return NumberVariable(number.output, BINARY[op](a, b), ExpressionSource(text))
+    inputs = {pair for part in (left, right) if isinstance(part, NumberVariable) for pair in part.inputs}
+    return NumberVariable(number.output, BINARY[op](a, b), ExpressionSource(text), inputs)
 
 
 def comparison(op: str, left: VariableTracker, right: VariableTracker) -> ConstantVariable | None:

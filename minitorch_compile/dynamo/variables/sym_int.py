@@ -41,7 +41,7 @@ class SymIntVariable(NumberVariable):
 
     def __init__(self, output: OutputGraph, number: SymInt) -> None:
         self.number = number
-        super().__init__(output, number.hint, self._source_of(output, number))
+        super().__init__(output, number.hint, self._source_of(output, number), inputs=())
 
     @staticmethod
     def _source_of(output: OutputGraph, number: SymInt) -> Source:
@@ -85,7 +85,7 @@ def size_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: Varia
         return tracer.output.from_python(tracer.compute(BINARY[op], a, b))
     if op == "/" and b != 0:
         text = f"({_text(left)} / {_text(right)})"
-        return NumberVariable(tracer.output, _hint(a) / _hint(b), ExpressionSource(text))
+        return NumberVariable(tracer.output, _hint(a) / _hint(b), ExpressionSource(text), inputs=())
     return None
 
 
