@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.binding import argument_names
 from minitorch_compile.dynamo.dispatcher import Dispatcher
 from minitorch_compile.dynamo.entry import MISS, Entry
 from minitorch_compile.dynamo.frame_hook_ir import PASS, PASS_HERE
+from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.frame_hook_native import RUN_AS_IS, Callback, Word, native_hook
 from minitorch_compile.dynamo.frame_hook_rule import judge_code, sees_tensors
 from minitorch_compile.dynamo.skipped_modules import is_library_code
@@ -119,6 +120,7 @@ class RegionFrames:
             self._leave_alone(dispatcher.function.__code__)
         return result
 
+    @unhooked
     def _is_worth_it(self, function: FunctionType, slots: tuple[Any, ...]) -> bool:
         if sees_tensors(function, slots):
             return True
@@ -131,6 +133,7 @@ class RegionFrames:
     def _leave_alone(self, code: CodeType) -> None:
         native_hook().set_word(code, Word(PASS_HERE).said_by(self.callback.owner))
 
+    @unhooked
     def _new(self, function: FunctionType, owner: type | None) -> FrameDispatcher:
         """Inner functions with a closure are often made anew at each call: nothing is kept for them."""
         made = FrameDispatcher(function, self.region, owner)
