@@ -25,5 +25,7 @@ class Variable(metaclass=_IsATensor):
     """`Variable(data)` is the same values as a leaf, sharing storage. `volatile` is gone: use no_grad."""
 
     def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
+        if not requires_grad:
+            return data.detach()
         with no_grad():
-            return data.detach().requires_grad_(requires_grad)
+            return data.detach().requires_grad_(True)

@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.variables import (
     builtin_numbers,
     library_functions,
     library_inquiries,
+    made_classes,
 )
 
 __all__ = [

@@ -51,6 +51,7 @@ from minitorch_compile.tensor.symbolic_layout import specializing, unknown_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
+    from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 
 
@@ -93,6 +94,7 @@ class OutputGraph:
         self._tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None
         self.expectations: list[Expectation] = []
+        self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
         self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}
         self._guard_global_state()
@@ -167,6 +169,11 @@ class OutputGraph:
             source = ConstantSource(self.names.install(module_globals, hint))
             known = self._scopes[id(module_globals)] = GlobalsVariable(module_globals, source)
         return known
+
+    def class_text(self, codegen: Codegen, cls: type) -> str:
+        """A class in the generated code; one that the program made is made anew at each call."""
+        made = self.made_classes.get(cls)
+        return codegen.constant(cls, cls.__name__) if made is None else codegen.value(made)
 
     def from_python(self, value: Any) -> Value:
         """A value that was computed while tracing."""
@@ -310,6 +317,10 @@ class OutputGraph:
         item = self.graph.create_node("call_function", operator.getitem, (node, position), {})
         item.meta.update(node.meta, val=value)
         return self._tensor(item, value)
+
+    def forget_tensors_of_erased_nodes(self, kept: set[Node]) -> None:
+        """After part of the graph was taken out again."""
+        self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
 
     def has_gradients(self, storage: Storage) -> bool:
         """Whether a tensor on this memory takes part in differentiation."""

@@ -8,18 +8,19 @@ x -> (x * 3,)
 
 from __future__ import annotations
 
+import abc
 import builtins
 import functools
 import logging
 import time
 import warnings
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.variables.base import MISSING, Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
-from minitorch_compile.dynamo.variables.class_lookup import look_up
+from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
@@ -113,7 +114,17 @@ def _class_list(tracer: Tracer, classes: Value) -> list[Any]:
 def _isinstance(tracer: Tracer, obj: Value, classes: Value) -> Value:
     tracked = obj.realize()
     cls = tracked.python_type()
-    return ConstantVariable(any(_is_subclass(tracer, cls, wanted) for wanted in _class_list(tracer, classes)))
+    for wanted in _class_list(tracer, classes):
+        custom = look_up(type(wanted), "__instancecheck__")
+        if custom is not None and isinstance(custom.value, FunctionType) and type(wanted) is not abc.ABCMeta:
+            metaclass_method = bind_class_attribute(
+                tracer, tracer.output.wrap_constant(wanted, "cls").realize(), custom
+            )
+            if tracer.truth(tracer.call(metaclass_method, [tracked], {})):
+                return ConstantVariable(True)
+        elif _is_subclass(tracer, cls, wanted):
+            return ConstantVariable(True)
+    return ConstantVariable(False)
 
 
 @handles(issubclass)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.autograd_functions import ApplyVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
@@ -122,6 +123,8 @@ class ClassVariable(VariableTracker):
             return wrap_found(tracer, found, raw)
         if isinstance(raw, staticmethod):
             return wrap_found(tracer, found, raw.__func__)
+        if found.name == "apply" and hasattr(self.cls, "node_class") and is_library(found.owner):
+            return ApplyVariable(self.cls)
         if isinstance(raw, classmethod):
             return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), self)
         if not hasattr(type(raw), "__get__") or isinstance(raw, (property, type)):

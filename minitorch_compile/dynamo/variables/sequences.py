@@ -239,7 +239,7 @@ class NamedTupleVariable(TupleVariable):
 
     def reconstruct(self, codegen: Codegen) -> str:
         inside = ", ".join(codegen.value(item) for item in self.items)
-        return f"{codegen.constant(self.cls, self.cls.__name__)}({inside})"
+        return f"{codegen.output.class_text(codegen, self.cls)}({inside})"
 
 
 class SliceVariable(VariableTracker):
