@@ -349,7 +349,7 @@ def rest_of(function, index, stack, slots):
 # `target.name = value`, `("delete", target, name)`, and `("append", target, value)` for a list. A counter in a loop leaves a
 # hundred stores to one attribute, of which only the last will be seen. Return a new list in which a store to an attribute
 # that was stored before takes *the place of the earlier one*, so that attributes come into being in the same order as in
-# the program. A delete ends that: what is stored behind it is a new attribute. Appends stay, all of them.
+# the program. A delete ends that: what is stored after it is a new attribute. Appends stay, all of them.
 #
 # `[("store", "m", "a", 1), ("store", "m", "b", 2), ("store", "m", "a", 3)]` becomes
 # `[("store", "m", "a", 3), ("store", "m", "b", 2)]`.

@@ -609,10 +609,11 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 # Ours are Python source that CPython compiles. The order and the sharing of common beginnings are the same idea.
 # - It guards many objects by the number `id(x)`, and watches with weak references that the object is still alive, since
 # a number may be given out again. Our generated functions simply hold on to the object.
-# - Its cache hangs on the code object, so two wrappers around one function share it, and its limit, `recompile_limit`, is
-# 8 as well; a second limit counts over all versions of a function together.
-# - It treats a size or an integer that changed once as a symbol from then on, so a storm ends after the second call. See
-# lesson 18.
+# - It guards the value of a number where ours guards the comparison: `config.gain > 1` pins the gain to 2.0 there.
+# - But it treats a number that changed once, be it a float, as a symbol from then on, so the storm above ends with its
+# second version. Ours does that for sizes and integers, in lesson 18.
+# - Its cache hangs on the code object, so two wrappers around one function share it. Its `recompile_limit` is 8 as well; a
+# second limit, 256, counts all versions of a function together.
 # - A function that misses is looked up through the frame hook of lesson 07; ours is called through a wrapper with the same
 # signature.
 #

@@ -50,7 +50,7 @@ for module in counter.graphs:
 #
 # What then? One could run the whole function as plain Python. It's always right, and always slow. One could guess, and
 # be wrong. The third way is to stop exactly there, run what was traced so far as a graph, do the impossible line for
-# real, and go on tracing behind it. The place is called a *graph break*. By hand it looks like this:
+# real, and go on tracing after it. The place is called a *graph break*. By hand it looks like this:
 
 
 # %%
@@ -447,7 +447,7 @@ except RuntimeError as error:
 #
 # Most breaks go away with one changed line, and it is always the same thought: leave the number in its tensor, and leave the
 # world until the end. A branch on data becomes `torch.where`, which computes both sides and selects. A check or a message
-# moves behind the call. A number that is only passed on needn't be a Python number. Here is our function without a break.
+# moves to after the call. A number that is only passed on needn't be a Python number. Here is our function without a break.
 
 
 # %%
@@ -467,6 +467,11 @@ print(counter.frame_count, "graph")
 # %% [markdown]
 # What was printed in the middle is returned, and printed by the caller. Appending to a list was never a problem: side
 # effects that can be noted and replayed don't break.
+#
+# There is a second reason to leave numbers in their tensors. After `.item()` tracing goes on with an ordinary number. If
+# it is only handed on, as to `print`, nobody minds. If the program computes with it, `x / x.max().item()` for instance,
+# then it has been looked at, and is guarded, and at the next call it is another number. That is lesson 05's storm, one
+# line after the break.
 #
 # ## In the middle of things
 #
@@ -491,7 +496,7 @@ def outer(x):
 print(torch.compiler.explain(outer)(torch.zeros(1)))
 
 # %% [markdown]
-# Four graphs from two functions: before and behind the call in `outer`, before and behind the `print` in `inner`.
+# Four graphs from two functions: before and after the call in `outer`, before and after the `print` in `inner`.
 #
 # ## What PyTorch does differently
 #
@@ -500,10 +505,10 @@ print(torch.compiler.explain(outer)(torch.zeros(1)))
 # - Its resume functions are the same idea: the user's bytecode behind a prefix that restores the stack and jumps. So are
 # the speculation log, which lets tracing start again and stop before the instruction that failed, and the names,
 # `resume_in_f_at_31`.
-# - It can be told to defer `print` to the end of a graph, or to skip it. Ours always breaks there.
-# - It captures `.item()` in a graph if asked (`capture_scalar_outputs`), as an unknown number with a name of its own. Ours
-# breaks.
-# - Its catalogue of reasons lives on the web, with identifiers like `GB0170`.
+# - It breaks at `print`, too, but can be told to defer it to the end of the graph (`reorderable_logging_functions`).
+# - It captures `.item()` in the graph if asked to (`capture_scalar_outputs`), as an unknown number with a name of its own.
+# Ours always breaks there.
+# - Its reasons have numbers as well, GB and four digits, and a page on the web for each.
 #
 # ## Exercises
 #

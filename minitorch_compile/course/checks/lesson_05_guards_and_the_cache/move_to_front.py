@@ -18,7 +18,7 @@ MOVE_TO_FRONT = Exercise(
     place="dynamo.to_front",
     hints=(
         "Build a new list; leave the old one as it is.",
-        "The chosen one comes first. Behind it come all the others, in the order in which they stood.",
+        "The chosen one comes first. After it come all the others, in the order in which they stood.",
         "[chosen, *(version for version in versions if version != chosen)]",
     ),
 )

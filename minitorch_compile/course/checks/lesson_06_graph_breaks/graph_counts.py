@@ -22,22 +22,22 @@ GRAPH_COUNTS = Exercise(
     hints=(
         "Find the lines that can't be traced. Each cuts the function in two, and a part without a tensor operation is"
         " no graph.",
-        "A list that is appended to is no reason to break, nor is a question about sizes: those are known. Of two ways"
-        " only the one that is gone counts.",
+        "A list that is appended to is no reason to break, nor is a question about sizes: those are known. Of two"
+        " branches only the one that is taken counts.",
         "A callee that breaks is compiled by itself, and cuts its caller in two as well.",
     ),
 )
 WHY = {
     "appending": "Appending to a list is noted and done after the graph, and the tracer knows the length. Nothing"
     " breaks.",
-    "printing": "One operation before the print and one behind it: a graph each.",
-    "printing_first": "Before the print there is no tensor operation, so there is no graph. All of them are behind it.",
+    "printing": "One operation before the print and one after it: a graph each.",
+    "printing_first": "Before the print there is no tensor operation, so there is no graph. All of them come after it.",
     "shape_branch": "Sizes are known while tracing, and guarded. This branch needs no data, so nothing breaks.",
-    "data_branch": "The sum and its comparison are one graph, the way that was gone is another. The other way is not"
-    " compiled until it is needed.",
+    "data_branch": "The sum and its comparison are one graph, the branch that was taken is another. The other one is"
+    " not compiled until it is needed.",
     "number": "The maximum in one graph, .item() for real, the product in another.",
-    "number_returned": "Behind .item() nothing is left but to return, and that is no graph.",
-    "calling": "x + 1 before the call; two graphs of the callee, which is compiled by itself; y * 3 behind the call.",
+    "number_returned": "After .item() nothing is left but to return, and that is no graph.",
+    "calling": "x + 1 before the call; two graphs of the callee, which is compiled by itself; y * 3 after the call.",
 }
 SIMPLE = ["appending", "printing", "printing_first", "shape_branch"]
 HARDER = ["data_branch", "number", "number_returned", "calling"]

@@ -195,5 +195,5 @@ def _(answer: Callable[..., Any]) -> None:
     if set(got[1]) != {"factor", "y"}:
         raise WrongAnswer(
             f"its resume function should get factor and y; with your live_slots its first arguments are {got[1]}",
-            "x, z and `unused` aren't read any more behind the break.",
+            "x, z and `unused` aren't read any more after the break.",
         )

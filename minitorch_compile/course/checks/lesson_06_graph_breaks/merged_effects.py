@@ -100,7 +100,7 @@ MISTAKES = (
     Misconception("You kept the first value. What is seen afterwards is the last one.", first_value),
     Misconception("Two objects may have attributes of the same name: they are two places.", by_name),
     Misconception(
-        "A delete lies in between. The store behind it makes the attribute anew, at the end, and can't be merged with"
+        "A delete lies in between. The store after it makes the attribute anew, at the end, and can't be merged with"
         " the one before.",
         past_deletes,
     ),
