@@ -13,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minitorch_compile.compiler.backends import Backend, list_backends, lookup_backend
+from minitorch_compile.compiler.backends import Backend, lookup_backend
 from minitorch_compile.compiler.modes import options_of
 from minitorch_compile.compiler.pipeline import Inductor
 from minitorch_compile.dynamo import optimize
 from minitorch_compile.nn.compiler_slot import register_compiler
-
-KNOWN_SIZES_ONLY = [lookup_backend(name) for name in list_backends() if name != "eager"]
 
 
 def compile(
@@ -52,8 +50,7 @@ def compile(
 def _compiled(model: Any, backend: Backend, fullgraph: bool, dynamic: bool | None) -> Any:
     if not callable(model):
         raise TypeError(f"compile: model must be callable, a function or an nn.Module, got {type(model).__name__}")
-    known_only = isinstance(backend, Inductor) or backend in KNOWN_SIZES_ONLY
-    return optimize(model, backend, fullgraph=fullgraph, dynamic=False if known_only else dynamic)
+    return optimize(model, backend, fullgraph=fullgraph, dynamic=dynamic)
 
 
 def _checked_backend(

@@ -24,6 +24,7 @@ from typing import Any
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, default_partition
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
+from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_known_sizes, has_unknown_sizes
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.prims import aot_eager_decomp, beyond_prims, decompose
@@ -37,8 +38,8 @@ def eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
     return graph
 
 
-register_backend(aot_eager)
-register_backend(aot_eager_decomp, name="aot_eager_decomp_partition")
+register_backend(for_known_sizes(aot_eager))
+register_backend(for_known_sizes(aot_eager_decomp), name="aot_eager_decomp_partition")
 
 
 class Inductor:
@@ -52,6 +53,8 @@ class Inductor:
         self.options = dict(options or {})
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        if has_unknown_sizes(example_inputs):
+            return SpecializedGraphs(self, graph, example_inputs)
         return aot_function(
             graph,
             example_inputs,

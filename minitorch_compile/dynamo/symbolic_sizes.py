@@ -54,6 +54,7 @@ class SizePolicy:
     dynamic: bool | None = False
     history: SizeHistory = field(default_factory=SizeHistory)
     all_known: bool = False  # whatever is marked
+    modules: set[Source] = field(default_factory=set)
 
     def with_known_sizes(self) -> SizePolicy:
         """For a backend that can't compile for unknown sizes."""
@@ -72,9 +73,14 @@ class SizePolicy:
 
     def of_number(self, value: int, source: Source) -> bool:
         """Whether a number from outside is unknown."""
-        if value in (0, 1) or self.dynamic is False:
+        if value in (0, 1) or self.dynamic is False or self._is_within_module(source):
             return False
         return self.dynamic is True or self.history.is_changing_number(source.name(), value)
+
+    def _is_within_module(self, source: Source) -> bool:
+        """Whether it is read from a module: widths and kernel sizes are settings, and stay."""
+        base = source.base
+        return base is not None and (base in self.modules or self._is_within_module(base))
 
     def pinned(self, inputs: Iterable[tuple[str, Any]]) -> None:
         """The compiled function is for these numbers only, read on these paths."""

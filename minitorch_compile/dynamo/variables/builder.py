@@ -127,6 +127,8 @@ def _instance(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     if base is not None:
         return UserContainerVariable(cls, base, source, value, output)
     if is_user_class(cls):
+        if hasattr(cls, "_call_is_forward"):  # a module
+            output.sizes.policy.modules.add(source)
         return UserObjectVariable(cls, source, value)
     return OpaqueVariable(value, source)
 

@@ -53,7 +53,7 @@ def _arguments(name: str, ndim: int, input: Any, output_size: Any) -> tuple[Any,
     if isinstance(output_size, Sequence) and len(output_size) == ndim:
         output_size = [n if o is None else o for o, n in zip(output_size, x.sizes[2:], strict=True)]
     out = int_tuple(output_size, ndim, name, "output_size")
-    if min(out) < 0:
+    if any(n < 0 for n in out):
         raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {out}")
     return x, batched, out
 

@@ -37,7 +37,7 @@ def im2col(input: Array, kernel_size: Ints, dilation: Ints, padding: Ints, strid
 @im2col.shape_rule
 def _im2col_rule(input: TensorBase, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> TensorBase:
     out = output_sizes(input.sizes[2:], kernel_size, stride, padding, dilation)
-    if min(out) < 1:
+    if any(n < 1 for n in out):
         raise RuntimeError(
             f"unfold: Given input with spatial size {list(input.sizes[2:])}, kernel_size={kernel_size},"
             f" dilation={dilation}, padding={padding}, calculated shape of the array of sliding blocks as {out}, but"
@@ -72,7 +72,7 @@ def _col2im_rule(
             f" input.size(1)={input.sizes[1]} and kernel_size={kernel_size}."
         )
     out = output_sizes(output_size, kernel_size, stride, padding, dilation)
-    if math.prod(out) != input.sizes[2] or min(out) < 1:
+    if math.prod(out) != input.sizes[2] or any(n < 1 for n in out):
         raise RuntimeError(
             f"fold: Given output_size={output_size}, kernel_size={kernel_size}, dilation={dilation}, padding={padding},"
             f" stride={stride}, expected size of input's dimension 2 to match the calculated number of sliding blocks"

@@ -122,7 +122,7 @@ def _check_operands(name: str, ndim: int, input: Any, weight: Any) -> None:
 
 def _check_steps(name: str, stride: Ints, padding: Ints, dilation: Ints) -> None:
     for label, values, least in (("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
-        if min(values) < least:
+        if any(n < least for n in values):
             kind = "negative" if least == 0 else "non-positive"
             raise RuntimeError(f"{name}: {kind} {label} is not supported, got {label}={values}")
 
@@ -258,7 +258,7 @@ def _spread(
         for n, s, d, k in zip(x.sizes[2:], stride, dilation, weight.sizes[2:], strict=True)
     ]
     sizes = [r - 2 * p + e for r, p, e in zip(reach, padding, extra, strict=True)]
-    if min(sizes) < 1:
+    if any(n < 1 for n in sizes):
         raise RuntimeError(
             f"{name}: Given input size per channel: {list(x.sizes[2:])}. Calculated output size per channel: {sizes}."
             " Output size is too small"

@@ -150,7 +150,7 @@ def _convolution_rule(
             f" {weight.sizes[0]} elements, but got bias of size {list(bias.sizes)} instead"
         )
     out = Geometry.of(input.sizes, weight.sizes, stride, padding, dilation, groups).out
-    if min(out) < 1:
+    if any(n < 1 for n in out):
         padded = [n + 2 * p for n, p in zip(input.sizes[2:], padding, strict=True)]
         kernel = [d * (k - 1) + 1 for d, k in zip(dilation, weight.sizes[2:], strict=True)]
         raise RuntimeError(

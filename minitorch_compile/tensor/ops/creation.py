@@ -138,7 +138,7 @@ def eye(n: int, m: int | None = None, dtype: dtype | None = None) -> Array:
 @eye.shape_rule
 def _eye_rule(n: int, m: int | None, dtype: dtype | None) -> tuple[Ints, dtype]:
     sizes = (whole(n), whole(n if m is None else m))
-    if min(sizes) < 0:
+    if any(size < 0 for size in sizes):
         raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {sizes}")
     return sizes, as_dtype(dtype or get_default_dtype())
 

@@ -115,7 +115,7 @@ def _max_pool_rule(
     if input.dtype is bool_:
         raise NotImplementedError(f"{name}: not implemented for 'Bool'; convert the input with .float()")
     out = output_sizes(input.sizes[2:], kernel_size, stride, padding, dilation, ceil_mode)
-    if min(out) < 1:
+    if any(n < 1 for n in out):
         raise RuntimeError(
             f"{name}: Given input size: {list(input.sizes[1:])}. Calculated output size:"
             f" {[input.sizes[1], *out]}. Output size is too small"

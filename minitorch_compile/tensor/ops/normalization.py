@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import float32
 from minitorch_compile.tensor.grad_mode import no_grad
@@ -230,8 +231,15 @@ def _by_the_batch(
     out, centre, variance = native_batch_norm(input, weight, bias, eps)
     count = numel(input.sizes) // max(input.sizes[1], 1)
     move_running(running_mean, reshape(centre.detach(), (-1,)), count, momentum)
-    move_running(running_var, reshape(variance.detach(), (-1,)) * (count / max(count - 1, 1)), count, momentum)
+    move_running(running_var, _unbiased(reshape(variance.detach(), (-1,)), count), count, momentum)
     return out
+
+
+def _unbiased(variance: Any, count: int) -> Any:
+    """The variance of a population, estimated from that of a sample of `count` numbers."""
+    if isinstance(count, SymInt):  # the quotient of two unknown sizes is no size: it is taken element by element
+        return variance * count / max(count - 1, 1)
+    return variance * (count / max(count - 1, 1))
 
 
 def move_running(running: Any, batch: Any, count: int, momentum: float) -> None:
@@ -261,7 +269,7 @@ def instance_norm(
     apart = reshape(input, (1, samples * channels, *input.sizes[2:]))
     out, centre, variance = native_batch_norm(apart, None, None, eps)
     count = numel(input.sizes[2:])
-    unbiased = variance * (count / max(count - 1, 1))
+    unbiased = _unbiased(variance, count)
     move_running(running_mean, _over_samples(centre, samples, channels), samples * count, momentum)
     move_running(running_var, _over_samples(unbiased, samples, channels), samples * count, momentum)
     return scaled_channels(reshape(out, tuple(input.sizes)), weight, bias)

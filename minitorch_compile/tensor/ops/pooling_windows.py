@@ -29,9 +29,9 @@ def pool_window(
 def check_window(name: str, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> None:
     """RuntimeError for windows that make no sense."""
     for label, values in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
-        if min(values) < 1:
+        if any(n < 1 for n in values):
             raise RuntimeError(f"{name}: {label} must be positive, got {values}")
-    if min(padding) < 0:
+    if any(n < 0 for n in padding):
         raise RuntimeError(f"{name}: pad must be non-negative, but got padding={padding}")
     # PyTorch counts the gaps of a dilated kernel in one dimension only.
     widths = [dilation[0] * (kernel[0] - 1) + 1] if len(kernel) == 1 else kernel
