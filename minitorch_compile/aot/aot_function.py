@@ -28,6 +28,7 @@ from typing import Any
 from minitorch_compile import logs
 from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
+from minitorch_compile.aot.custom_calls import dissolved
 from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.keep_history import without_history
@@ -91,7 +92,7 @@ def _compile(
         if any(joint.differentiable):
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
-    forward = simplify(_rewritten(program.graph_module, decompose))
+    forward = simplify(_rewritten(dissolved(program.graph_module), decompose))
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     compiled = call_compiler(forward, fw_compiler)

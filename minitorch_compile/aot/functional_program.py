@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minitorch_compile.aot.custom_calls import applied_class, record_call
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlanner, Plan
 from minitorch_compile.aot.seeded_random import DrawFrom
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional
-from minitorch_compile.autograd import Function
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
@@ -69,15 +69,16 @@ class _ForwardTracer(Tracer):
 
 
 class _Rerun(Retrace):
-    """Runs the captured graph, refusing what can't be traced through."""
+    """Runs the captured graph; calls of an autograd.Function stay what they are."""
+
+    def __init__(self, module: GraphModule, tracer: Tracer, functional: Functionalize) -> None:
+        super().__init__(module, tracer)
+        self.functional = functional
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        owner = getattr(target, "__self__", None)
-        if isinstance(owner, type) and issubclass(owner, Function):
-            raise NotImplementedError(
-                f"aot: {owner.__name__} is an autograd.Function, whose backward would be lost by tracing its forward;"
-                " break the graph there"
-            )
+        applied = applied_class(target)
+        if applied is not None:
+            return record_call(applied, self.tracer, self.functional, args)
         return super().call_function(target, args, kwargs)
 
 
@@ -96,7 +97,7 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         dispatch.mode(stream),
     ):
         with dispatch.mode(functional):
-            returned, spec = tree_flatten(_Rerun(captured, tracer).run(*inputs))
+            returned, spec = tree_flatten(_Rerun(captured, tracer, functional).run(*inputs))
         planner = OutputPlanner(functional, inputs)
         plans = planner.plan_all(returned)
         mutations = _mutations(functional, inputs)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 
+from minitorch_compile.aot.custom_calls import CustomCall
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.tensor.op import Op
 
@@ -21,7 +22,9 @@ def verify_functional(graph: Graph) -> None:
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr", "output"):
             continue
-        if node.op != "call_function" or not (isinstance(node.target, Op) or node.target is operator.getitem):
+        if node.op != "call_function" or not (
+            isinstance(node.target, (Op, CustomCall)) or node.target is operator.getitem
+        ):
             raise RuntimeError(
                 f"verify_functional: node '{node.name}' is a {node.op}; expected nothing but calls of ops (and getitem)"
             )

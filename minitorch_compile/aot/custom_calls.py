@@ -1,0 +1,95 @@
+"""Subclasses of autograd.Function in a functional graph: one node, until it is known whether gradients are wanted.
+
+Tracing through `Cube.apply` now would lose its backward. So the functional program has a node that calls it. When the
+joint graph is traced, the tape is there, and the call dissolves into the ops of forward and of backward; without
+gradients, into those of forward.
+
+>>> from minitorch_compile.autograd import Function
+>>> from minitorch_compile.fx import Graph
+>>> from minitorch_compile.aot.functional_program import functional_program
+>>> class Double(Function):
+...     @staticmethod
+...     def forward(ctx, x):
+...         return x * 2
+...     @staticmethod
+...     def backward(ctx, grad):
+...         return grad * 100
+>>> graph = Graph()
+>>> _ = graph.output(graph.call_function(Double.apply, (graph.placeholder("x"),)))
+>>> program = functional_program(GraphModule({}, graph), [empty_fake((2,))]).graph_module
+>>> print(program.graph.compact())
+x -> (Double_apply(x),)
+>>> print(dissolved(program).graph.compact())
+x -> (mul(x, 2),)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.aot.functionalize import Functionalize
+from minitorch_compile.aot.tracing import Tracer, trace
+from minitorch_compile.autograd import Function
+from minitorch_compile.dynamo.fake_mode import FakeMode
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.tensor import dispatch
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_like
+
+
+class CustomCall:
+    """The target of the node: calls `cls.apply`."""
+
+    def __init__(self, cls: type[Function]) -> None:
+        self.cls = cls
+        self.__name__ = f"{cls.__name__}_apply"
+        self.__module__ = cls.__module__
+
+    def __call__(self, *args: Any) -> Any:
+        return self.cls.apply(*args)
+
+
+def applied_class(target: Any) -> type[Function] | None:
+    """The subclass of Function whose `apply` a node calls, None if it calls something else."""
+    owner = getattr(target, "__self__", None)
+    return owner if isinstance(owner, type) and issubclass(owner, Function) else None
+
+
+def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, args: tuple[Any, ...]) -> Any:
+    """Writes the node, and gives what stands for its outputs. NotImplementedError if an output shares memory with an
+    argument."""
+    values = [functional.value_of(arg) for arg in args]
+    with no_grad(), dispatch.mode(FakeMode()):
+        outputs = cls.apply(*(_stand_in(value) for value in values))
+    several = isinstance(outputs, (tuple, list))
+    results = [_checked(cls, output) for output in (outputs if several else (outputs,))]
+    node = tracer.graph.call_function(CustomCall(cls), tuple(tracer.as_argument(value) for value in values))
+    node.meta.update(tracer.inherited)
+    if not is_grad_enabled():
+        node.meta["no_grad"] = True
+    tracer.track_result(node, tuple(results) if several else results[0])
+    names = [functional.bind(_stand_in(result), result) for result in results]
+    return tuple(names) if several else names[0]
+
+
+def _stand_in(value: Any) -> Any:
+    """A tensor that looks like it, with a memory of its own."""
+    return empty_fake(value.sizes, value.strides, value.dtype, value.device) if isinstance(value, TensorBase) else value
+
+
+def _checked(cls: type[Function], output: Any) -> TensorBase:
+    if not isinstance(output, TensorBase) or output.base is not None or not output.is_fake:
+        raise NotImplementedError(
+            f"aot: an output of {cls.__name__} is no tensor, or shares memory; break the graph there"
+        )
+    return fake_like(output)
+
+
+def dissolved(module: GraphModule) -> GraphModule:
+    """The graph with forward's ops in place of each call. Nothing of it is differentiated."""
+    if not any(isinstance(node.target, CustomCall) for node in module.graph.nodes):
+        return module
+    with no_grad():
+        plain = trace(module, [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")])
+    plain.graph.output_node().meta["val"] = module.graph.output_node().meta["val"]
+    return plain
