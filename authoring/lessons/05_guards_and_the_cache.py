@@ -596,12 +596,12 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 # On a tensor of two numbers that counts; beside one real matrix product it is nothing. It is the reason why a compiled
 # step should be large: one function around model and loss pays for its guards once.
 #
-# The second line can't be right, can it? Nearly a thousand guards, and only a few times what the twenty cost. The guards
+# The second line can't be right, can it? Fifty times as many guards, and nothing like fifty times as long. The guards
 # of a model are nearly always asked in vain. Between two calls nobody assigns anything to any of its modules. So the
 # package asks them all, and then notes a few words of memory that must differ if a dictionary below the model was changed
 # since. At the next call only these words are compared. If one differs, it was perhaps something irrelevant, and the
 # guards are asked again, one by one. It is the oldest trick there is: don't ask for all the answers, ask whether
-# anything has changed.
+# anything has changed. (A few releases of Python, such as 3.13.0, have no such words. There every guard is asked.)
 #
 # ## What PyTorch does differently
 #
