@@ -347,9 +347,8 @@ class FrameCompiler:
         finally:
             grad_mode.state.enabled = mode_now
         graph = codegen.constant(compiled, "graph")
-        call = (
-            f"{graph}({', '.join(codegen.read(variable.source) for variable in inputs if variable.source is not None)})"
-        )
+        sources = [variable.source for variable in inputs if variable.source is not None]
+        call = f"{graph}({', '.join(codegen.reader.arguments(sources))})"
         outputs = [*codegen.graph_outputs, *(["*unneeded"] if self.output.unneeded else [])]
         if outputs:
             call = f"({', '.join(outputs)}{',' * (len(outputs) == 1)}) = {call}"
@@ -405,7 +404,13 @@ class FrameCompiler:
         place = source_place(self.code.co_filename, self.code.co_firstlineno)
         title = f"What runs instead of `{self.code.co_qualname}` ({place}) when the guards hold."
         source = function_text(
-            self.name, title, list(self.parameters.values()), self.code.co_freevars, codegen.reader.lines, body
+            self.name,
+            title,
+            list(self.parameters.values()),
+            self.code.co_freevars,
+            codegen.reader.lines,
+            body,
+            codegen.reader.functions,
         )
         bind = function_from_source(source, f"make_{self.name}", names)
         return Entry(bind, self.output.guards, source, names, module, shown, repr(self.output.side_effects), is_plain)

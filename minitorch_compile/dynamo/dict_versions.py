@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 from typing import Any
 
 from minitorch_compile.dynamo.memory_words import Word, native_code
@@ -64,8 +66,19 @@ def _events() -> WordOf | None:
     return word
 
 
+def dict_of(owner: Any) -> dict[str, Any] | None:
+    """The dict with the owner's attributes, also a class's, which Python shows through a proxy; None if it has none of
+    the usual kind."""
+    attributes = vars(owner)
+    if type(attributes) is MappingProxyType:
+        (attributes,) = gc.get_referents(attributes)
+    return attributes if type(attributes) is dict else None
+
+
 def words_of_instance(instance: object, attributes: dict[str, Any], word: WordOf) -> list[Word] | None:
     """The words that fix an object's class, and its attributes; None if its dict can't be found."""
+    if issubclass(type(instance), type):  # no statement can give a class another dict
+        return [word_of_type(instance), word(attributes)]
     pointer = next(
         (Word(at, id(attributes)) for at in _dict_pointers(instance) if Word.at(at).value == id(attributes)), None
     )
@@ -105,6 +118,9 @@ def notices_all_changes(word: WordOf) -> bool:
     for probe, items in zip(probes, attributes):
         if not all(_is_noticed(word, items, change) for change in _attribute_changes(probe)):
             return False
+    of_class = dict_of(probe_class := type("_ProbeClass", (), {}))
+    if of_class is None or not all(_is_noticed(word, of_class, change) for change in _class_changes(probe_class)):
+        return False
     if not all(_is_noticed(word, plain, change) for change in _item_changes(plain)):
         return False
     steady = not _is_noticed(word, plain, lambda: plain.get("kept"))
@@ -150,4 +166,13 @@ def _attribute_changes(probe: _Probe) -> list[Callable[[], object]]:
         lambda: vars(probe).__setitem__("changed", 7),
         lambda: delattr(probe, "added"),
         lambda: vars(probe).pop("changed"),
+    ]
+
+
+def _class_changes(cls: type) -> list[Callable[[], object]]:
+    return [
+        lambda: setattr(cls, "method", 1),
+        lambda: setattr(cls, "method", 2),
+        lambda: delattr(cls, "method"),
+        lambda: type.__setattr__(cls, "method", 3),
     ]

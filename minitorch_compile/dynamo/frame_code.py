@@ -54,14 +54,16 @@ def function_text(
     free_names: Sequence[str],
     checks: Sequence[str],
     body: Sequence[str],
+    functions: Sequence[str] = (),
 ) -> str:
-    """The whole source. `checks` may return MISS; `body` ends with a return."""
+    """The whole source. `checks` may return MISS, and may call `functions`; `body` ends with a return."""
     cells = [f"cell_{variable} = function.__closure__[{i}]" for i, variable in enumerate(free_names)]
     inner = [f"def {name}({', '.join(parameters)}):"]
     if checks:
         inner += ["    try:", *_indented(checks, 8), "    except READ_ERRORS:", "        return MISS"]
     inner += _indented(body, 4)
     lines = [
+        *functions,
         f"# {title}",
         f"def make_{name}(function, plain):",
         *_indented(cells, 4),

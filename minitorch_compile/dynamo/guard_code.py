@@ -22,12 +22,22 @@ parameters.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from minitorch_compile.dynamo.guards import Guard, GuardSet
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.source import CellSource, ConstantSource, LocalSource, Source
 from minitorch_compile.dynamo.structure import Structure
-from minitorch_compile.dynamo.structure_code import GuardedStructure, remembering, structures_in
+from minitorch_compile.dynamo.structure_code import (
+    GuardedConstants,
+    GuardedStructure,
+    check_function,
+    reading_lines,
+    structures_in,
+    tuple_of,
+)
+
+FEWEST_TOGETHER = 4
 
 
 class SourceReader:
@@ -39,6 +49,11 @@ class SourceReader:
         self._variables: dict[Source, str] = dict(known or {})
         self._structures: dict[Source, StructureReader] = {}  # what is read in there
         self._checks: list[str] = []
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions that ask the guards of structures."""
+        return [line for part in self._parts if not isinstance(part, list) for line in part.function]
 
     @property
     def lines(self) -> list[str]:
@@ -71,6 +86,16 @@ class SourceReader:
         else:
             self._parts.append(lines)
 
+    def arguments(self, sources: Iterable[Source]) -> list[str]:
+        """What to write between the parentheses of a call with these values. Many values of one structure in a row, as
+        a graph takes its parameters, are passed on together."""
+        texts: list[str] = []
+        for structure, run in groupby(sources, self._structures.get):
+            row = list(run)
+            together = None if structure is None or len(row) < FEWEST_TOGETHER else structure.keep_together(row)
+            texts += [self.variable(source) for source in row] if together is None else [together]
+        return texts
+
     def readable(self, source: Source) -> None:
         """Makes sure that the source is read somewhere, since reading it may fail."""
         if source not in self._structures:
@@ -84,7 +109,11 @@ class SourceReader:
 
     def structure(self, guarded: GuardedStructure) -> None:
         """Adds all that is guarded below an object, to be asked when it has changed."""
-        root = self.variable(guarded.root)
+        if isinstance(guarded, GuardedConstants):
+            held = tuple(self.names.values[constant.constant] for constant in guarded.constants)
+            root = self.names.install(held, "surroundings")
+        else:
+            root = self.variable(guarded.root)
         self.flush()
         part = StructureReader(guarded, root, self.names)
         self._parts.append(part)
@@ -105,26 +134,50 @@ class StructureReader:
         self._root = root
         self._structure = Structure(guarded.plan.steps)
         self._name = names.install(self._structure, "structure")
-        self._seen = names.fresh("seen")
-        self._kept: dict[Source, str] = {}
+        self._check = names.unused(f"below_{root}")
+        self._values = names.fresh("kept")
+        self._kept: dict[Source, str] = {}  # with their variables in the function below, in the order of the tuple
+        self._named: list[Source] = []  # those which need a variable in the caller, too
         self._reader = SourceReader(names, {guarded.root: root})
         for guard in guarded.guards:
             self._reader.check(guard)
         self._reader.flush()
-        self.sources = [source for source in guarded.positions if source != guarded.root]
+        self.sources = [s for s in guarded.positions if s != guarded.root and not isinstance(s, ConstantSource)]
         for source in self.sources:
             self._reader.variable(source)
 
     def keep(self, source: Source) -> str:
         """The variable, also when the guards are not asked."""
-        if source not in self._kept:
-            self._kept[source] = self._reader.variable(source)
-            self._structure.kept = tuple(self._positions[kept] for kept in self._kept)
+        self._add(source)
+        if source not in self._named:
+            self._named.append(source)
         return self._kept[source]
+
+    def keep_together(self, sources: list[Source]) -> str | None:
+        """A starred expression for all of them; None if some are kept elsewhere."""
+        start = len(self._kept)
+        if any(source in self._kept for source in sources):
+            return None
+        for source in sources:
+            self._add(source)
+        return f"*{self._values}[{start}:{len(self._kept)}]"
+
+    def _add(self, source: Source) -> None:
+        self._kept.setdefault(source, self._reader.variable(source))
+        self._structure.kept = tuple(self._positions[kept] for kept in self._kept)
 
     @property
     def lines(self) -> list[str]:
-        return remembering(self._name, self._root, self._seen, self._reader.lines, list(self._kept.values()))
+        lines = reading_lines(self._values, self._name, self._root, self._check)
+        order = list(self._kept)
+        if self._named == order:
+            return [*lines, *tuple_of(list(self._kept.values()), "", f" = {self._values}")] if order else lines
+        return [*lines, *(f"{self._kept[s]} = {self._values}[{order.index(s)}]" for s in self._named)]
+
+    @property
+    def function(self) -> list[str]:
+        """The function that asks the guards, and gives the same values."""
+        return check_function(self._check, self._root, self._reader.lines, list(self._kept.values()))
 
 
 def _condition(checks: list[str]) -> list[str]:

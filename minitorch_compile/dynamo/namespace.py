@@ -12,7 +12,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 
@@ -24,24 +24,27 @@ class Namespace:
         self.taken = {*reserved, *keyword.kwlist, *vars(builtins)}  # generated code says slice(...) and means it
         self.values: dict[str, Any] = {}
         self._name_of: dict[int, str] = {}
+        self._numbers: dict[str, Iterator[int]] = {}  # of each prefix, those not yet tried
 
     def install(self, value: object, hint: str) -> str:
         """The name of `value`, made from `hint` the first time. The namespace keeps the object alive."""
         known = self._name_of.get(id(value))
         if known is not None:
             return known
-        name = hint if vars(builtins).get(hint) is value else self._unused(hint)
+        name = hint if vars(builtins).get(hint) is value else self.unused(hint)
         self.values[name] = value
         self._name_of[id(value)] = name
         return name
 
     def fresh(self, prefix: str) -> str:
         """A name for a new local variable: t_0, t_1, ..."""
-        name = next(f"{prefix}_{i}" for i in count() if f"{prefix}_{i}" not in self.taken)
+        numbers = self._numbers.setdefault(prefix, count())
+        name = next(name for i in numbers if (name := f"{prefix}_{i}") not in self.taken)
         self.taken.add(name)
         return name
 
-    def _unused(self, hint: str) -> str:
+    def unused(self, hint: str) -> str:
+        """A name like the hint that nothing has, for whatever the caller defines under it."""
         clean = re.sub(r"\W", "_", hint) or "constant"
         if clean[0].isdigit():
             clean = "_" + clean

@@ -9,19 +9,19 @@ differs, something was assigned, perhaps something irrelevant: the guards are as
 >>> model = Layer()
 >>> model.training, model.sizes = True, {"hidden": 64}
 >>> plan = StructurePlan()
->>> attributes = plan.add(0, ATTRIBUTES)
->>> hidden = plan.add(plan.add(attributes, "sizes"), "hidden")
+>>> hidden = plan.add(plan.add(plan.add(0, ATTRIBUTES), "sizes"), "hidden")
 >>> structure = Structure(plan.steps, kept=[hidden])
->>> for _ in range(3):                                       # guards pass: the second time, the words are noted
-...     seen = structure.recall(model)
-...     if seen is None:
-...         observed = structure.observe(model)
-...         structure.confirm(model, observed)
->>> seen in (None, (64,))                                    # None where dicts do not tell (see `dict_versions.py`)
-True
+>>> asked = []
+>>> def guards(model):
+...     asked.append("guards")
+...     return (model.sizes["hidden"],) if model.training else MISS
+>>> for _ in range(5):
+...     values = structure.read(model, guards)
+>>> values, len(asked) == (2 if word_of_dict() else 5)     # what is noted the second time saves the others
+((64,), True)
 >>> vars(model)["training"] = False
->>> print(structure.recall(model))
-None
+>>> structure.read(model, guards)
+MISS
 
 Nothing here keeps the model alive. PyTorch has the same idea since 2.8 (`use_recursive_dict_tags_for_guards`).
 """
@@ -31,7 +31,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from minitorch_compile.dynamo.dict_versions import WordOf, word_of_dict, word_of_type, words_of_instance
+from minitorch_compile.dynamo.dict_versions import WordOf, dict_of, word_of_dict, word_of_type, words_of_instance
+from minitorch_compile.dynamo.entry import MISS
 from minitorch_compile.dynamo.memory_words import Word, comparison
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -39,7 +40,8 @@ ATTRIBUTES = None  # the key that stands for an object's `__dict__`
 MOST_ROOTS = 256  # one entry may serve all layers of a model
 LONGEST_WAIT = 64
 
-Recalled = Callable[[object], "tuple[Any, ...] | None"]
+Guards = Callable[[Any], "tuple[Any, ...]"]
+Recall = Callable[[object], "tuple[Any, ...] | None"]
 
 
 class Step(NamedTuple):
@@ -62,25 +64,43 @@ class StructurePlan:
 
 
 class Structure:
-    """What one entry knows of the objects that it was called with. `kept`: the positions of the values that
-    `recall` gives."""
+    """What one entry knows of the objects that it was called with. `kept`: the positions of the values that `read`
+    gives, as `guards` does."""
 
     def __init__(self, steps: Sequence[Step], kept: Sequence[int] = ()) -> None:
         self.steps = tuple(steps)
         self.kept = tuple(kept)
-        self._comparisons: dict[int, Recalled] = {}  # by the id of the root; the first thing compared is its class
+        self._comparisons: dict[int, Recall] = {}  # by the id of the root; the first thing compared is its class
         self._passes, self._wait = 0, 1
 
     def __repr__(self) -> str:
         return f"<structure of {len(self.steps)} values>"
 
-    def recall(self, root: object) -> tuple[Any, ...] | None:
-        """The kept values if nothing below the root changed since its guards passed; None if that is not known."""
+    def read(self, root: object, guards: Guards) -> tuple[Any, ...]:
+        """The kept values, MISS if the guards fail; they are asked if it is not known that nothing changed."""
         known = self._comparisons.get(id(root))
-        return None if known is None else known(root)
+        values = None if known is None else known(root)
+        return self._ask(root, guards) if values is None else values
 
-    def observe(self, root: object) -> Recalled | None:
-        """Called before the guards are asked: how to see, later, that what they are about to see is unchanged.
+    def recalls(self, root: object) -> bool:
+        """Whether nothing below the root changed since its guards passed."""
+        known = self._comparisons.get(id(root))
+        return known is not None and known(root) is not None
+
+    def _ask(self, root: object, guards: Guards) -> tuple[Any, ...]:
+        """Noting comes first: what the guards are about to see, and not what another thread makes of it."""
+        noted = self._observe(root)
+        values = guards(root)
+        if values is not MISS:
+            self._passes += 1
+            if noted is not None:
+                if len(self._comparisons) >= MOST_ROOTS:
+                    self._comparisons.clear()
+                self._comparisons[id(root)] = noted
+        return values
+
+    def _observe(self, root: object) -> Recall | None:
+        """How to see, later, that nothing has changed since now.
 
         Noting the words takes longer than asking the guards. So this waits until they passed once, and then ever
         longer, for objects that are changed between any two calls.
@@ -95,14 +115,6 @@ class Structure:
         words, values = noted
         return comparison(dict.fromkeys(words), [values[position] for position in self.kept], root)
 
-    def confirm(self, root: object, observed: Recalled | None) -> None:
-        """Called when the guards have passed, with what `observe` gave."""
-        self._passes += 1
-        if observed is not None:
-            if len(self._comparisons) >= MOST_ROOTS:
-                self._comparisons.clear()
-            self._comparisons[id(root)] = observed
-
     def _note(self, root: object, word: WordOf) -> tuple[list[Word], list[Any]] | None:
         """All words, top down, so that each is read from an object that the ones before it prove to be there; and all
         values. None if there is an object that words can't speak for."""
@@ -110,8 +122,8 @@ class Structure:
         for base, key in self.steps:
             owner = values[base]
             if key is ATTRIBUTES:
-                value = vars(owner)
-                found = words_of_instance(owner, value, word) if type(value) is dict else None
+                value = dict_of(owner)
+                found = None if value is None else words_of_instance(owner, value, word)
                 if found is None:
                     return None
                 words += found

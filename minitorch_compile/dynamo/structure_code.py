@@ -1,4 +1,4 @@
-"""Which guards are about the structure below an object, and the lines that ask them only when it has changed.
+"""Which guards are about the structure below an object, and the code that asks them only when it has changed.
 
 >>> from minitorch_compile.dynamo.eval_frame import optimize, region_of
 >>> from minitorch_compile.dynamo.testing import eager
@@ -7,12 +7,11 @@
 >>> compiled = optimize(Linear(2, 2), eager)
 >>> _ = compiled(ones(2))
 >>> source = region_of(compiled).caches[0].entries[0].source
->>> print(*(line.strip() for line in source.splitlines() if "seen" in line), sep="\\n")
-seen_0 = structure.recall(self)
-if seen_0 is None:
-seen_0 = structure.observe(self)
-structure.confirm(self, seen_0)
-(t_2, t_3,) = seen_0
+>>> print(*(line.strip() for line in source.splitlines() if "below" in line or "kept" in line), sep="\\n")
+def below_self(self):
+kept_0 = structure.read(self, below_self)
+if kept_0 is MISS:
+(t_2, t_3,) = kept_0
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import textwrap
 from collections.abc import Iterable
 
 from minitorch_compile.dynamo.guards import About, Guard
-from minitorch_compile.dynamo.source import InstanceAttrSource, InstanceDictSource, ItemSource, Source
+from minitorch_compile.dynamo.source import ConstantSource, InstanceAttrSource, InstanceDictSource, ItemSource, Source
 from minitorch_compile.dynamo.structure import ATTRIBUTES, StructurePlan
 from minitorch_compile.tensor import Size
 
@@ -71,6 +70,20 @@ class GuardedStructure:
         return isinstance(source, InstanceDictSource) or self._classes.get(source) in (dict, tuple, Size)
 
 
+class GuardedConstants(GuardedStructure):
+    """The classes and modules that generated code holds, seen as one structure: a tuple of them."""
+
+    def __init__(self) -> None:
+        super().__init__(ConstantSource("a tuple of them"))
+        self.constants: list[ConstantSource] = []
+
+    def covers(self, source: Source) -> bool:
+        if isinstance(source, ConstantSource) and source not in self.positions:
+            self.positions[source] = self.plan.add(0, len(self.constants))
+            self.constants.append(source)
+        return super().covers(source)
+
+
 def _key(source: Source) -> str | int:
     key = source.attribute if isinstance(source, InstanceAttrSource) else getattr(source, "key")  # noqa: B009
     assert isinstance(key, (str, int))
@@ -81,12 +94,13 @@ def structures_in(guards: Iterable[Guard]) -> list[GuardedStructure]:
     """The objects with much to remember below them; each guard is in one of them at most."""
     guards = list(guards)
     roots = dict.fromkeys(root for guard in guards if (root := _root_object(guard.source)) is not None)
-    structures = {root: GuardedStructure(root) for root in roots}
+    constants = GuardedConstants()
+    structures = {r: constants if isinstance(r, ConstantSource) else GuardedStructure(r) for r in roots}
     for guard in guards:
         structure = structures.get(_root_object(guard.source) or guard.source)
         if structure is not None:
             structure.takes(guard)
-    return [structure for structure in structures.values() if len(structure.guards) >= FEWEST_GUARDS]
+    return [s for s in dict.fromkeys(structures.values()) if len(s.guards) >= FEWEST_GUARDS]
 
 
 def _root_object(source: Source) -> Source | None:
@@ -99,23 +113,32 @@ def _root_object(source: Source) -> Source | None:
     return found
 
 
-def remembering(structure: str, root: str, seen: str, checks: list[str], kept: list[str]) -> list[str]:
-    """The lines. `checks` ask the guards; `kept` are the variables that they set and others need.
+def reading_lines(values: str, structure: str, root: str, check: str) -> list[str]:
+    """The lines that ask the structure for the values that are needed.
 
-    >>> print(*remembering("structure", "model", "seen_0", ["t_0 = model.__dict__"], ["t_0"]), sep="\\n")
-    seen_0 = structure.recall(model)
-    if seen_0 is None:
-        seen_0 = structure.observe(model)
-        t_0 = model.__dict__
-        structure.confirm(model, seen_0)
-    else:
-        (t_0,) = seen_0
+    >>> print(*reading_lines("kept_0", "structure", "model", "below_model"), sep="\\n")
+    kept_0 = structure.read(model, below_model)
+    if kept_0 is MISS:
+        return MISS
     """
-    asked = [f"{seen} = {structure}.observe({root})", *checks, f"{structure}.confirm({root}, {seen})"]
-    lines = [f"{seen} = {structure}.recall({root})", f"if {seen} is None:", *(f"    {line}" for line in asked)]
-    if kept:
-        variables = textwrap.wrap(" ".join(f"{name}," for name in kept), 100)
-        unpacked = f"({variables[0]}) = {seen}" if len(variables) == 1 else None
-        several = ["(", *(f"    {part}" for part in variables), f") = {seen}"]
-        lines += ["else:", *(f"    {line}" for line in ([unpacked] if unpacked else several))]
-    return lines
+    return [f"{values} = {structure}.read({root}, {check})", f"if {values} is MISS:", "    return MISS"]
+
+
+def check_function(check: str, root: str, checks: list[str], kept: list[str]) -> list[str]:
+    """The function that asks the guards.
+
+    >>> print(*check_function("below_model", "model", ["t_0 = model.__dict__"], ["t_0"]), sep="\\n")
+    def below_model(model):
+        t_0 = model.__dict__
+        return (t_0,)
+    """
+    body = [*checks, *tuple_of(kept, "return ", "")]
+    return [f"def {check}({root}):", *(f"    {line}" for line in body)]
+
+
+def tuple_of(names: list[str], before: str, after: str) -> list[str]:
+    """(t_0, t_1,), on several lines if there are many."""
+    lines = textwrap.wrap(" ".join(f"{name}," for name in names), 100)
+    if len(lines) <= 1:
+        return [f"{before}({''.join(lines)}){after}"]
+    return [f"{before}(", *(f"    {line}" for line in lines), f"){after}"]

@@ -31,6 +31,7 @@ from minitorch_compile.dynamo.domain import SymbolicDomain
 from minitorch_compile.dynamo.errors import ObservedException, SourceLine, Unsupported
 from minitorch_compile.dynamo.expectations import Expectation, expected_outcome
 from minitorch_compile.dynamo.instructions import NULL, Program
+from minitorch_compile.dynamo.library_members import guard_global
 from minitorch_compile.dynamo.side_effects import DELETED
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 from minitorch_compile.dynamo.source import ConstantSource, ItemSource
@@ -177,6 +178,7 @@ class SymbolicInterpreter(SymbolicDomain):
                 return stored
         elif name in scope.real:
             if self.is_library and is_fixed(scope.real[name]):
+                guard_global(self.output, scope.real, name)
                 return self.output.wrap_constant(scope.real[name], name)
             assert scope.source is not None
             source = ItemSource(scope.source, name)

@@ -174,7 +174,7 @@ def assert_recalled_only_if_guards_hold(compiled, model):
     dispatcher = compiled._dynamo_forward._dynamo_dispatcher
     for entry in (entry for cache in region.caches[:1] for entry in cache.entries):
         structure = structure_of(entry)
-        if structure is not None and structure.recall(model) is not None:
+        if structure is not None and structure.recalls(model):
             about_it = structures_in(in_checking_order(entry.guards))[0].guards
             assert len(about_it) > 30
             assert failure(about_it, dispatcher.scope(entry, (model, matrix(3, 3)))) is None
@@ -187,8 +187,8 @@ def test_a_model_is_remembered_after_two_calls():
     for _ in range(3):
         compiled(matrix())
     (entry,) = region_of(compiled).caches[0].entries
-    assert structure_of(entry).recall(model) is not None
-    assert structure_of(entry).recall(Model()) is None
+    assert structure_of(entry).recalls(model)
+    assert not structure_of(entry).recalls(Model())
 
 
 @remembers
@@ -200,8 +200,7 @@ def test_a_training_step_changes_nothing_that_is_remembered():
         optimizer.zero_grad()
         compiled(matrix(3, 3)).sum().backward()
         optimizer.step()
-    recalled = [structure_of(entry).recall(model) for entry in region_of(compiled).caches[0].entries]
-    assert any(values is not None for values in recalled)
+    assert any(structure_of(entry).recalls(model) for entry in region_of(compiled).caches[0].entries)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -246,9 +245,9 @@ def test_one_version_remembers_many_layers():
         for layer in layers:
             compiled(layer, matrix())
     (entry,) = region_of(compiled).caches[0].entries
-    assert sum(structure_of(entry).recall(layer) is not None for layer in layers) >= 2
+    assert sum(structure_of(entry).recalls(layer) for layer in layers) >= 2
     layers[1].weight.requires_grad_(False)
-    assert structure_of(entry).recall(layers[1]) is None
+    assert not structure_of(entry).recalls(layers[1])
     assert compiled(layers[1], matrix()).tolist() == layers[1](matrix()).tolist()
 
 
@@ -267,3 +266,47 @@ def test_what_is_remembered_keeps_nothing_alive():
 @pytest.mark.parametrize("at", [0, 16], ids=["references", "length"])
 def test_a_word_that_misses_changes_is_not_used(at):
     assert not notices_all_changes(lambda items: Word.at(id(items) + at))
+
+
+def put_in_place(owner, name, value):
+    before = vars(owner)[name]
+    setattr(owner, name, value)
+    return lambda: setattr(owner, name, before)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "function"),
+    [
+        (nn.functional, "relu", lambda x: nn.functional.relu(x)),
+        (torch, "sin", lambda x: torch.sin(x)),
+        (nn.Linear, "forward", nn.Linear(3, 3)),
+        (nn.Linear, "forward", nn.Sequential(nn.Linear(3, 3))),
+        (nn.functional, "linear", nn.Sequential(nn.Linear(3, 3))),
+        (nn.Module, "_call_impl", nn.Sequential(nn.Linear(3, 3))),
+        (torch.Tensor, "relu", lambda x: x.relu()),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_member_of_this_package_that_the_user_replaces(owner, name, function):
+    compiled = optimize(function, eager)
+    before = compiled(matrix()).tolist()
+    put_back = put_in_place(owner, name, lambda *args, **kwargs: torch.ones(2) * 7)
+    try:
+        assert compiled(matrix()).tolist() == [7, 7]
+    finally:
+        put_back()
+    assert compiled(matrix()).tolist() == before
+
+
+def test_a_method_of_this_package_that_a_class_of_the_users_hides():
+    class Mine(nn.Linear):
+        pass
+
+    compiled = optimize(lambda layer, x: layer(x), eager)
+    layer = Mine(3, 3)
+    for _ in range(3):
+        compiled(layer, matrix())
+    Mine.forward = lambda self, x: x * 5
+    assert compiled(layer, matrix()).tolist() == (matrix() * 5).tolist()
+    Mine.__call__ = lambda self, x: x * 6
+    assert compiled(layer, matrix()).tolist() == (matrix() * 6).tolist()

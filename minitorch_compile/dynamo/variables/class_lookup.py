@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.library_members import guard_found
 from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor import Op, dtype
@@ -69,14 +70,15 @@ def is_library(owner: Any) -> bool:
 
 
 def is_fixed(value: Any) -> bool:
-    """Whether a name of this package that has this value is taken to keep it, without a guard: functions, classes,
-    operations, dtypes. Nobody patches those; settings and counters do change."""
+    """Whether a name of this package that has this value is guarded to be this very object (`library_members.py`):
+    functions, classes, operations, dtypes. Settings and counters do change, and are guarded by value."""
     return isinstance(value, FIXED_TYPES)
 
 
 def class_attribute_source(tracer: Tracer, found: Found, value: Any, *path: str) -> Source:
     """Where to read `value`, which lies at `path` below what `found.cls.name` gives."""
     if is_library(found.owner) and is_fixed(found.value):
+        guard_found(tracer.output, found)
         return tracer.output.constant_source(value, f"{found.owner.__name__}_{found.name}")
     source: Source = AttrSource(tracer.output.constant_source(found.cls, found.cls.__name__), found.name)
     for step in path:

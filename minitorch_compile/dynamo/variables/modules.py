@@ -13,6 +13,7 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.library_members import guard_member
 from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
@@ -55,6 +56,7 @@ class ModuleVariable(VariableTracker):
             return stored
         value = tracer.compute(getattr, self.module, name)
         if self.is_library and is_fixed(value):
+            guard_member(tracer.output, self.module, name, value)
             return tracer.output.wrap_constant(value, name)
         assert self.source is not None
         source = AttrSource(self.source, name)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.library_members import guard_found
 from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
@@ -185,6 +186,9 @@ class TensorVariable(VariableTracker):
         if name == "__len__":
             return self.length_value(tracer)
         if name in ops.table or name in CONVERSIONS or name in OPERATOR_METHODS:
+            found = look_up(self.cls, name)
+            assert found is not None
+            guard_found(tracer.output, found)
             return tracer.output.call("call_method", name, [self, *args], kwargs)
         raise Unsupported("unsupported-tensor-access", f"the tensor method {name}() is not followed.")
 
