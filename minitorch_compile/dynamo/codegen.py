@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.guard_code import SourceReader
 from minitorch_compile.dynamo.side_effects import Effect
 from minitorch_compile.dynamo.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import look_up
+from minitorch_compile.dynamo.variables.class_lookup import is_shadowed, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
@@ -131,6 +131,9 @@ class Codegen:
     def store_attribute(self, target: VariableTracker, text: str, name: str, value: str) -> None:
         """target.name = value, past a `__setattr__` in Python, which was traced already."""
         if isinstance(target, UserObjectVariable):
+            if is_shadowed(target.cls, name):
+                self.line(f"{text}.__dict__[{name!r}] = {value}")
+                return
             setter = look_up(target.cls, "__setattr__")
             if setter is not None and setter.owner is not object:
                 self.line(f"{self.constant(object, 'object')}.__setattr__({text}, {name!r}, {value})")
@@ -138,7 +141,9 @@ class Codegen:
         self.line(f"{text}.{name} = {value}" if name.isidentifier() else f"setattr({text}, {name!r}, {value})")
 
     def delete_attribute(self, target: VariableTracker, text: str, name: str) -> None:
-        if isinstance(target, UserObjectVariable):
+        if isinstance(target, UserObjectVariable) and is_shadowed(target.cls, name):
+            self.line(f"del {text}.__dict__[{name!r}]")
+        elif isinstance(target, UserObjectVariable):
             self.line(f"{self.constant(object, 'object')}.__delattr__({text}, {name!r})")
         else:
             self.line(f"delattr({text}, {name!r})")

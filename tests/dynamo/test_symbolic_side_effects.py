@@ -297,3 +297,38 @@ def test_an_exception_of_the_running_graph_leaves_the_same_state_as_plainly():
         return y
 
     assert_same(f, lambda: (matrix(), torch.tensor([7]), []))
+
+
+class Clamped:
+    """A data descriptor that keeps its value under its own name in the instance's dictionary."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        return instance.__dict__[self.name]
+
+    def __set__(self, instance, value):
+        instance.__dict__[self.name] = value * 2
+
+
+def test_an_attribute_below_a_descriptor_is_stored_past_it():
+    class Dial:
+        level = Clamped()
+
+    def turn(dial, x):
+        dial.level = x
+        return dial.level + 1
+
+    assert_same(turn, lambda: (Dial(), matrix()))
+
+
+def test_the_builtin_method_behind_an_overridden_one_is_the_one_that_a_break_calls():
+    class Failure(ValueError):
+        def __init__(self, message):
+            super().__init__(message)
+            self.message = message
+
+    failure = Failure("first")
+    optimize(Failure.__init__, eager)(failure, "second")
+    assert failure.args == ("second",) and failure.message == "second"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.library_members import guard_found
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.tracer import Tracer
 
 LIBRARY = __name__.partition(".")[0]
+FIXED_PLACES = (MemberDescriptorType, GetSetDescriptorType)  # slots, and fields of objects written in C
 FIXED_TYPES = (FunctionType, BuiltinFunctionType, type, ModuleType, Op, dtype, property, classmethod, staticmethod)
 
 
@@ -53,6 +54,16 @@ def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
         if name in owner.__dict__:
             return Found(cls, owner, name, owner.__dict__[name])
     return None
+
+
+def is_shadowed(cls: type, name: str) -> bool:
+    """Whether the class has a descriptor in Python that answers before the instance's own attribute of that name.
+
+    >>> is_shadowed(type("C", (), {"size": property(lambda self: 1), "__slots__": ("slot",)}), "size")
+    True
+    """
+    found = look_up(cls, name)
+    return found is not None and found.is_data_descriptor and not isinstance(found.value, FIXED_PLACES)
 
 
 def instance_dict(instance: Any) -> dict[str, Any] | None:
@@ -115,7 +126,9 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
         and not isinstance(raw, type)
         and hasattr(type(raw), "__get__")
     ):
-        return BuiltinMethodVariable(instance, found.name)
+        answering = look_up(instance.python_type(), found.name)
+        is_overridden = answering is not None and answering.value is not raw
+        return BuiltinMethodVariable(instance, found.name, raw if is_overridden else None)
     return _bind_other(tracer, instance, found)
 
 

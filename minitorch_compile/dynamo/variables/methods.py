@@ -16,7 +16,7 @@ import functools
 import inspect
 from collections.abc import Hashable
 from types import MethodDescriptorType, WrapperDescriptorType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -48,12 +48,14 @@ def fits(cls: type, name: str, count: int, keywords: tuple[str, ...]) -> bool:
 
 
 class BuiltinMethodVariable(VariableTracker):
-    """`owner.name`, to be called: the owner knows its methods."""
+    """`owner.name`, to be called: the owner knows its methods. `overridden`: the method itself, where the owner's class
+    has another of that name and this one was found by super()."""
 
-    def __init__(self, owner: VariableTracker, name: str) -> None:
+    def __init__(self, owner: VariableTracker, name: str, overridden: Any = None) -> None:
         super().__init__()
         self.owner = owner
         self.name = name
+        self.overridden = overridden
 
     def describe(self) -> str:
         return f"the method {self.name}() of {self.owner.describe()}"
@@ -94,4 +96,6 @@ class BuiltinMethodVariable(VariableTracker):
 
     def reconstruct(self, codegen: Codegen) -> str:
         owner = codegen.value(self.owner)
+        if self.overridden is not None:
+            return f"{codegen.constant(self.overridden, self.name)}.__get__({owner})"
         return f"({owner}).{self.name}" if self.owner.is_constant() else f"{owner}.{self.name}"

@@ -64,7 +64,7 @@ class SuperVariable(VariableTracker):
         if name == "__init_subclass__" and found.owner is object:
             return ObjectMethodVariable(self.instance, "__init__")
         if isinstance(self.instance, ExceptionVariable) and found.owner.__module__ == "builtins":
-            return BuiltinMethodVariable(self.instance, name)
+            return BuiltinMethodVariable(self.instance, name, raw)
         if isinstance(self.instance, UserContainerVariable) and found.owner in self.instance.base.__mro__[:-1]:
             return BuiltinMethodVariable(self.instance.contents, name)
         if isinstance(self.instance, ClassVariable):
