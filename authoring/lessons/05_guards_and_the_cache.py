@@ -36,7 +36,7 @@ call(x, "yes")
 # second graph, and for dividing a third. Then `scale` went back to 3, and nothing was compiled, since the first graph
 # would do. Last, `"yes"` is as true as `True`, but it is something else, and there is a fourth.
 #
-# Now look at what was captured on the first call:
+# Now look at what was captured, one graph a line:
 
 # %%
 for graph in counter.graphs:
@@ -423,7 +423,7 @@ print("alternating:", versions_asked([True, False] * 100), "versions asked")
 #
 # ## Storms and the limit
 #
-# Now the way in which compiled programs become slow. Here a step counter is kept on an object, and used in the sum. The
+# Now the way in which compiled programs become slow. Here a step counter is kept on an object, and used as a factor. The
 # counter was read, so it is guarded. It changes with every call. So every call compiles.
 
 
@@ -499,8 +499,8 @@ print(inspect.getsource(guards.equals))
 print(inspect.getsource(guards._same_value))
 
 # %% [markdown]
-# There are your two lines, type and value, and three remarks that we had overlooked. NaN isn't equal to itself, so
-# `== nan` would fail for ever. 0.0 and -0.0 are equal and yet divide differently. And some numbers are too long to be
+# There are your two lines, type and value, and three things that we had overlooked. NaN isn't equal to itself, so
+# `== nan` would fail for ever. 0.0 and -0.0 are equal, and yet a tensor divided by them is not. And some numbers are too long to be
 # written as text. Exercise 05.1 is about these. Next, the kinds of guards that one real function leaves:
 
 # %%

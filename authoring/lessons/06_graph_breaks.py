@@ -394,8 +394,8 @@ print(run_with_notes(remember, torch.tensor([1.0]), log), log)
 # ## The package's own
 #
 # Back to the function from the beginning. The package doesn't step over the impossible line with an interpreter; it
-# writes a Python statement that does the same, and the whole stand-in is one generated function. Between the guards
-# and the end stand the three parts you have just built.
+# writes a Python statement that does the same, and the whole stand-in is one generated function. Behind the
+# guards stand the parts that you have just built.
 
 # %%
 from minitorch_compile.dynamo.testing import generated
@@ -403,7 +403,7 @@ from minitorch_compile.dynamo.testing import generated
 print(generated(report, torch.tensor([0.5, 1.0]), []))
 
 # %% [markdown]
-# The graph; then what `log.append(y)` must leave behind; then `.item()`; and the rest is called with y, `log` and three things
+# The graph; then the append, done again; then `.item()`; and the rest is called with y, `log` and three things
 # from the stack: `print`, its first argument, and the number. A resume function is compiled like any other: it
 # has guards, versions, and breaks of its own. Here is the way of the first call, with the other branch, which it
 # didn't take, dashed:
