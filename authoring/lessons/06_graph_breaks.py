@@ -325,7 +325,7 @@ run(quiet_report, torch.tensor([0.5, 1.0]))
 #
 # ## What happened must happen again
 #
-# We left `log.append(y)` out. See what becomes of it:
+# We left the list out. See what becomes of it:
 
 
 # %%
@@ -503,8 +503,8 @@ print(torch.compiler.explain(outer)(torch.zeros(1)))
 # - It writes bytecode for everything, the guards aside: the call of the graph, the side effects, the breaking instruction. We
 # write Python source for the first part, which can be read, and bytecode only for resume functions.
 # - Its resume functions are the same idea: the user's bytecode behind a prefix that restores the stack and jumps. So are
-# the speculation log, which lets tracing start again and stop before the instruction that failed, and the names,
-# `resume_in_f_at_31`.
+# the speculation log, which lets tracing start again and stop before the instruction that failed, and the names:
+# `torch_dynamo_resume_in_f_at_31`.
 # - It breaks at `print`, too, but can be told to defer it to the end of the graph (`reorderable_logging_functions`).
 # - It captures `.item()` in the graph if asked to (`capture_scalar_outputs`), as an unknown number with a name of its own.
 # Ours always breaks there.
