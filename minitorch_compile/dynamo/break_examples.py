@@ -245,14 +245,14 @@ def f(x):
     "unrebuildable-value": Example(
         """\
 def f(x):
-    pairs = zip([1, 2], [3, 4])
-    next(pairs)
-    return x * 2, pairs
+    numbers = iter({1, 2, 3})
+    first = next(numbers)
+    return x * first, numbers
 """,
         """\
 def f(x):
-    pairs = list(zip([1, 2], [3, 4]))
-    return x * 2, pairs[1:]
+    first, *numbers = [1, 2, 3]
+    return x * first, numbers
 """,
     ),
     "wrong-arguments": Example(

@@ -26,13 +26,11 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.control_flow import can_come_back, enclosing_handlers
+from minitorch_compile.dynamo.concrete import special_method
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.instructions import NULL, Instruction
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
-from minitorch_compile.dynamo.variables.grad_mode import open_managers
-from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
@@ -60,6 +58,7 @@ class BreakPoint:
         self.nested = nested
         self.stack = list(frame.stack)  # a copy: the frame itself stays as it is
         self.statements: list[str] = []
+        self.results: list[str] = []  # the variables that the statements assign
 
     # --- the traced stack ---------------------------------------------------------------------------------------------
 
@@ -74,7 +73,7 @@ class BreakPoint:
 
     def text(self, value: Value) -> str:
         """The operand as an expression."""
-        return self.codegen.value(value)
+        return value.text if isinstance(value, PlainText) else self.codegen.value(value)
 
     def operand(self, value: Value) -> str:
         """The same where a literal would look odd: Python warns of `None()`, `5[0]` and `x is 5`."""
@@ -87,11 +86,25 @@ class BreakPoint:
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
+    def variable(self, prefix: str = "value") -> str:
+        """A variable for something that the statements compute."""
+        name = self.codegen.output.names.fresh(prefix)
+        self.results.append(name)
+        return name
+
     def result(self, expression: str) -> None:
         """The instruction pushes what the expression gives."""
-        variable = self.codegen.output.names.fresh("value")
+        variable = self.variable()
         self.statements.append(f"{variable} = {expression}")
-        self.stack.append(PlainText(variable))
+        self.push_text(variable)
+
+    def push_text(self, text: str) -> None:
+        """The instruction pushes what a variable of the generated code holds."""
+        self.stack.append(PlainText(text))
+
+    def helper(self, function: Callable[..., Any]) -> str:
+        """The name of one of our functions in the generated code."""
+        return self.codegen.constant(function, function.__name__)
 
     def statement(self, text: str) -> None:
         self.statements.append(text)
@@ -228,11 +241,6 @@ def _is(point: BreakPoint, inst: Instruction) -> None:
     point.result(f"{left} {'is not' if inst.argval else 'is'} {right}")
 
 
-@emits("GET_ITER")
-def _get_iter(point: BreakPoint, inst: Instruction) -> None:
-    point.result(f"iter({point.text(point.pop())})")
-
-
 @emits("FORMAT_VALUE")
 def _format(point: BreakPoint, inst: Instruction) -> None:
     spec = point.pop() if inst.argval else NULL
@@ -252,25 +260,70 @@ def _import(point: BreakPoint, inst: Instruction) -> None:
     point.result(f"__import__({inst.argval!r}, {scope}, None, {point.text(fromlist)}, {point.text(level)})")
 
 
-# --- where a frame can be split ---------------------------------------------------------------------------------------
+# --- iteration and taking apart ---------------------------------------------------------------------------------------
 
 
-def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
-    """Why the frame can't be split at this instruction; empty if it can."""
-    inst = frame.program.instructions[index]
-    if can_come_back(frame.program, index):
-        return "the line is inside a loop"
-    if any(value is not NULL and isinstance(value, IteratorVariable) for value in frame.stack):
-        return "a loop is under way"
-    handlers = [h for h in enclosing_handlers(frame.program, index) if _opname(frame, h) == "PUSH_EXC_INFO"]
-    if any(_opname(frame, handler + 1) != "WITH_EXCEPT_START" for handler in handlers):
-        return "the line is inside a try or a comprehension"
-    if len(open_managers(frame.stack)) < len(handlers):
-        return "the line is inside a with block"
-    if inst.opname not in EMITTERS and inst.opname not in ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE"):
-        return f"the instruction {inst.opname} can't be done by the generated code"
-    return ""
+@emits("GET_ITER")
+def _get_iter(point: BreakPoint, inst: Instruction) -> None:
+    point.result(f"iter({point.text(point.pop())})")
 
 
-def _opname(frame: SymbolicInterpreter, index: int) -> str:
-    return frame.program.instructions[index].opname
+@emits("UNPACK_SEQUENCE")
+def _unpack(point: BreakPoint, inst: Instruction) -> None:
+    _unpack_into(point, [point.variable() for _ in range(inst.argval)], None)
+
+
+@emits("UNPACK_EX")
+def _unpack_ex(point: BreakPoint, inst: Instruction) -> None:
+    before, after = inst.argval
+    _unpack_into(point, [point.variable() for _ in range(before + 1 + after)], before)
+
+
+def _unpack_into(point: BreakPoint, variables: list[str], starred: int | None) -> None:
+    targets = ", ".join(f"*{name}" if position == starred else name for position, name in enumerate(variables))
+    point.statement(f"[{targets}] = {point.text(point.pop())}")
+    for name in reversed(variables):
+        point.push_text(name)
+
+
+@emits("LIST_EXTEND")
+def _list_extend(point: BreakPoint, inst: Instruction) -> None:
+    items = point.text(point.pop())
+    point.statement(f"{point.text(point.stack[-inst.argval])}.extend([*{items}])")
+
+
+@emits("SET_UPDATE", "DICT_UPDATE")
+def _update(point: BreakPoint, inst: Instruction) -> None:
+    items = point.text(point.pop())
+    target = point.text(point.stack[-inst.argval])
+    point.statement(f"{target}.update({f'{{**{items}}}' if inst.opname == 'DICT_UPDATE' else items})")
+
+
+# --- with and raise ---------------------------------------------------------------------------------------------------
+
+
+@emits("BEFORE_WITH")
+def _before_with(point: BreakPoint, inst: Instruction) -> None:
+    manager, special = point.text(point.pop()), point.helper(special_method)
+    enter = point.variable("enter")
+    point.statement(f"{enter} = {special}({manager}, '__enter__')")
+    point.result(f"{special}({manager}, '__exit__')")
+    point.result(f"{enter}()")
+
+
+@emits("LOAD_SPECIAL")
+def _load_special(point: BreakPoint, inst: Instruction) -> None:
+    point.result(f"{point.helper(special_method)}({point.text(point.pop())}, {inst.argval!r})")
+    point.stack.append(NULL)
+
+
+@emits("WITH_EXCEPT_START")
+def _with_except_start(point: BreakPoint, inst: Instruction) -> None:
+    leave, error = point.text(point.stack[-3 - inst.argval]), point.text(point.stack[-1])
+    point.result(f"{leave}(type({error}), {error}, {error}.__traceback__)")
+
+
+@emits("RAISE_VARARGS")
+def _raise(point: BreakPoint, inst: Instruction) -> None:
+    parts = [point.text(value) for value in point.popn(inst.argval)]
+    point.statement(" from ".join(["raise " + "".join(parts[:1]), *parts[1:]]))

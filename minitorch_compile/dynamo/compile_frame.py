@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile import logs
 from minitorch_compile.dynamo.aliasing import guard_aliasing
 from minitorch_compile.dynamo.break_reasons import REASONS
-from minitorch_compile.dynamo.breaking import EMITTERS, BreakPoint, PlainText, why_not_here
+from minitorch_compile.dynamo.break_writer import BreakWriter, why_not_here
+from minitorch_compile.dynamo.breaking import EMITTERS
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
@@ -34,16 +35,12 @@ from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.graph_failure import guarded_call
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS
-from minitorch_compile.dynamo.instructions import NULL
-from minitorch_compile.dynamo.liveness import live_slots
 from minitorch_compile.dynamo.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
-from minitorch_compile.dynamo.resume import CannotResume, make_resume_code
+from minitorch_compile.dynamo.raised_in_place import Raiser
+from minitorch_compile.dynamo.resume import CannotResume, resume_code_of
 from minitorch_compile.dynamo.source import CellSource, LocalSource
 from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.symbolic_sizes import SizePolicy
-from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.grad_mode import open_managers
-from minitorch_compile.dynamo.variables.scope import CellVariable
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
@@ -127,6 +124,7 @@ class FrameCompiler:
         self.breaks = breaks
         self.owner = owner
         self.program = decode(self.code)
+        self.raiser: Raiser | None = None  # puts the line of the break into tracebacks
         self.parameters = parameter_names(self.code)
         self.name = _identifier(self.code.co_name)
         cells = (f"cell_{name}" for name in self.code.co_freevars)
@@ -204,13 +202,17 @@ class FrameCompiler:
         return self._finish(lambda codegen: codegen.return_value(value, self.output.side_effects), None)
 
     def _entry_for_break(self, reason: Unsupported) -> Entry:
-        index = self.frame.index
-        inst = self.program.instructions[index]
-        if inst.opname in EMITTERS:
-            shown = GraphBreak.of(reason, "The function continues in a second graph, split here.")
-            return self._finish(lambda codegen: self._write_break(codegen, index, reason), shown)
-        shown = GraphBreak.of(reason, "The function continues in one of two graphs, split here.")
-        return self._finish(lambda codegen: self._write_jump(codegen, index), shown)
+        opname = self.program.instructions[self.frame.index].opname
+        graphs = "a second graph" if opname in EMITTERS else "one of two graphs"
+        shown = GraphBreak.of(reason, f"The function continues in {graphs}, split here.")
+        goes_on = opname == "FOR_ITER" and resume_code_of(self.code) is not None  # the break before was shown
+        return self._finish(lambda codegen: self._write_break(codegen, reason), None if goes_on else shown)
+
+    def _write_break(self, codegen: Codegen, reason: Unsupported) -> None:
+        try:
+            BreakWriter(self, codegen, reason).write()
+        except CannotResume as error:
+            raise _RunFrameAsItIs(reason, str(error)) from error
 
     def _entry_for_plain(self, skipped: _RunFrameAsItIs) -> Entry:
         shown = GraphBreak.of(
@@ -223,78 +225,6 @@ class FrameCompiler:
         body = [f"return plain({', '.join(self.parameters.values())})"]
         is_plain = skipped.reason.reason.name != "recursion-limit"  # its callees would only end in the same way
         return self._entry(codegen, body, None, shown, is_plain)
-
-    def _write_effects(self, codegen: Codegen) -> None:
-        for effect in self.output.side_effects:
-            codegen.effect(effect)
-
-    def _write_break(self, codegen: Codegen, index: int, reason: Unsupported) -> None:
-        point = BreakPoint(self.frame, codegen, nested=len(reason.stack) > 1)
-        EMITTERS[self.program.instructions[index].opname](point, self.program.instructions[index])
-        call = self._resume_call(codegen, point.stack, index + 1)
-        self._write_effects(codegen)
-        codegen.comment(reason.stack[0])
-        self._write_within_blocks(codegen, point.statements)
-        codegen.line(f"return {call}")
-
-    def _write_within_blocks(self, codegen: Codegen, statements: list[str]) -> None:
-        """Statements of the user's that may raise; leaving `with no_grad():` that way brings the old mode back."""
-        managers = open_managers(self.frame.stack)
-        if not managers:
-            codegen.body += statements
-            return
-        switch = codegen.constant(switch_grad_mode, "switch_grad_mode")
-        restored = f"    {switch}({managers[0].mode_outside()})"
-        codegen.body += ["try:", *(f"    {statement}" for statement in statements)]
-        codegen.body += ["except BaseException:", restored, "    raise"]
-
-    def _write_jump(self, codegen: Codegen, index: int) -> None:
-        """A jump on a value that only the running program knows: one resume function for each way."""
-        inst = self.program.instructions[index]
-        assert inst.target is not None
-        *stack, condition = self.frame.stack
-        text = codegen.value(condition)
-        jump = self._resume_call(codegen, stack, inst.target)
-        fall_through = self._resume_call(codegen, stack, index + 1)
-        self._write_effects(codegen)
-        codegen.comment(self.breaks[min(self.breaks)].stack[0])
-        when_true, when_false = (jump, fall_through) if inst.opname == "POP_JUMP_IF_TRUE" else (fall_through, jump)
-        test = self.output.names.fresh("test")
-        self._write_within_blocks(codegen, [f"{test} = bool({text})"])
-        codegen.body += [f"if {test}:", f"    return {when_true}", f"return {when_false}"]
-
-    def _resume_call(self, codegen: Codegen, stack: list[Any], index: int) -> str:
-        """The call of the resume function that goes on at `index` with this stack."""
-        live = live_slots(self.program, index)
-        cells = {name: v for name, v in self.frame.locals.items() if isinstance(v, CellVariable) and name in live}
-        slots = {name: v for name, v in self.frame.locals.items() if name in live and name not in cells}
-        nulls = {position for position, value in enumerate(stack) if value is NULL}
-        try:
-            resume = make_resume_code(
-                self.program,
-                index,
-                stack_size=len(stack),
-                nulls=nulls,
-                slots=slots,
-                cells=cells,
-                inside_with=bool(open_managers(stack)),
-            )
-        except CannotResume as error:
-            reason = self.breaks[max(self.breaks)]
-            raise _RunFrameAsItIs(reason, str(error)) from error
-        values = {**slots, **{f"__stack{position}": value for position, value in enumerate(stack)}}
-        arguments = ", ".join(self._text(codegen, values[name]) for name in resume.argument_names)
-        target = codegen.constant(
-            self.region.resume_function(resume, self.function.__globals__, self.owner), resume.code.co_name
-        )
-        if not resume.free_names:
-            return f"{target}({arguments})"
-        closure = ", ".join(codegen.value(self.frame.locals[name]) for name in resume.free_names)
-        return f"{target}({closure})({arguments})"
-
-    @staticmethod
-    def _text(codegen: Codegen, value: Value) -> str:
-        return value.text if isinstance(value, PlainText) else codegen.value(value)
 
     # --- putting the pieces together ----------------------------------------------------------------------------------
 

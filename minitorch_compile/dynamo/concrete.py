@@ -212,13 +212,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
         delattr(obj, name)
 
     def load_special(self, obj: Any, name: str) -> Any:
-        cls = type(obj)
-        for base in cls.__mro__:
-            if name in vars(base):
-                method = vars(base)[name]
-                return method.__get__(obj, cls) if hasattr(method, "__get__") else method
-        with obj:  # CPython's own error: each version words it differently
-            raise AssertionError(f"{cls} has no {name} and yet was entered")
+        return special_method(obj, name)
 
     def getitem(self, obj: Any, key: Any) -> Any:
         return obj[key]
@@ -471,6 +465,17 @@ class ConcreteInterpreter(BytecodeInterpreter):
     def import_star(self, module: Any) -> None:
         public = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
         self.namespace.update({name: getattr(module, name) for name in public})
+
+
+def special_method(obj: Any, name: str) -> Any:
+    """`__enter__` or `__exit__`, looked up on the type and bound."""
+    cls = type(obj)
+    for base in cls.__mro__:
+        if name in vars(base):
+            method = vars(base)[name]
+            return method.__get__(obj, cls) if hasattr(method, "__get__") else method
+    with obj:  # CPython's own error: each version words it differently
+        raise AssertionError(f"{cls} has no {name} and yet was entered")
 
 
 def _has_python_constructor(cls: type) -> bool:

@@ -1,14 +1,14 @@
-"""Where control can go in a program: successors, and how many `except` and `with` blocks are open at an instruction.
+"""Where control can go in a program: successors, loops, and the blocks that handle an exception.
 
 >>> from minitorch_compile.dynamo.decode import decode
->>> def read(path):
-...     with open(path) as file:
-...         text = file.read()
-...     return text
->>> program = decode(read.__code__)
->>> loads = {inst.argval: index for index, inst in enumerate(program.instructions) if inst.opname == "LOAD_FAST"}
->>> [(name, open_with_blocks(program, loads[name])) for name in ("path", "file", "text")]
-[('path', 0), ('file', 1), ('text', 0)]
+>>> def count(items):
+...     total = 0
+...     for item in items:
+...         total += 1
+...     return total
+>>> program = decode(count.__code__)
+>>> [inst.opname for index, inst in enumerate(program.instructions) if can_come_back(program, index)][:3]
+['FOR_ITER', 'STORE_FAST', 'LOAD_FAST']
 """
 
 from __future__ import annotations
@@ -70,17 +70,3 @@ def handler_depths(program: Program) -> dict[int, int]:
         if entry is not None and opname not in NEVER_RAISES:
             pending.append((entry.target, depth))
     return depths
-
-
-def enclosing_handlers(program: Program, index: int) -> Iterator[int]:
-    """The handlers that an exception raised here passes if each raises it again, from the inside out."""
-    entry = program.handler_of(index)
-    while entry is not None:
-        yield entry.target
-        entry = program.handler_of(entry.target)
-
-
-def open_with_blocks(program: Program, index: int) -> int:
-    """How many `with` blocks of the function are entered and not left at this instruction."""
-    after_push = (program.instructions[handler + 1] for handler in enclosing_handlers(program, index))
-    return sum(inst.opname == "WITH_EXCEPT_START" for inst in after_push)

@@ -29,7 +29,8 @@ USED_NAMES = frozenset((
     "type", "len", "list", "repr", "getattr", "setattr", "delattr", "slice", "set", "frozenset", "format", "str",
     "ascii", "id",
     "iter", "object", "__import__", "Exception", "function", "plain", "compiled", "graph", "error", "MISS",
-    "READ_ERRORS", "G", "unneeded",
+    "READ_ERRORS", "G", "unneeded", "bool", "next", "BaseException",
+    "reversed", "enumerate", "zip", "map", "filter", "range",
 ))  # fmt: skip
 
 

@@ -21,7 +21,8 @@ class Namespace:
     """Gives every object one name, readable and not yet taken by a local of the function that is generated."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
-        self.taken = {*reserved, *keyword.kwlist, *vars(builtins)}  # generated code says slice(...) and means it
+        self.reserved = frozenset(reserved)
+        self.taken = {*self.reserved, *keyword.kwlist, *vars(builtins)}  # generated code says slice(...) and means it
         self.values: dict[str, Any] = {}
         self._name_of: dict[int, str] = {}
         self._numbers: dict[str, Iterator[int]] = {}  # of each prefix, those not yet tried
@@ -31,7 +32,8 @@ class Namespace:
         known = self._name_of.get(id(value))
         if known is not None:
             return known
-        name = hint if vars(builtins).get(hint) is value else self.unused(hint)
+        is_itself = vars(builtins).get(hint) is value and hint not in self.reserved
+        name = hint if is_itself else self.unused(hint)
         self.values[name] = value
         self._name_of[id(value)] = name
         return name

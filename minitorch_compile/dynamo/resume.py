@@ -22,21 +22,26 @@ number stays as it was.
   3 ...
 
 Cells (variables shared with inner functions) are not arguments but free variables: the same cell objects go on being
-used.
+used. From 3.11 on, an open `with` or `try` is nothing but a range of the exception table and some stack slots, so the
+place may be inside of any block. In an `except` block Python also knows which exception is being handled; that one is
+an argument too, and the generated prefix makes it current again.
 """
 
 from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from .assemble import assemble
-from .control_flow import handler_depths, open_with_blocks
+from .control_flow import can_come_back
 from .decode import remember
-from .instructions import Instruction, Program
+from .instructions import ExceptionEntry, Instruction, Program
+from .interpreter import BytecodeInterpreter
+from .stack_shapes import PREVIOUS, RAISED_AT, ends_handler, stack_shapes
 
 _SIGNATURE_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_NESTED
 _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -58,7 +63,7 @@ class ResumeCode:
     @property
     def argument_names(self) -> tuple[str, ...]:
         """The positional parameters: live slots in the user's order, then the stack from the bottom, without its
-        NULLs."""
+        NULLs: `__stack0`, and `__handled0` for an exception that is being handled; then `__raised`."""
         return self.code.co_varnames[: self.code.co_argcount]
 
     @property
@@ -66,17 +71,23 @@ class ResumeCode:
         """The variables whose cells `function` needs, in the order of the closure."""
         return self.code.co_freevars
 
+    @cached_property
+    def is_in_loop(self) -> bool:
+        """Whether the user's program can come to this place again: resume functions may call each other in circles."""
+        return can_come_back(self.origin, self.origin_index)
+
     def function(
         self, module_globals: dict[str, Any], cells: Mapping[str, types.CellType] | None = None
     ) -> types.FunctionType:
         """The callable, over the cells of this call."""
         closure = tuple((cells or {})[name] for name in self.free_names)
-        return types.FunctionType(self.code, module_globals, self.code.co_name, None, closure)
+        made = types.FunctionType(self.code, module_globals, self.code.co_name, None, closure)
+        made.__dict__["_dynamo_plain"] = True  # dispatched already: the frame hook lets it be
+        return made
 
 
 _resume_codes: dict[int, ResumeCode] = {}  # by the identity of their code object, which they keep alive
-# One for each place and stack: all versions of a function go on in the same one, which has its own versions.
-_made: dict[tuple[Any, ...], ResumeCode] = {}
+_made: dict[Hashable, ResumeCode] = {}  # by what they were asked for
 
 
 def resume_code_of(code: types.CodeType) -> ResumeCode | None:
@@ -92,26 +103,27 @@ def make_resume_code(
     nulls: Collection[int] = (),
     slots: Collection[str] = (),
     cells: Collection[str] = (),
-    inside_with: bool = False,
+    raising: bool = False,
 ) -> ResumeCode:
     """The code that continues `program` at instruction `index`.
 
     stack_size: how many stack slots there are at that point; nulls: the positions (0 is the bottom) that hold NULL.
     slots: names of the bound slots to pass as arguments; cells: names of those to pass as cells. Other slots start
     unbound. If `program` is itself a resume function, the result continues the user's function directly.
-    inside_with: allow a place inside a `with` block; its `__exit__` method is then one of the stack values (from 3.14
-    on with a NULL above it), and the caller must have entered the block for real.
+    raising: the instruction has raised the exception `__raised`; the code goes on in the handler around it, with the
+    part of the stack that the handler keeps.
+
+    Asked for the same again, it is the same: rounds of a loop, and compiled versions of a function, share what follows.
     """
     resumed = resume_code_of(program.code)
     if resumed is not None:
         if index < resumed.prefix_length:
             raise CannotResume(f"{program.code.co_qualname}: instruction {index} is in the generated prefix.")
         program, index = resumed.origin, index - resumed.prefix_length
-    _check_resumable(program, index, cells, inside_with)
-
-    key = (id(program.code), index, stack_size, frozenset(nulls), frozenset(slots), frozenset(cells))
+    _check_resumable(program, index, cells)
+    key = id(program), index, stack_size, frozenset(nulls), frozenset(slots), frozenset(cells), raising
     if key not in _made:
-        _made[key] = _make(program, index, stack_size, nulls, slots, cells)
+        _made[key] = _make(program, index, stack_size, nulls, slots, cells, raising)
     return _made[key]
 
 
@@ -122,41 +134,112 @@ def _make(
     nulls: Collection[int],
     slots: Collection[str],
     cells: Collection[str],
+    raising: bool,
 ) -> ResumeCode:
-    stack = [None if position in nulls else f"__stack{position}" for position in range(stack_size)]
+    """A new one."""
+    prefix = _Prefix(program, index)
+    shape = _shape(program, index, stack_size)
+    if ends_handler(shape):
+        raise CannotResume(f"{program.code.co_qualname}: instruction {index} ends a handler.")
+    for position, kind in enumerate(shape):
+        if position in nulls and kind is not PREVIOUS:
+            prefix.push_null()
+        else:
+            prefix.push(position, kind)
+    prefix.raise_there() if raising else prefix.jump()
     arguments = [name for name in program.slot_names if name in slots and name not in cells]
-    arguments += [name for name in stack if name is not None]
-    prefix = [inst for name in stack for inst in _push(name)]
-    prefix.append(Instruction("JUMP", target=len(prefix) + 1 + index))
+    arguments += [i.argval for i in prefix.instructions if i.opname == "LOAD_FAST"]
 
-    rest = program.shifted(len(prefix))
+    length = len(prefix.instructions)
+    rest = program.shifted(length)
     header = _header(program, index, arguments, cells)
-    whole = replace(rest, code=header, instructions=(*prefix, *rest.instructions))
+    table = (*prefix.exception_table, *rest.exception_table)
+    whole = Program(header, (*prefix.instructions, *rest.instructions), table)
     code = assemble(whole)
     remember(replace(whole, code=code))
-    _resume_codes[id(code)] = ResumeCode(code, program, index, len(prefix))
+    _resume_codes[id(code)] = ResumeCode(code, program, index, length)
     return _resume_codes[id(code)]
 
 
-def _push(argument: str | None) -> list[Instruction]:
-    """Put an argument on the stack, and only there: `locals()` must not see it, and it must not live longer than it
-    would have in the user's frame."""
-    if argument is None:
-        return [Instruction("PUSH_NULL")]
-    return [Instruction("LOAD_FAST", argument), Instruction("DELETE_FAST", argument)]
+def handled_exceptions(frame: BytecodeInterpreter) -> dict[int, Any]:
+    """The exceptions that the frame is handling before its next instruction, outermost first, by their stack slots."""
+    shape = _shape(frame.program, frame.index, len(frame.stack))
+    positions = [position for position, kind in enumerate(shape) if kind is PREVIOUS]
+    inner = [*(frame.stack[position] for position in positions[1:]), frame.handled]
+    return dict(zip(positions, inner))
 
 
-def _check_resumable(program: Program, index: int, cells: Collection[str], inside_with: bool) -> None:
+def _shape(program: Program, index: int, size: int) -> tuple[Any, ...]:
+    """The lowest slots of the stack at the instruction, as far as the program tells their kinds."""
+    if any(inst.opname == "PUSH_EXC_INFO" for inst in program.instructions):
+        return stack_shapes(program)[index][:size]
+    return (None,) * size
+
+
+class _Prefix:
+    """The instructions that put a frame together again, before it goes on in `program` at `index`."""
+
+    def __init__(self, program: Program, index: int) -> None:
+        self.program = program
+        self.index = index
+        self.instructions: list[Instruction] = []
+        self.exception_table: list[ExceptionEntry] = []
+        self.waiting: int | None = None  # the slot of a RAISED_AT, until the exception is known
+
+    def push_null(self) -> None:
+        """Put the empty half of a callable pair back, or what an unbound variable left behind."""
+        self.instructions.append(Instruction("PUSH_NULL"))
+
+    def push(self, position: int, kind: Any) -> None:
+        """Put one slot back."""
+        if kind is RAISED_AT:
+            self.waiting = position
+        elif kind is PREVIOUS:
+            self._handle(f"__handled{position}")
+        else:
+            self._take(f"__stack{position}")
+
+    def _take(self, argument: str) -> None:
+        """Put an argument on the stack, and only there: `locals()` must not see it, and it must not live longer than
+        it would have in the user's frame."""
+        self.instructions += [Instruction("LOAD_FAST", argument), Instruction("DELETE_FAST", argument)]
+
+    def _handle(self, argument: str) -> None:
+        """The exception becomes the handled one; the slot gets the one that was handled before."""
+        self._take(argument)
+        if self.waiting is not None:
+            entry = ExceptionEntry(0, 0, len(self.instructions) + 1, self.waiting, lasti=True)
+            self._reraise(entry)
+            self.waiting = None
+        self.instructions += [Instruction("PUSH_EXC_INFO"), Instruction("POP_TOP")]
+
+    def _reraise(self, entry: ExceptionEntry) -> None:
+        """RERAISE leaves the exception's context and traceback as they are."""
+        at = len(self.instructions)
+        positions = self.program.instructions[self.index].positions
+        self.instructions.append(Instruction("RERAISE", 0, positions=positions))
+        self.exception_table.append(replace(entry, start=at, end=at + 1))
+
+    def jump(self) -> None:
+        """Go on at the instruction."""
+        self.instructions.append(Instruction("JUMP", target=len(self.instructions) + 1 + self.index))
+
+    def raise_there(self) -> None:
+        """Raise `__raised` as if the instruction had."""
+        entry = self.program.handler_of(self.index)
+        if entry is None:
+            raise CannotResume(
+                f"{self.program.code.co_qualname}: nothing handles what instruction {self.index} raises."
+            )
+        self._take("__raised")
+        self._reraise(replace(entry, target=entry.target + len(self.instructions) + 1))
+
+
+def _check_resumable(program: Program, index: int, cells: Collection[str]) -> None:
     code = program.code
     where = f"{code.co_qualname}, line {program.instructions[index].line}"
     if code.co_flags & _GENERATOR_FLAGS:
         raise CannotResume(f"{where}: a generator cannot be split.")
-    if open_with_blocks(program, index) and not inside_with:
-        raise CannotResume(f"{where}: the place is inside a `with` block.")
-    if handler_depths(program).get(index):
-        raise CannotResume(
-            f"{where}: the place is inside an `except` or `finally` block that is handling an exception."
-        )
     calls_super = any(i.opname == "LOAD_GLOBAL" and i.argval == "super" for i in program.instructions)
     if calls_super and code.co_varnames[:1] and code.co_varnames[0] in cells:
         raise CannotResume(f"{where}: super() needs {code.co_varnames[0]!r}, which an inner function shares.")

@@ -1,7 +1,8 @@
-"""Which stack slots hold NULL before each instruction: the interpreter run over values that are nothing at all.
+"""What kind of slots the stack has before each instruction: the interpreter run over values that are nothing at all.
 
 A callable pair is (function, NULL) or (NULL, function), or (function, first argument); which one it is, the instruction
-does not say. Running the handlers on every path, without values, tells.
+does not say. Nor can one see from an instruction in an `except` block which slot keeps the exception that was handled
+before. Running the handlers on every path, without values, tells.
 
 >>> from minitorch_compile.dynamo.decode import decode
 >>> def f(x, g):
@@ -10,6 +11,15 @@ does not say. Running the handlers on every path, without values, tells.
 >>> call = [inst.opname for inst in program.instructions].index("CALL")
 >>> sorted(map(repr, stack_shapes(program)[call]))
 ['NULL', 'None', 'None']
+>>> def g():
+...     try:
+...         h()
+...     except KeyError:
+...         print("missing")
+>>> program = decode(g.__code__)
+>>> text = [inst.argval for inst in program.instructions].index("missing")
+>>> stack_shapes(program)[text][0]
+PREVIOUS
 """
 
 from __future__ import annotations
@@ -17,10 +27,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from minitorch_compile.dynamo.instructions import NULL, Program
+from minitorch_compile.dynamo.control_flow import NEVER_RAISES
+from minitorch_compile.dynamo.instructions import NULL, Instruction, Program
 from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
 
-Shape = tuple[Any, ...]  # NULL or None for each slot, from the bottom
+Shape = tuple[Any, ...]  # one of KINDS, or None, for each slot, from the bottom
+
+
+class _Kind:
+    """A slot of a special kind."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+PREVIOUS: Any = _Kind("PREVIOUS")  # what PUSH_EXC_INFO sets aside: the exception that was handled outside of this block
+RAISED: Any = _Kind("RAISED")  # an exception that is on its way, before PUSH_EXC_INFO makes it the handled one
+RAISED_AT: Any = _Kind("RAISED_AT")  # below it: the instruction that raised
+KINDS = (NULL, PREVIOUS, RAISED, RAISED_AT)
 
 
 class _Raised(Exception):
@@ -69,6 +96,9 @@ class _Nothing(BytecodeInterpreter):
     def unpack_ex(self, iterable: Any, before: int, after: int) -> Sequence[Any]:
         return [None] * (before + 1 + after)
 
+    def PUSH_EXC_INFO(self, inst: Instruction) -> None:
+        self.stack[-1:] = [PREVIOUS, None]
+
     def exception_group_split(self, exception: Any, classes: Any) -> tuple[Any, Any]:
         return None, None
 
@@ -83,6 +113,14 @@ class _Nothing(BytecodeInterpreter):
 
     def reraise(self, exception: Any) -> NoReturn:
         raise _Raised
+
+
+def ends_handler(shape: Shape) -> bool:
+    """Whether an exception is on its way to a handler, or has just been dealt with: between the instructions that only
+    move these slots around."""
+    return any(
+        kind is RAISED or kind is RAISED_AT and above is not PREVIOUS for kind, above in zip(shape, (*shape[1:], None))
+    )
 
 
 def stack_shapes(program: Program) -> dict[int, Shape]:
@@ -108,12 +146,12 @@ def _after(program: Program, index: int, shape: Shape) -> list[tuple[int, Shape]
         except _Raised:
             continue
         if frame.outcome is None:
-            reached[frame.index] = tuple(NULL if value is NULL else None for value in frame.stack)
+            reached[frame.index] = tuple(value if value in KINDS else None for value in frame.stack)
     return list(reached.items())
 
 
 def _in_handler(program: Program, index: int, shape: Shape) -> list[tuple[int, Shape]]:
     entry = program.handler_of(index)
-    if entry is None:
+    if entry is None or program.instructions[index].opname in NEVER_RAISES:
         return []
-    return [(entry.target, (*shape[: entry.depth], *[None] * (2 if entry.lasti else 1)))]
+    return [(entry.target, (*shape[: entry.depth], *([RAISED_AT] if entry.lasti else []), RAISED))]

@@ -72,9 +72,14 @@ def generated(function: Callable[..., Any], *args: Any) -> str:
 
 
 def _without_fallback(lines: list[str]) -> list[str]:
-    """The call of the graph by itself, not what happens if it raises (`graph_failure.py`)."""
-    if "try:" not in lines:
-        return lines
-    start = lines.index("try:")
-    setting_up = 2 if "Before(" in lines[start - 2] else 1
-    return [*lines[: start - setting_up], lines[start + 1].strip(), *lines[start + 6 :]]
+    """The call of the graph and the breaking statement by themselves, not what happens if they raise
+    (`graph_failure.py`, `break_writer.py`)."""
+    shown: list[str] = []
+    for line in lines:
+        if line.startswith(("    failure_", "    raise raised_at(")):
+            shown.pop()  # the except
+            start = max(index for index, earlier in enumerate(shown) if earlier == "try:")
+            shown[start:] = [statement.removeprefix("    ") for statement in shown[start + 1 :]]
+        elif not line.startswith(("before_", "failure_", "if failure_", "    return raise_as_", "    return run_plainly")):
+            shown.append(line)
+    return shown

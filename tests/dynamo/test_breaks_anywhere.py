@@ -16,7 +16,7 @@ from tests.dynamo.programs import observe, program_id, programs
 BREAK = "_tensor = _tensor * 2; _graph_break(); _tensor = _tensor + 1"
 # A resume function says NameError where the whole function says UnboundLocalError, see test_resume.py.
 PROGRAMS = [p for p in programs() if program_id(p) != "closures.deleted_cell_in_its_own_function"]
-EVERY = 12  # of the places, to be quick
+EVERY = 3  # of the places, to be quick
 
 
 class InsertBreak(ast.NodeTransformer):

@@ -3,7 +3,7 @@
 import pytest
 
 from minitorch_compile.dynamo.concrete import function_frame
-from minitorch_compile.dynamo.control_flow import handler_depths, open_with_blocks
+from minitorch_compile.dynamo.control_flow import handler_depths
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.liveness import live_slots
 from tests.dynamo.programs import observe, program_id, programs
@@ -137,23 +137,3 @@ def test_handler_depths_are_those_of_a_run(program):
 
     observe(run)
     assert all(depths[index] == depth for index, depth in seen)
-
-
-def test_open_with_blocks_are_counted():
-    def f(a, b):
-        with a:
-            one = 1
-            with b:
-                try:
-                    two = 2
-                except ValueError:
-                    deep = 2
-            again = 1
-        zero = 0
-        return one, two, deep, again, zero
-
-    program = decode(f.__code__)
-    stores = {
-        i.argval: open_with_blocks(program, k) for k, i in enumerate(program.instructions) if i.opname == "STORE_FAST"
-    }
-    assert stores == {"one": 1, "two": 2, "deep": 2, "again": 1, "zero": 0}

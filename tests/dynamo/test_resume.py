@@ -1,17 +1,27 @@
 """Resume functions: a program cut anywhere and continued by its resume function does what the whole program does."""
 
+import contextlib
+import io
 import sys
 import traceback
 import types
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from minitorch_compile.dynamo.concrete import ConcreteInterpreter, function_frame
-from minitorch_compile.dynamo.control_flow import handler_depths
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.liveness import live_slots
-from minitorch_compile.dynamo.resume import CannotResume, ResumeCode, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.resume import (
+    CannotResume,
+    ResumeCode,
+    handled_exceptions,
+    make_resume_code,
+    resume_code_of,
+)
+from minitorch_compile.dynamo.stack_shapes import ends_handler, stack_shapes
 from tests.dynamo.programs import observe, program_id, programs
 
 # An unbound variable shared with an inner function: the resume function says NameError (free variable) where the whole
@@ -21,9 +31,9 @@ PROGRAMS = [program for program in programs() if program_id(program) != SAYS_NAM
 
 
 def first_visits(program: types.FunctionType) -> dict[int, int]:
-    """For each instruction outside handlers that a run of the program comes to: after how many steps it first does."""
+    """For each instruction that a run of the program comes to, but those that end a handler: after how many steps it
+    first does."""
     visits: dict[int, int] = {}
-    depths = handler_depths(decode(program.__code__))
     frame = function_frame(program, {}, None)
 
     def run() -> None:
@@ -34,24 +44,32 @@ def first_visits(program: types.FunctionType) -> dict[int, int]:
             steps += 1
 
     observe(run)
-    return {index: steps for index, steps in visits.items() if depths[index] == 0}
+    shapes = stack_shapes(frame.program)
+    return {index: steps for index, steps in visits.items() if not ends_handler(shapes[index])}
 
 
-def cut(frame: ConcreteInterpreter) -> tuple[ResumeCode, types.FunctionType, list[object]]:
-    """The resume function for the frame as it stands, and its arguments. Only live slots go over."""
-    bound = {name: frame.locals[name] for name in live_slots(frame.program, frame.index) if name in frame.locals}
+def cut(
+    frame: ConcreteInterpreter, raised: BaseException | None = None
+) -> tuple[ResumeCode, types.FunctionType, list[object]]:
+    """The resume function for the frame as it stands, or in the handler of what it raised there, and its arguments.
+    Only live slots go over."""
+    entry = frame.program.handler_of(frame.index) if raised else None
+    stack = frame.stack if entry is None else frame.stack[: entry.depth]
+    live = live_slots(frame.program, frame.index if entry is None else entry.target)
+    bound = {name: frame.locals[name] for name in live if name in frame.locals}
     shared = {*frame.program.code.co_cellvars, *frame.program.code.co_freevars}
     cells = {name: v for name, v in bound.items() if name in shared and isinstance(v, types.CellType)}
     resume = make_resume_code(
         frame.program,
         frame.index,
-        stack_size=len(frame.stack),
-        nulls={position for position, value in enumerate(frame.stack) if value is NULL},
+        stack_size=len(stack),
+        nulls={position for position, value in enumerate(stack) if value is NULL},
         slots=set(bound) - set(cells),
         cells=cells,
-        inside_with=True,
+        raising=raised is not None,
     )
-    values = {**bound, **{f"__stack{position}": value for position, value in enumerate(frame.stack)}}
+    values = {**bound, **{f"__stack{position}": value for position, value in enumerate(stack)}, "__raised": raised}
+    values |= {f"__handled{position}": error for position, error in handled_exceptions(frame).items()}
     free = {name: values.get(name) or types.CellType() for name in resume.free_names}
     return resume, resume.function(frame.globals, free), [values[name] for name in resume.argument_names]
 
@@ -75,7 +93,7 @@ def run_cut_twice(program: types.FunctionType, steps: int, more_steps: int) -> o
     for _ in range(resume.prefix_length + more_steps):
         if second.outcome is None:
             second.step()
-    if second.outcome is not None or second.handled is not NULL:  # at the end, or where no cut is possible
+    if second.outcome is not None or ends_handler(stack_shapes(second.program)[second.index]):
         return second.run()
     _, function, arguments = cut(second)
     return function(*arguments)
@@ -101,6 +119,53 @@ def test_a_resume_function_can_be_cut_again(program):
         for more in (1, 9):
             outcome = observe(lambda steps=steps, more=more: run_cut_twice(program, steps, more))
             assert outcome == expected, f"cut at {index}, then {more} further"
+
+
+class Raised(Exception):
+    """An instruction raised inside a block."""
+
+
+def resumed_where_raised(program: types.FunctionType, number: int) -> Callable[[], object] | None:
+    """Interprets up to the exception of that number that the function handles, or leaves a block with. What comes then,
+    for CPython to run; None if there are not so many."""
+    frame = function_frame(program, {}, None)
+    seen: list[BaseException] = []
+    unwind = frame.unwind
+
+    def stop_or_unwind(exception):
+        raised_here = frame.instruction.opname != "RERAISE"
+        if raised_here and frame.program.handler_of(frame.current) is not None:
+            seen.append(exception)
+            if len(seen) > number:
+                raise Raised
+        return unwind(exception)
+
+    frame.unwind = stop_or_unwind
+    while frame.outcome is None and len(seen) <= number:
+        before = list(frame.stack), frame.handled
+        try:
+            frame.step()
+        except BaseException as error:
+            if not isinstance(error, Raised):
+                return None
+    if len(seen) <= number:
+        return None
+    frame.stack, frame.handled = before
+    frame.index = frame.current
+    _, function, arguments = cut(frame, seen[-1])
+    return lambda: function(*arguments)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=program_id)
+def test_what_an_instruction_raised_can_be_raised_again_in_its_place(program):
+    expected = observe(program)
+    for number in range(4):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            resumed = resumed_where_raised(program, number)
+        if resumed is not None:
+            outcome = observe(resumed)
+            assert replace(outcome, output=printed.getvalue() + outcome.output) == expected
 
 
 def index_of(program, opname, argval=None):
@@ -243,29 +308,57 @@ def test_tracebacks_show_the_users_line():
     assert (last.lineno, last.line) == (divide.__code__.co_firstlineno + 2, "return c / b")
 
 
-def test_a_place_inside_a_with_block_is_refused_unless_asked_for():
-    def read(manager, x):
-        with manager:
-            y = x + 1
-        return y
-
-    program = decode(read.__code__)
-    at = index_of(program, "STORE_FAST", "y")
-    with pytest.raises(CannotResume, match=r"read, line \d+: the place is inside a `with` block"):
-        make_resume_code(program, at, stack_size=2)
-
-
-def test_a_place_inside_an_except_block_is_refused():
+def test_inside_an_except_block_the_exception_is_being_handled_again():
     def handle(f):
         try:
             f()
         except ValueError:
             y = f(1)
-            return y
+            return y, sys.exc_info()[1]
+        return None
 
     program = decode(handle.__code__)
-    with pytest.raises(CannotResume, match="handling an exception"):
-        make_resume_code(program, index_of(program, "STORE_FAST", "y"), stack_size=2)
+    at = index_of(program, "STORE_FAST", "y")
+    resume = make_resume_code(program, at, stack_size=2)
+    error = ValueError("again")
+    assert resume.argument_names == ("__handled0", "__stack1")
+    assert resume.function(globals())(error, 5) == (5, error)
+    assert sys.exc_info()[1] is None
+
+
+def test_a_raise_in_the_handler_of_a_resume_function_has_the_context_and_the_traceback():
+    def handle(number):
+        try:
+            return 1 / number
+        except ZeroDivisionError:
+            raise KeyError("new")
+
+    program = decode(handle.__code__)
+    at = index_of(program, "BINARY_OP")
+    resume = make_resume_code(program, at, stack_size=0, raising=True)
+    error = ZeroDivisionError("old")
+    with pytest.raises(KeyError) as caught:
+        resume.function(globals())(error)
+    assert caught.value.__context__ is error and error.__context__ is None
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (last.name, last.line) == (resume.code.co_name, 'raise KeyError("new")')
+
+
+def test_the_same_place_is_the_same_code():
+    program = decode(weigh.__code__)
+    at = index_of(program, "STORE_FAST", "total")
+    first, again, other = (
+        make_resume_code(program, at, stack_size=1, slots=slots)
+        for slots in ({"rest", "scale"}, ["scale", "rest"], {"rest"})
+    )
+    assert first is again and first is not other
+
+
+def test_whether_a_place_is_in_a_loop_is_known():
+    program = decode(weigh.__code__)
+    before = make_resume_code(program, index_of(program, "STORE_FAST", "total"), stack_size=1)
+    inside = make_resume_code(program, index_of(program, "STORE_FAST", "r"), stack_size=2)
+    assert (before.is_in_loop, inside.is_in_loop) == (False, True)
 
 
 def test_a_generator_is_refused():

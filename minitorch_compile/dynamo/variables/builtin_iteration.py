@@ -9,6 +9,7 @@ x -> ((0 + (x * 3)) + (x * 1),)
 from __future__ import annotations
 
 import collections
+import operator
 from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo import polyfills
@@ -20,6 +21,7 @@ from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.iterators import (
     EnumerateIterator,
     FilterIterator,
+    ItemsIterator,
     MapIterator,
     SentinelIterator,
     SequenceIterator,
@@ -111,6 +113,8 @@ def _len(tracer: Tracer, value: Value) -> Value:
 
 @handles(iter)
 def _iter(tracer: Tracer, value: Value, *sentinel: Value) -> Value:
+    if len(sentinel) > 1:
+        tracer.raise_error(TypeError, f"iter expected at most 2 arguments, got {1 + len(sentinel)}")
     if sentinel:
         return SentinelIterator(value, sentinel[0])
     iterator = tracer.as_iterator(value)
@@ -129,7 +133,8 @@ def _next(tracer: Tracer, iterator: Value, *default: Value) -> Value:
 
 @handles(enumerate)
 def _enumerate(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
-    return EnumerateIterator(tracer.as_iterator(iterable), tracer.constant(start))
+    first = tracer.compute(operator.index, tracer.constant(start))
+    return EnumerateIterator(tracer.as_iterator(iterable), first)
 
 
 @handles(zip)
@@ -153,9 +158,8 @@ def _reversed(tracer: Tracer, sequence: Value) -> Value:
     if isinstance(tracked, SequenceVariable):
         return SequenceIterator(tracked, -1)
     if isinstance(tracked, ConstantVariable):
-        return (
-            tracer.output.from_python(tracer.compute(lambda: tuple(reversed(tracked.value)))).realize().iterate(tracer)
-        )
+        real = tracer.compute(reversed, tracked.value)
+        return ItemsIterator([tracer.output.from_python(item) for item in real], type(real))
     if hasattr(tracked.python_type(), "__reversed__"):
         return tracer.as_iterator(tracer.call(tracer.load_attr(tracked, "__reversed__"), [], {}))
     return tracer.call(tracer.polyfill(polyfills.reversed_by_index), [tracked], {})

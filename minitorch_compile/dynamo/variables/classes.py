@@ -245,7 +245,7 @@ class ClassVariable(VariableTracker):
 
         if not isinstance(self.cls, enum.EnumMeta):
             tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
-        return ConstantIterator(iter(self.cls))
+        return ConstantIterator(iter(self.cls), self)
 
     def length(self, tracer: Tracer) -> int:
         return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)

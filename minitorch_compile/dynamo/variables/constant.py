@@ -144,7 +144,7 @@ class ConstantVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import ConstantIterator
 
-        return ConstantIterator(tracer.compute(iter, self.value))
+        return ConstantIterator(tracer.compute(iter, self.value), self)
 
     def format(self, tracer: Tracer, spec: str) -> str:
         return str(tracer.compute(format, self.value, spec))

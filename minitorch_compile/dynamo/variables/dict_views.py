@@ -52,7 +52,7 @@ class DictViewVariable(VariableTracker):
         return [tracer.build("tuple", [key, value]) for key, value in self.owner.entries.values()]
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
-        return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind])
+        return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind], self)
 
     def length(self, tracer: Tracer) -> int:
         return self.owner.length(tracer)

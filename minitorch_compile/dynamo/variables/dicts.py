@@ -172,7 +172,7 @@ class DictVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import DictIterator
 
-        return DictIterator(self.keys(), lambda: len(self.entries), type(iter({})))
+        return DictIterator(self.keys(), lambda: len(self.entries), type(iter({})), self)
 
     # --- changing -----------------------------------------------------------------------------------------------------
 

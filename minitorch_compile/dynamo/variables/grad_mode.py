@@ -11,14 +11,11 @@ x -> switch_grad_mode = switch_grad_mode(False); switch_grad_mode_1 = switch_gra
 
 from __future__ import annotations
 
-from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.tensor import grad_mode
 
 if TYPE_CHECKING:
@@ -72,10 +69,6 @@ class GradModeVariable(VariableTracker):
             return GradModeVariable.new(self.cls, self.mode)
         return super().call_method(tracer, name, args, kwargs)
 
-    def mode_outside(self) -> bool:
-        """The mode that leaving its `with` block brings back."""
-        return bool(self.previous.items[-1].realize().as_constant())
-
     def reconstruct(self, codegen: Codegen) -> str:
         """Past __init__, since set_grad_enabled switches when it is made."""
         cls = codegen.constant(self.cls, self.cls.__name__)
@@ -84,18 +77,6 @@ class GradModeVariable(VariableTracker):
         if self.before is not None:
             codegen.line(f"{variable}.mode, {variable}._before = {self.mode}, {self.before}")
         return variable
-
-
-def open_managers(stack: list[Any]) -> list[GradModeVariable]:
-    """The grad modes whose `with` blocks a frame is in, outermost first: their `__exit__` waits on its stack."""
-    methods = [value.realize() if _is_method_from_outside(value) else value for value in stack]
-    exits = [m for m in methods if isinstance(m, BuiltinMethodVariable) and m.name == "__exit__"]
-    return [method.owner for method in exits if isinstance(method.owner, GradModeVariable)]
-
-
-def _is_method_from_outside(value: Any) -> bool:
-    """In a resumed frame, what is on the stack came as an argument."""
-    return isinstance(value, LazyVariable) and type(value.value) is MethodType
 
 
 class GradModeFunctionVariable(VariableTracker):

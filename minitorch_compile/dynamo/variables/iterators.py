@@ -7,12 +7,23 @@ a list that grows while it is iterated over is seen to grow.
 >>> from minitorch_compile.tensor import ones
 >>> print(captured(lambda xs: [x * i for i, x in enumerate(reversed(xs), start=1)], [ones(2), ones(3)]))
 xs_1, xs_0 -> (xs_1 * 1, xs_0 * 2)
+
+One that lives on after a graph break is made again, and advanced to where the program has come:
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> def second(items):
+...     iterator = iter(items)
+...     next(iterator)
+...     return iterator
+>>> print(generated(second, [1, 2, 3]))
+return advanced(iter(items), 1)
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -24,6 +35,17 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.sequences import SequenceVariable
+
+
+def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
+    """The iterator, after so many items.
+
+    >>> list(advanced(iter("abc"), 1))
+    ['b', 'c']
+    """
+    for _ in itertools.islice(iterator, count):
+        pass
+    return iterator
 
 
 class IteratorVariable(VariableTracker):
@@ -55,21 +77,38 @@ class IteratorVariable(VariableTracker):
         return super().call_method(tracer, name, args, kwargs)
 
     def reconstruct(self, codegen: Codegen) -> str:
+        self.not_again()
+
+    def not_again(self) -> NoReturn:
         raise Unsupported("unrebuildable-value", f"a {self.cls.__name__} that is in use lives on after the graph.")
+
+    @staticmethod
+    def remaining_text(codegen: Codegen, iterator: str, taken: int) -> str:
+        """The iterator of that text, without the items that were taken."""
+        return f"{codegen.constant(advanced, 'advanced')}({iterator}, {taken})" if taken else iterator
 
 
 class ConstantIterator(IteratorVariable):
-    """Over a range, a string, an enum: a real iterator over constants."""
+    """Over a range, a string, an enum: a real iterator over constants. `of`: what it iterates over."""
 
-    def __init__(self, real: Iterator[Any]) -> None:
+    def __init__(self, real: Iterator[Any], of: VariableTracker) -> None:
         super().__init__()
         self.real = real
+        self.of = of
+        self.taken = 0
         self.cls = type(real)
 
     def next_value(self, tracer: Tracer) -> Value | None:
         for item in self.real:
+            self.taken += 1
             return tracer.output.from_python(item)
         return None
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        whole = self.of.as_constant() if self.of.is_constant() else None
+        if type(whole) is range:
+            return f"iter({whole[self.taken :]!r})"
+        return self.remaining_text(codegen, f"iter({codegen.value(self.of)})", self.taken)
 
 
 class ItemsIterator(IteratorVariable):
@@ -77,11 +116,16 @@ class ItemsIterator(IteratorVariable):
 
     def __init__(self, items: list[Value], cls: type = type(iter(()))) -> None:
         super().__init__()
-        self.remaining = iter(items)
+        self.remaining = list(items)
         self.cls = cls
 
     def next_value(self, tracer: Tracer) -> Value | None:
-        return next(self.remaining, None)
+        return self.remaining.pop(0) if self.remaining else None
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        if self.cls is not type(iter(())):
+            self.not_again()
+        return f"iter(({''.join(codegen.value(item) + ', ' for item in self.remaining)}))"
 
 
 class SequenceIterator(IteratorVariable):
@@ -92,6 +136,7 @@ class SequenceIterator(IteratorVariable):
         self.sequence: SequenceVariable | None = sequence
         self.step = step
         self.position = 0 if step > 0 else len(sequence.items) - 1
+        self.taken = 0
         self.cls = sequence.iterator_type if step > 0 else reversed
 
     def next_value(self, tracer: Tracer) -> Value | None:
@@ -100,24 +145,47 @@ class SequenceIterator(IteratorVariable):
             return None
         item = self.sequence.items[self.position]
         self.position += self.step
+        self.taken += 1
         return item
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        """An object from outside that was changed meanwhile is not yet in its new state when values are made."""
+        start = "iter" if self.step > 0 else "reversed"
+        if self.sequence is None:
+            return f"{start}([])"
+        if self.sequence in codegen.output.side_effects.changed:
+            self.not_again()
+        return self.remaining_text(codegen, f"{start}({codegen.value(self.sequence)})", self.taken)
 
 
 class DictIterator(IteratorVariable):
-    """Over the keys, values or items of a dict or the members of a set, which may not change size meanwhile."""
+    """Over the keys, values or items of a dict or the members of a set, which may not change size meanwhile. `of`: the
+    dict or view; None if the order of a new one might differ."""
 
-    def __init__(self, items: list[Value], size: Callable[[], int], cls: type) -> None:
+    def __init__(
+        self, items: list[Value], size: Callable[[], int], cls: type, of: VariableTracker | None = None
+    ) -> None:
         super().__init__()
-        self.remaining = iter(items)
+        self.items = items
+        self.taken = 0
         self.size = size
         self.expected = size()
         self.cls = cls
+        self.of = of
 
     def next_value(self, tracer: Tracer) -> Value | None:
         if self.size() != self.expected:
             kind = "Set" if "set" in self.cls.__name__ else "dictionary"
             tracer.raise_error(RuntimeError, f"{kind} changed size during iteration")
-        return next(self.remaining, None)
+        if self.taken == len(self.items):
+            return None
+        self.taken += 1
+        return self.items[self.taken - 1]
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        if self.of is None or self.size() != self.expected:
+            self.not_again()
+        return self.remaining_text(codegen, f"iter({codegen.value(self.of)})", self.taken)
 
 
 class EnumerateIterator(IteratorVariable):
@@ -136,6 +204,9 @@ class EnumerateIterator(IteratorVariable):
             return None
         self.count += 1
         return tracer.build("tuple", [ConstantVariable(self.count - 1), item])
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"enumerate({codegen.value(self.inner)}, {self.count})"
 
 
 class ZipIterator(IteratorVariable):
@@ -157,6 +228,10 @@ class ZipIterator(IteratorVariable):
                 return None
             items.append(item)
         return tracer.build("tuple", items) if items else None
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        inner = [codegen.value(iterator) for iterator in self.inner]
+        return f"zip({', '.join([*inner, f'strict={self.strict}'] if self.strict else inner)})"
 
     def _check_all_ended(self, tracer: Tracer, ended: int) -> None:
         if not self.strict:
@@ -186,6 +261,9 @@ class MapIterator(IteratorVariable):
             items.append(item)
         return tracer.call(self.function, items, {})
 
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"map({', '.join(codegen.value(part) for part in (self.function, *self.inner))})"
+
 
 class FilterIterator(IteratorVariable):
     """filter(function, inner); the program's None as function keeps what is true"""
@@ -204,6 +282,10 @@ class FilterIterator(IteratorVariable):
                 return None
             if tracer.truth(item if self.function is None else tracer.call(self.function, [item], {})):
                 return item
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        function = "None" if self.function is None else codegen.value(self.function)
+        return f"filter({function}, {codegen.value(self.inner)})"
 
 
 class SentinelIterator(IteratorVariable):
@@ -224,3 +306,8 @@ class SentinelIterator(IteratorVariable):
             self.function = None
             return None
         return item
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        if self.function is None:
+            self.not_again()
+        return f"iter({codegen.value(self.function)}, {codegen.value(self.sentinel)})"
