@@ -10,6 +10,7 @@ from minitorch_compile.dynamo.control import (
     graph_break,
     is_compiling,
 )
+from minitorch_compile.dynamo.dimension_marks import mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import optimize, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
@@ -42,6 +43,10 @@ __all__ = [
     "graph_break",
     "interpret",
     "is_compiling",
+    "mark_dynamic",
+    "mark_static",
+    "mark_unbacked",
+    "maybe_mark_dynamic",
     "optimize",
     "region_of",
     "reset",

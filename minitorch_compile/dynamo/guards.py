@@ -27,8 +27,9 @@ from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.source import InstanceDictSource, Source
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-# What reading a source of a changed program may raise: a missing attribute, key, item or cell content.
-READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError)
+# What reading a source of a changed program may raise: a missing attribute, key, item or cell content; a size that is
+# now the divisor 0.
+READ_ERRORS = (AttributeError, LookupError, TypeError, ValueError, NameError, ZeroDivisionError)
 
 
 class About(enum.Enum):

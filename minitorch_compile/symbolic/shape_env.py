@@ -129,8 +129,8 @@ class ShapeEnv:
         lower, upper = range_of(difference, self.ranges)
         if upper <= 0 or lower > 0:
             return upper <= 0
-        if (difference, "<=") in self._assumed or (1 - difference, "<=") in self._assumed:
-            return (difference, "<=") in self._assumed
+        if self._follows(difference) or self._follows(1 - difference):
+            return self._follows(difference)
         answer = self.hint(difference) <= 0
         self._assume(Relation(difference if answer else 1 - difference, "<=", self.place()))
         return answer
@@ -155,7 +155,14 @@ class ShapeEnv:
         for sign, answer in (("==", True), ("!=", False)):
             if (difference, sign) in self._assumed or (-difference, sign) in self._assumed:
                 return answer
+        if self._follows(difference + 1) or self._follows(1 - difference):  # less than 0, or more
+            return False
         return None
+
+    def _follows(self, difference: Expression) -> bool:
+        """Whether it is 0 or less because a bound says so that was assumed before."""
+        constants = ((difference - known).constant for known, sign in self._assumed if sign == "<=")
+        return any(constant is not None and constant <= 0 for constant in constants)
 
     # --- learning -----------------------------------------------------------------------------------------------------
 

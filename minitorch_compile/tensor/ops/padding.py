@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.symbolic import WHOLE
+from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import bool_
 from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
@@ -44,7 +44,7 @@ def borders(ndim: int, pad: Sequence[int]) -> list[tuple[int, int]]:
             "pad: Padding length should be less than or equal to two times the input dimension but got padding length"
             f" {len(pad)} and input of dimension {ndim}"
         )
-    pairs = [(int(pad[i]), int(pad[i + 1])) for i in range(0, len(pad), 2)]
+    pairs = [(whole(pad[i]), whole(pad[i + 1])) for i in range(0, len(pad), 2)]
     return [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
 
 
