@@ -79,7 +79,7 @@ class OutputGraph:
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
         self._size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
         self.size_inputs: list[SizeInput] = []
-        self.names = Namespace({*argument_names, "MISS", "object"})
+        self.names = Namespace({*argument_names, "MISS"})
         self.guards = GuardSet()
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
         self.fakes = FakeMode()
@@ -383,13 +383,9 @@ class OutputGraph:
         return sum(node.op.startswith("call") and node.target is not switch_grad_mode for node in self.graph.nodes)
 
     def _drop_unused_items(self) -> None:
-        """Of an operation with several results, those that nobody asked for."""
-        for node in self.graph.nodes:
-            if (
-                node.target is operator.getitem
-                and not node.users
-                and not isinstance(node.args[0].meta["val"], TensorBase)
-            ):
+        """Results of an operation, and views `x[i]`, that nobody asked for. PyTorch does not count them either."""
+        for node in reversed(self.graph.nodes):
+            if node.target is operator.getitem and not node.users and _is_known_index(node.args[1]):
                 self.graph.erase_node(node)
 
     def _drop_idle_grad_switches(self) -> None:
@@ -409,6 +405,12 @@ def _is_operation(target: Any) -> bool:
     """Whether a node calls an operation of the table, by its name or by an operator, and not some other function."""
     name = getattr(target, "__name__", "")
     return isinstance(target, (str, Op)) or target is getattr or getattr(operator, name, None) is target
+
+
+def _is_known_index(index: Any) -> bool:
+    """Whether an index of a tensor is made of numbers and slices, so that it was seen to be in range."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(isinstance(part, (int, slice, type(None), type(Ellipsis))) for part in parts)
 
 
 def is_plain(value: Any) -> bool:

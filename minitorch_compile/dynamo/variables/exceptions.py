@@ -96,8 +96,22 @@ class ExceptionVariable(VariableTracker):
             or not all(arg.is_constant() for arg in args)
         ):
             self.unsupported(f"{conversion}()")
-        real = tracer.compute(self.cls, *(arg.as_constant() for arg in args))
+        values = [arg.as_constant() for arg in args]
+        real = tracer.compute(self.cls, *values) if self._is_made_by_args() else self._with_args(values)
         return str(tracer.compute(str if conversion == "str" else repr, real))
+
+    def _is_made_by_args(self) -> bool:
+        """Whether calling the class with what is now in `args` gives this exception."""
+        init, new = look_up(self.cls, "__init__"), look_up(self.cls, "__new__")
+        return not any(found is not None and found.owner.__module__ != "builtins" for found in (init, new))
+
+    def _with_args(self, values: list[Any]) -> BaseException:
+        """An exception with these args whose own __init__, which was traced, does not run again."""
+        if issubclass(self.cls, (OSError, UnicodeError, SyntaxError, ImportError)):
+            self.unsupported("the text, which is made of attributes,")
+        real = BaseException.__new__(self.cls)
+        real.args = tuple(values)
+        return real
 
     def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.to_text(tracer, "str"), spec)
