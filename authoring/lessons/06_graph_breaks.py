@@ -389,7 +389,28 @@ print(run_with_notes(remember, torch.tensor([1.0]), log), log)
 # Three rules keep it honest. Effects are replayed *in program order*, since the second may depend on the first. They are
 # replayed *before* a breaking line is done for real, which may look at them. And they come after the graph, all together.
 # If the graph raises an error, nothing has been changed yet, so the plain function can be run instead, from its
-# beginning, and it raises the same error at the line where the user expects it.
+# beginning, and it raises the same error at the line where the user expects it. Try the package on that:
+
+
+# %%
+def pick(x, i, log):
+    log.append("before")
+    y = x[i]
+    log.append("after")
+    return y
+
+
+fast, log = torch.compile(pick, backend="eager"), []
+fast(torch.ones(3), torch.tensor([1]), log)
+try:
+    fast(torch.ones(3), torch.tensor([7]), log)
+except IndexError as error:
+    print("IndexError:", error)
+print(log)
+
+# %% [markdown]
+# The graph is all of `x[i]`, and both appends come after it. Yet the second call left "before" in the list and no "after",
+# as the plain function does.
 #
 # ## The package's own
 #
