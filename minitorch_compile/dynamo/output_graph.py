@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import operator
 import re
+import sys
 from collections.abc import Callable
 from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,6 +95,7 @@ class OutputGraph:
         self._tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None
         self.expectations: list[Expectation] = []
+        self.handled_outside = sys.exception()  # the compiled function may be called in an `except` block
         self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
         self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}

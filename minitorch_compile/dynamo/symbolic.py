@@ -261,7 +261,7 @@ class SymbolicInterpreter(SymbolicDomain):
 
     def raise_(self, exception: Any, cause: Any) -> NoReturn:
         if exception is NULL:
-            handled = self._handled_here_or_above()
+            handled = self.handled_here_or_above()
             if handled is NULL:
                 self.raise_error(RuntimeError, "No active exception to reraise")
             raise ObservedException(handled)
@@ -272,12 +272,12 @@ class SymbolicInterpreter(SymbolicDomain):
             raise Unsupported("unsupported-object", f"raising {value.describe()}, which was made before the call.")
         if cause is not NULL:
             value.cause = cause
-        handled = self._handled_here_or_above()
+        handled = self.handled_here_or_above()
         if handled is not NULL and handled is not value:
             value.context = handled
         raise ObservedException(value)
 
-    def _handled_here_or_above(self) -> Any:
+    def handled_here_or_above(self) -> Any:
         """The exception that the innermost `except` on the call stack is handling, NULL if none."""
         frame: SymbolicInterpreter | None = self
         while frame is not None and frame.handled is NULL:

@@ -12,12 +12,16 @@ import abc
 import builtins
 import functools
 import logging
+import sys
 import time
 import warnings
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.instructions import NULL
+from minitorch_compile.dynamo.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
@@ -216,6 +220,28 @@ def _format(tracer: Tracer, value: Value, spec: Value = ConstantVariable("")) ->
     if not isinstance(tracer.constant(spec), str):
         tracer.raise_error(TypeError, f"format() argument 2 must be str, not {spec.realize().python_type().__name__}")
     return tracer.format_value(value, spec)
+
+
+# --- exceptions -------------------------------------------------------------------------------------------------------
+
+
+@handles(sys.exception)
+def _exception(tracer: Tracer) -> Value:
+    """What the innermost `except` is handling; outside of any in the traced program, nothing, which is guarded."""
+    handled = tracer.output.tracer.handled_here_or_above()
+    if handled is not NULL:
+        return handled
+    if tracer.output.handled_outside is not None:
+        raise Unsupported("outside-state", "sys.exception() asks for an exception that a caller is handling.")
+    source = ConstantSource(tracer.output.names.install(sys.exception, "sys_exception"))
+    tracer.output.guards.add(guards.Guard(source, "HANDLED_EXCEPTION", "{0}() is None", "no exception is handled"))
+    return NONE
+
+
+@handles(sys.exc_info)
+def _exc_info(tracer: Tracer) -> Value:
+    handled = _exception(tracer)
+    return TupleVariable([NONE] * 3 if tracer.is_none(handled) else tracer.exception_info(handled))
 
 
 # --- identity and hashing ---------------------------------------------------------------------------------------------
