@@ -197,7 +197,8 @@ check("04.3")
 # %% [markdown]
 # Why is the whole graph left alone as soon as one node writes? One could find out which values a write reaches; but a
 # tensor has views, and a write through one of them reaches all. Lesson 11 takes another way: it first turns all writes
-# into ordinary operations.
+# into ordinary operations. (The package's pass sees to one thing more. Two *results* of the function are never merged:
+# they were two tensors, and whoever called may write into one of them.)
 
 
 # %% tags=["wrong"] says="as keys of a dictionary they are one"
@@ -246,6 +247,23 @@ def merge_common_subexpressions(graph):
                 graph.erase_node(node)
             else:
                 known[key] = node
+    return graph
+
+
+# %% tags=["wrong"] says="Merged into one, the write reaches both"
+def merge_common_subexpressions(graph):
+    graph = copy.deepcopy(graph)
+    known = {}
+    for node in graph.nodes:
+        if node.op.startswith("call") and not node.is_impure():
+            key = (node.op, node.target, repr((node.args, node.kwargs)))
+            if key in known:
+                node.replace_all_uses_with(known[key])
+                graph.erase_node(node)
+            else:
+                known[key] = node
+        if writes(node):
+            known.clear()
     return graph
 
 

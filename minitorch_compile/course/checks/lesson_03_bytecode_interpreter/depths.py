@@ -203,12 +203,20 @@ MISTAKES = (
 
 def judge(answer: Callable[..., Any], listings: dict[str, str]) -> None:
     programs = {name: read_listing(text) for name, text in listings.items()}
-    trials = [((program,), truth(program), outcome(answer, (program,))) for program in programs.values()]
+    trials = [((program,), truth(program), _result(answer, name, program)) for name, program in programs.items()]
     for name, trial in zip(programs, trials, strict=True):
         (program,), expected, got = trial
         if got != expected or type(got) is not int:
-            fact = f'deepest of "{name}": expected {expected}, got {got!r}\n{program}'
+            fact = f'{program}\ndeepest of "{name}": expected {expected}, got {got!r}'
             raise WrongAnswer(fact, diagnose(trial, trials, MISTAKES) or "") from getattr(got, "error", None)
+
+
+def _result(answer: Callable[..., Any], name: str, program: Program) -> Any:
+    try:
+        return outcome(answer, (program,))
+    except RecursionError as error:
+        why = "A loop leads back to where you have been. Remember the instructions you have seen, and stop there."
+        raise WrongAnswer(f'{program}\ndeepest of "{name}": it never ends', why) from error
 
 
 @DEPTHS.case("without jumps", points=1, section="Look at it")

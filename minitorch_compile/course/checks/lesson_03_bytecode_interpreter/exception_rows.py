@@ -63,6 +63,10 @@ MISTAKES = (
         lambda table: in_rows([byte & 0x3F for byte in table], right),
     ),
     Misconception(
+        "The two highest bits of a byte are marks, and no part of the number: byte & 63 takes them away.",
+        lambda table: in_rows(list(table), right),
+    ),
+    Misconception(
         "High groups come first: what you have so far is shifted up, and the new bits go below.",
         lambda table: in_rows(numbers(table, high_first=False), right),
     ),

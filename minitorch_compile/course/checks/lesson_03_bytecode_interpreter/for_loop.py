@@ -89,17 +89,28 @@ def expect(answer: Callable[..., Any], items: list[Any], stack: list[str], index
         raise WrongAnswer(fact, explain(items, got, next_index))
 
 
+class Thread:
+    """What a loop of this domain goes over: beads that only the domain knows how to take off."""
+
+    def __init__(self, beads: str) -> None:
+        self.beads = beads
+
+    def __repr__(self) -> str:
+        return f"<thread {self.beads!r}>"
+
+
 class Beads(BytecodeInterpreter):
-    """A domain whose iterators are no Python iterators: strings, of which a letter is taken at a time."""
+    """A domain whose iterators are no Python iterators."""
 
     def load_const(self, value: object) -> Any:
         return value
 
-    def get_iter(self, iterable: str) -> list[str]:
-        return [*iterable]
+    def get_iter(self, iterable: str) -> Thread:
+        return Thread(iterable)
 
-    def next_item(self, iterator: list[str]) -> tuple[bool, str]:
-        return (True, iterator.pop(0)) if iterator else (False, "")
+    def next_item(self, iterator: Thread) -> tuple[bool, str]:
+        bead, iterator.beads = iterator.beads[:1], iterator.beads[1:]
+        return bool(bead), bead
 
 
 @FOR_LOOP.case("values that are not Python's", points=1, section=HOOKS)
@@ -108,7 +119,7 @@ def _(answer: Callable[..., Any]) -> None:
     with splice("dynamo.for_iter", answer):
         got = outcome(Beads(read_listing(LOOP), {"items": "ab"}).run, ())
     if got != 0:
-        fact = "a domain in which a loop goes over the letters of a string: expected the loop to end, got"
+        fact = "a domain in which a loop takes beads off a thread, which is no Python iterator: expected 0, got"
         raise WrongAnswer(f"{fact} {got!r}", ask) from getattr(got, "error", None)
 
 

@@ -42,7 +42,13 @@ def _instruction(number: int, opname: str, operand: Any = None, *more: Any) -> I
         )
     if opname.startswith(("CALL", "LOAD_GLOBAL", "IMPORT")):
         raise WrongAnswer(f"instruction {number}: {opname}", "No calls, please: the loop is to be yours.")
-    return Instruction(opname, target=operand) if opname in JUMPS else Instruction(opname, operand)
+    if opname not in JUMPS:
+        return Instruction(opname, operand)
+    if type(operand) is not int:
+        raise WrongAnswer(
+            f"instruction {number}: {opname} to {operand!r}", "A jump needs the number of an instruction."
+        )
+    return Instruction(opname, target=operand)
 
 
 def run(program: Program, a: int, b: int) -> Any:
@@ -60,7 +66,7 @@ def run(program: Program, a: int, b: int) -> Any:
         instruction = program.instructions[here]
         try:
             frame.step()
-        except (IndexError, NameError, TypeError, ZeroDivisionError) as error:
+        except (LookupError, NameError, TypeError, AttributeError, ZeroDivisionError) as error:
             fact = f"gcd({a}, {b}): {instruction} at {here} raised {type(error).__name__}: {error}"
             raise WrongAnswer(fact, _why_it_raised(error)) from error
         if frame.outcome is not None:
@@ -74,7 +80,9 @@ def _why_it_raised(error: Exception) -> str:
         return "It takes more values than are on the stack."
     if isinstance(error, ZeroDivisionError):
         return "The loop is entered although b is 0. Test at the top, before anything is divided."
-    return ""
+    if isinstance(error, NameError):
+        return "The slots are a and b; any other must be stored before it is loaded."
+    return "Does the instruction have the operand that it needs?"
 
 
 def check_values(program: Program) -> None:

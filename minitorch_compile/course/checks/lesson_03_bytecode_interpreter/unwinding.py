@@ -57,6 +57,13 @@ def expect(answer: Callable[..., Any], current: int, stack: list[Any], wanted: t
         raise WrongAnswer(fact, explain(current, stack, wanted, got)) from getattr(got[0], "error", None)
 
 
+def row_after(current: int) -> int | None:
+    """Where the frame would go on if the row of the next instruction were taken; None if that is the same row."""
+    program = read_listing(PROGRAM)
+    right, after = program.handler_of(current), program.handler_of(current + 1)
+    return after.target if after is not None and after is not right else None
+
+
 def told(result: tuple[Any, list[Any], int]) -> str:
     found, stack, index = result
     return f"{found!r}, stack {shown(stack)}, on to {index}"
@@ -71,6 +78,8 @@ def explain(current: int, stack: list[Any], wanted: tuple[Any, ...], got: tuple[
         return "No row covers this instruction: `end` is the first one behind the block, and not part of it."
     if got[0] is not wanted[0]:
         return "The result says whether there is a handler: True or False. Without one the frame is left as it is."
+    if got[2] == row_after(current):
+        return "self.index is the next instruction already. The one that raised is self.current."
     if wanted[0] is True and got[2] != wanted[2]:
         return "The frame goes on at the target of the row that covers the instruction."
     if len(got[1]) > len(wanted[1]) and current in got[1] and current not in wanted[1]:

@@ -73,7 +73,7 @@ def idea(graphs: list[Any], weights: list[float], used: int) -> str:
         return "The first addition is 0 + something. Begin with the first part, or leave sum() alone."
     if any("truediv" in node.name or "div" in node.name for node in nodes):
         return "You divide a tensor. The sum of the weights is a number: divide the weights by it, before the images."
-    if used < len(weights):
+    if sum(node.op == "placeholder" for node in nodes) > used:
         return "An image of weight 0 contributes nothing. The weight is known, so an `if` on it costs nothing."
     return "One multiplication for each image, one addition between two: that is all that needs a tensor."
 

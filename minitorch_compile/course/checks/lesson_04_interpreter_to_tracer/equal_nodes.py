@@ -56,6 +56,12 @@ def reads_around_a_write(x: Tensor) -> Tensor:
     return before * 100 + y.sum()
 
 
+def writes_one_of_two(x: Tensor) -> Tensor:
+    a, b = x * 1, x * 1
+    a.add_(1)
+    return a.sum() * 100 + b.sum()
+
+
 def writes_twice(x: Tensor) -> Tensor:
     y = x * 1
     y.add_(1)
@@ -132,3 +138,5 @@ def _(answer: Callable[..., Any]) -> None:
     judge_value(answer, writes_twice, X, twice)
     why = "y.sum() before and after the write are the same text and not the same number. Does the graph write at all?"
     judge_value(answer, reads_around_a_write, X, why)
+    why = "a and b were two tensors, and one of them is written. Merged into one, the write reaches both."
+    judge_value(answer, writes_one_of_two, X, why)
