@@ -23,6 +23,7 @@ from minitorch_compile.dynamo.variables import (
     builtin_numbers,
     library_functions,
     library_inquiries,
+    library_settings,
     made_classes,
 )
 

@@ -25,7 +25,7 @@ from minitorch_compile.dynamo.errors import InternalTracerError
 from minitorch_compile.dynamo.frame_code import parameter_names
 from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.guards import failure
-from minitorch_compile.dynamo.wrapper import plain_caller
+from minitorch_compile.dynamo.wrapper import Signature, plain_caller
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks
 
@@ -41,12 +41,13 @@ LOCK = threading.RLock()  # one compilation at a time; running compiled code tak
 class Dispatcher:
     """The versions of one function object. `run` is the one to try first; it returns MISS if its guards fail."""
 
-    __slots__ = ("run", "miss", "function", "plain", "region", "owner", "bound", "_through", "__weakref__")
+    __slots__ = ("run", "miss", "function", "plain", "code", "region", "owner", "bound", "_through", "__weakref__")
 
     def __init__(self, function: FunctionType, region: Region, owner: type | None) -> None:
         self.function = function
         self.owner = owner
         self.region = region
+        self.code = function.__code__
         self.plain = plain_caller(function)
         self._through: Callable[..., Any] | None = None
         self.miss = self._miss
@@ -56,6 +57,19 @@ class Dispatcher:
         """As if nothing had been compiled."""
         self.bound: list[Version] = []
         self.run: Callable[..., Any] = _always_miss
+
+    def code_was_replaced(self) -> None:
+        """The program assigned to `function.__code__`: what was compiled for the old code does not apply any more."""
+        with LOCK:
+            before, now = Signature(self.code, 0, ()), Signature(self.function.__code__, 0, ())
+            if before.parameters != now.parameters:
+                raise RuntimeError(
+                    f"compile: the code of `{self.place}` was replaced by code with other parameters:"
+                    f" {before.parameters} before, {now.parameters} now; compile the function again."
+                )
+            self.forget()
+            self.plain, self._through = plain_caller(self.function), None
+            self.code = self.function.__code__
 
     def __call__(self, *arguments: Any) -> Any:
         """A call with all slots by position, as resume functions are called."""

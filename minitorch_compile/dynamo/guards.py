@@ -106,17 +106,17 @@ def type_is(source: Source, cls: type, names: Namespace) -> Guard:
     )
 
 
-def identity(source: Source, value: object, names: Namespace, hint: str) -> Guard:
+def identity(source: Source, value: object, names: Namespace, hint: str, kind: str = "ID_MATCH") -> Guard:
     """The very same object: functions, modules, classes, enum members, None."""
     if value is None or value is True or value is False or value is Ellipsis:
-        return _constant(source, f"{{0}} is {value!r}", repr(value))
+        return _constant(source, f"{{0}} is {value!r}", repr(value), "CONSTANT_MATCH" if kind == "ID_MATCH" else kind)
     check = f"{{0}} is {names.install(value, hint)}"
-    return Guard(source, "ID_MATCH", check, f"the same {hint}", about=About.OBJECT)
+    return Guard(source, kind, check, f"the same {hint}", about=About.OBJECT)
 
 
-def _constant(source: Source, check: str, expected: str) -> Guard:
+def _constant(source: Source, check: str, expected: str, kind: str = "CONSTANT_MATCH") -> Guard:
     """Of a value that can't change."""
-    return Guard(source, "CONSTANT_MATCH", check, expected, about=About.OBJECT)
+    return Guard(source, kind, check, expected, about=About.OBJECT)
 
 
 def equals(source: Source, value: Any, names: Namespace) -> list[Guard]:
@@ -136,7 +136,7 @@ def _same_value(source: Source, value: Any, names: Namespace) -> Guard:
 
 def same_range(source: Source, value: range, names: Namespace) -> list[Guard]:
     """The numbers that a range stands for: range(0, 3, 2) equals range(0, 4, 2)."""
-    return [type_is(source, range, names), _constant(source, f"{{0}} == {value!r}", repr(value))]
+    return [type_is(source, range, names), _constant(source, f"{{0}} == {value!r}", repr(value), "RANGE_MATCH")]
 
 
 def _escaped(text: str) -> str:
@@ -163,10 +163,10 @@ def attribute_names(kind: str, source: Source, members: list[str]) -> Guard:
     return Guard(source, kind, f"list({{0}}) == {shown}", shown, actual="list({0})", about=About.ITEMS)
 
 
-def dict_contains(source: Source, key: str, present: bool) -> Guard:
+def dict_contains(source: Source, key: str, present: bool, kind: str = "DICT_CONTAINS") -> Guard:
     relation = "in" if present else "not in"
     check = f"{_escaped(key)} {relation} {{0}}"
-    return Guard(source, "DICT_CONTAINS", check, relation, actual="list({0})", about=About.ITEMS)
+    return Guard(source, kind, check, relation, actual="list({0})", about=About.ITEMS)
 
 
 def same_object(source: Source, other: Source) -> Guard:
@@ -252,7 +252,7 @@ def function_match(source: Source, function: Any, names: Namespace) -> list[Guar
 
 def attribute_absent(source: Source, name: str) -> Guard:
     """The instance has no attribute of that name, so that its class's, or `__getattr__`, answers."""
-    return dict_contains(InstanceDictSource(source), repr(name), False)
+    return dict_contains(InstanceDictSource(source), repr(name), False, "ATTRIBUTE_ABSENT")
 
 
 # --- finding the guard that failed ------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def guard_member(output: OutputGraph, owner: ModuleType | type, name: str, value
         source = InstanceAttrSource(attributes, name)
         output.guards.add(guards.identity(source, value, output.names, _hint(value, name)))
     else:
-        output.guards.add(guards.dict_contains(attributes, repr(name), False))
+        output.guards.add(guards.attribute_absent(holder, name))
 
 
 def _hint(value: object, name: str) -> str:

@@ -102,14 +102,17 @@ class OutputGraph:
         self._guard_global_state()
 
     def _guard_global_state(self) -> None:
-        """Grad mode and default dtype decide what a graph computes; under a transform or mode, tensors are not what
-        they seem."""
+        """Grad mode, inference mode and default dtype decide what a graph computes; under a transform or mode, tensors
+        are not what they seem."""
         state = ConstantSource(self.names.install(grad_mode.state, "grad_mode"))
-        enabled = AttrSource(state, "enabled")
-        self.guards.add(guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode"))
+        enabled, inference = AttrSource(state, "enabled"), AttrSource(state, "inference")
         number = ItemSource(ConstantSource(self.names.install(default_dtype, "default_dtype")), 0)
         self.names.install(default_dtype[0], default_dtype[0].name)  # guards on tensors name it, too
-        self.guards.add(guards.identity(number, default_dtype[0], self.names, "default dtype"))
+        self.guards.add(
+            guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode", "GRAD_MODE"),
+            guards.identity(inference, grad_mode.state.inference, self.names, "inference mode", "INFERENCE_MODE"),
+            guards.identity(number, default_dtype[0], self.names, "default dtype", "DEFAULT_DTYPE"),
+        )
         levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
         self.guards.add(
             guards.Guard(AttrSource(levels, "modes"), "DISPATCH_STATE", "not {0}", "no mode"),

@@ -5,6 +5,8 @@
 >>> print(wrapper_text(Signature.of(scale)), end="")
 def make_wrapper(dispatcher, function, MISS, UNSET):
     def scale(x, by=UNSET, *rest, offset=UNSET, **more):
+        if function.__code__ is not dispatcher.code:
+            dispatcher.code_was_replaced()
         if by is UNSET:
             by = function.__defaults__[-1]
         if offset is UNSET:
@@ -13,7 +15,7 @@ def make_wrapper(dispatcher, function, MISS, UNSET):
         return result if result is not MISS else dispatcher.miss(x, by, offset, rest, more)
     return scale
 
-Defaults are looked up at the call, since a program may change them. Compiled code gets all slots by position, in the
+Code and defaults are looked up at the call, since a program may change them. Compiled code gets all slots by position, in the
 order that CPython keeps them in a frame; `plain_caller` goes the other way.
 
 >>> plain_caller(scale)(10, 2, 5, (), {})
@@ -60,6 +62,12 @@ class Signature:
         return self.code.co_varnames[self.code.co_argcount : self.code.co_argcount + self.code.co_kwonlyargcount]
 
     @property
+    def parameters(self) -> tuple[object, ...]:
+        """How arguments are matched: the names, and which of them take what."""
+        kinds = self.code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        return argument_names(self.code), self.code.co_posonlyargcount, self.code.co_kwonlyargcount, kinds
+
+    @property
     def stars(self) -> tuple[str, str]:
         """The names of *args and **kwargs, empty where there are none."""
         rest = list(argument_names(self.code)[self.code.co_argcount + self.code.co_kwonlyargcount :])
@@ -95,7 +103,11 @@ def wrapper_text(signature: Signature) -> str:
     names = Namespace(slots)
     hints = ("dispatcher", "function", "MISS", "UNSET", "result", _safe_name(signature.code))
     dispatcher, function, miss, unset, result, wrapper = (names.install(object(), hint) for hint in hints)
-    lines = [f"def {wrapper}({_parameter_list(signature, unset)}):"]
+    lines = [
+        f"def {wrapper}({_parameter_list(signature, unset)}):",
+        f"    if {function}.__code__ is not {dispatcher}.code:",
+        f"        {dispatcher}.code_was_replaced()",
+    ]
     for name, place in signature.default_places.items():
         lines += [f"    if {name} is {unset}:", f"        {name} = {function}.{place}"]
     lines.append(f"    {result} = {dispatcher}.run({', '.join(slots)})")

@@ -30,7 +30,7 @@ class _Settings:
     default_device = CPU
 
 
-_settings = _Settings()
+settings = _Settings()
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -40,27 +40,27 @@ def set_float32_matmul_precision(precision: str) -> None:
     """
     if precision not in PRECISIONS:
         raise RuntimeError(f"set_float32_matmul_precision: expected one of {PRECISIONS}, got {precision!r}")
-    _settings.matmul_precision = precision
+    settings.matmul_precision = precision
 
 
 def get_float32_matmul_precision() -> str:
     """What set_float32_matmul_precision was last given."""
-    return _settings.matmul_precision
+    return settings.matmul_precision
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Asks that equal runs give equal bits. They do in any case: no operation here depends on the order of threads."""
-    _settings.deterministic, _settings.warn_only = mode, warn_only
+    settings.deterministic, settings.warn_only = mode, warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """Whether use_deterministic_algorithms(True) was called."""
-    return _settings.deterministic
+    return settings.deterministic
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """The `warn_only` of use_deterministic_algorithms."""
-    return _settings.warn_only
+    return settings.warn_only
 
 
 def set_default_device(device: Any) -> None:
@@ -68,7 +68,7 @@ def set_default_device(device: Any) -> None:
     wanted = CPU if device is None else _device(device)
     if wanted.type != "cpu":
         raise RuntimeError(f"set_default_device: tensors are made on the CPU here, got {wanted}")
-    _settings.default_device = wanted
+    settings.default_device = wanted
 
 
 _device = device
@@ -76,7 +76,7 @@ _device = device
 
 def get_default_device() -> device:
     """Where new tensors go."""
-    return _settings.default_device
+    return settings.default_device
 
 
 def set_default_tensor_type(t: Any) -> None:
