@@ -21,6 +21,7 @@ from minitorch_compile import (
     distributed,
     distributions,
     fft,
+    func,
     hub,
     interop,
     jit,
@@ -39,6 +40,7 @@ from minitorch_compile import (
 from minitorch_compile.amp import autocast, is_autocast_available, is_autocast_enabled
 from minitorch_compile.autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch_compile.compiler import compile, explain, list_backends, list_mode_options, list_options
+from minitorch_compile.func import vmap
 from minitorch_compile.nn.functional import celu, celu_, relu_, rrelu, rrelu_, selu, selu_, threshold, threshold_
 from minitorch_compile.random import default_generator, get_rng_state, initial_seed, seed, set_rng_state
 from minitorch_compile.serialization import load, save

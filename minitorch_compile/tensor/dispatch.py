@@ -103,7 +103,7 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 break
         else:
             return op.run_plain(args)
-    if contexts and stacks.transforms:
+    if contexts and op.recorded and stacks.transforms:
         return _process_below(stacks.transforms, op, args, kwargs)
     if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and _tape:
         return _tape[0].record(op, args, kwargs)

@@ -110,6 +110,10 @@ class TensorBase:
         base = self.base
         return base is not None and base.rewritten != self.base_rewritten
 
+    def in_each_example(self, made: Any) -> Any:
+        """A tensor that was made to be like this one. Under vmap there is one for each example, see func/."""
+        return made
+
     def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
         """Another tensor over the same storage."""
         size = sizes if type(sizes) is Size else Size(sizes)

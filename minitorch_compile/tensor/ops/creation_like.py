@@ -28,7 +28,8 @@ def _like(name: str, input: Any, value: Scalar, dtype: dtype | None, format: For
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     sizes = tuple(input.sizes)
     strides = copy_strides(format, sizes, tuple(input.strides))
-    return dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, placement))
+    made = dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, placement))
+    return input.in_each_example(made)
 
 
 def _beside(input: TensorBase, placement: dict[str, Any]) -> dict[str, Any]:
@@ -96,13 +97,14 @@ def new_empty(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None 
 @composite(torch=False, methods=True)
 def new_full(input: Tensor, size: Ints, fill_value: Scalar, *, dtype: dtype | None = None, **placement: Any) -> Any:
     """One value in the given sizes, in this tensor's dtype unless given."""
-    return full(size, fill_value, dtype or input.dtype, **_beside(input, placement))
+    return input.in_each_example(full(size, fill_value, dtype or input.dtype, **_beside(input, placement)))
 
 
 @composite(torch=False, methods=True)
 def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
     """A tensor of these sizes and strides whose values don't matter."""
-    return empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, placement))
+    made = empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, placement))
+    return input.in_each_example(made)
 
 
 @composite(torch=False, methods=True)

@@ -95,7 +95,7 @@ def fill_diagonal_(input: Tensor, fill_value: Scalar, wrap: bool = False) -> Any
 
 def _replaced(name: str, input: Tensor, src: Tensor, part: Any) -> Any:
     """A copy of `input` in which the view `part(copy)` has the elements of src."""
-    result = clone(input)
+    result = src.in_each_example(clone(input))
     window = part(result)
     if tuple(window.sizes) != tuple(src.sizes):
         raise RuntimeError(

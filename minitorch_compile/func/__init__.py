@@ -1,0 +1,30 @@
+"""Floor 3: functions of functions. vmap batches one, grad differentiates one, and they nest in any order.
+
+>>> import minitorch_compile as torch
+>>> per_sample = torch.func.vmap(torch.func.grad(lambda w, x: torch.tanh(w @ x)), in_dims=(None, 0))
+>>> per_sample(torch.ones(3), torch.zeros(4, 3)).shape
+torch.Size([4, 3])
+"""
+
+from minitorch_compile.func import batching  # fills the table of rules
+from minitorch_compile.func.ensembles import stack_module_state
+from minitorch_compile.func.forward_mode import jvp, linearize
+from minitorch_compile.func.gradients import grad, grad_and_value, vjp
+from minitorch_compile.func.jacobians import hessian, jacfwd, jacrev
+from minitorch_compile.func.vmap import vmap
+from minitorch_compile.nn.utils.stateless import functional_call
+
+__all__ = [
+    "batching",
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

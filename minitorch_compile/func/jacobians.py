@@ -1,0 +1,124 @@
+"""Jacobians and Hessians: the products of vjp and jvp with all unit vectors at once, by vmap.
+
+>>> import minitorch_compile as torch
+>>> x = torch.tensor([1.0, 2.0])
+>>> jacrev(lambda x: x**2)(x)
+tensor([[2., 0.],
+        [0., 4.]])
+>>> hessian(lambda x: (x**3).sum())(x)
+tensor([[ 6.,  0.],
+        [ 0., 12.]])
+
+`jacrev` takes one row of the Jacobian a unit vector, so it suits functions with few results; `jacfwd` one column, for
+few arguments. Where results or arguments are nested, so is the Jacobian: the structure of the results outside, that of
+the arguments inside.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from minitorch_compile.func.forward_mode import linearized
+from minitorch_compile.func.gradients import chosen_arguments, vjp
+from minitorch_compile.func.vmap import vmap
+from minitorch_compile.pytree import tree_flatten, tree_unflatten
+from minitorch_compile.tensor import ops
+
+Argnums = int | tuple[int, ...]
+
+
+def unit_vectors(tensors: list[Any]) -> list[Any]:
+    """All unit vectors of the space of these tensors together: for each tensor its part of each vector, stacked.
+
+    >>> from minitorch_compile.tensor import ones
+    >>> [part.shape for part in unit_vectors([ones(2), ones(3, 1)])]
+    [torch.Size([5, 2]), torch.Size([5, 3, 1])]
+    """
+    counts = [x.numel() for x in tensors]
+    total, before, parts = sum(counts), 0, []
+    for x, count in zip(tensors, counts):
+        rows = ops.eye(total, dtype=x.dtype)
+        parts.append(ops.reshape(ops.narrow(rows, 1, before, count), (total, *x.shape)))
+        before += count
+    return parts
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """The Jacobian of `func` as a function, row by row in reverse mode; (jacobian, aux) with `has_aux`.
+
+    `chunk_size`: at most so many rows at a time, which bounds the memory.
+    """
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacrev")
+        output, pull_back, *aux = vjp(rest, *chosen, has_aux=has_aux)
+        outputs, out_spec = tree_flatten(output)
+        basis = tree_unflatten(unit_vectors(outputs), out_spec)
+        gradients, in_spec = tree_flatten(vmap(pull_back, chunk_size=chunk_size)(basis))
+        inputs = tree_flatten(chosen)[0]
+        blocks = [
+            [ops.reshape(block, (*y.shape, *x.shape)) for x, block in zip(inputs, row)]
+            for y, row in zip(outputs, _split_rows(gradients, outputs))
+        ]
+        nested = tree_unflatten([_of_arguments(tree_unflatten(row, in_spec), argnums) for row in blocks], out_spec)
+        return (nested, aux[0]) if has_aux else nested
+
+    return jacobian
+
+
+def _split_rows(gradients: list[Any], outputs: list[Any]) -> list[list[Any]]:
+    """For each output, the rows that belong to it, of the gradient of each input."""
+    counts = [y.numel() for y in outputs]
+    starts = [sum(counts[:i]) for i in range(len(counts))]
+    return [[ops.narrow(g, 0, start, count) for g in gradients] for start, count in zip(starts, counts)]
+
+
+def _of_arguments(tree: Any, argnums: Argnums) -> Any:
+    return tree if isinstance(argnums, tuple) else tree[0]
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The Jacobian of `func` as a function, column by column in forward mode; (jacobian, aux) with `has_aux`."""
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacfwd")
+        output, pushed, *aux = linearized(rest, chosen, has_aux)
+        inputs, in_spec = tree_flatten(chosen)
+        basis = tree_unflatten(unit_vectors(inputs), in_spec)
+        columns, out_spec = tree_flatten(vmap(pushed, randomness=randomness, chunk_size=chunk_size)(*basis))
+        outputs = tree_flatten(output)[0]
+        nested = [
+            _of_arguments(tree_unflatten(_column_blocks(column, y, inputs), in_spec), argnums)
+            for y, column in zip(outputs, columns)
+        ]
+        jacobians = tree_unflatten(nested, out_spec)
+        return (jacobians, aux[0]) if has_aux else jacobians
+
+    return jacobian
+
+
+def _column_blocks(column: Any, output: Any, inputs: list[Any]) -> list[Any]:
+    """(unit vectors of all inputs, output) -> (output, input) for each input."""
+    counts = [x.numel() for x in inputs]
+    moved = ops.movedim(column, 0, -1)
+    starts = [sum(counts[:i]) for i in range(len(counts))]
+    parts = [ops.narrow(moved, -1, start, count) for start, count in zip(starts, counts)]
+    return [ops.reshape(part, (*output.shape, *x.shape)) for x, part in zip(inputs, parts)]
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The second derivatives of `func` as a function: forward mode over reverse mode, as in JAX."""
+    return jacfwd(jacrev(func, argnums), argnums)

@@ -1,0 +1,202 @@
+"""grad, vjp, jvp, jacobians and hessians: against each other, finite differences, and themselves under vmap."""
+
+import pytest
+
+import minitorch_compile as torch
+import minitorch_compile.nn.functional as F
+from minitorch_compile import vmap
+from minitorch_compile.func import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+
+torch.manual_seed(0)
+X = torch.randn(3, 4, dtype=torch.float64)
+W = torch.randn(4, 3, dtype=torch.float64)
+KERNEL = torch.randn(2, 1, 2, 2, dtype=torch.float64)
+
+
+def with_python_control_flow(x):
+    for row in x:
+        x = x * 1.1 + (row.sin() if row.shape[0] > 2 else row)
+    return (x * x).sum()
+
+
+FUNCTIONS = {
+    "control flow": with_python_control_flow,
+    "reductions": lambda x: x.prod(0).sum() + x.std(1).mean() + x.logsumexp(1).sum() + (x**3).amax(),
+    "matmul": lambda x: torch.tanh(x @ W).pow(2).sum() + (x @ x.t()).trace(),
+    "softmax": lambda x: (torch.softmax(x, -1) * torch.log_softmax(x @ W, 0).sum()).pow(2).sum(),
+    "conv": lambda x: torch.sin(F.conv2d(x[None, None], KERNEL)).sum() * F.avg_pool2d(x[None], 2).sum(),
+    "indexing": lambda x: (
+        (x[torch.tensor([0, 2, 0])] ** 3).sum() * x[1:, ::2].cumsum(0).sum() + x.gather(1, IDX).prod()
+    ),
+    "where and norm": lambda x: torch.where(x > 0, x.exp(), x**2).sum() + F.layer_norm(x, (4,)).pow(3).sum(),
+}
+IDX = torch.tensor([[0], [3], [1]])
+
+
+def hessians(f, x):
+    """Seven ways to the same."""
+    units = torch.eye(x.numel(), dtype=x.dtype).reshape(-1, *x.shape)
+    shape = (*x.shape, *x.shape)
+    yield "forward over reverse", jacfwd(jacrev(f))(x)
+    yield "reverse over forward", jacrev(jacfwd(f))(x)
+    yield "forward over forward", jacfwd(jacfwd(f))(x)
+    yield "reverse over reverse", jacrev(jacrev(f))(x)
+    yield "jvp of vjp", vmap(lambda e: jvp(lambda y: vjp(f, y)[1](one(f, y))[0], (x,), (e,))[1])(units).reshape(shape)
+    yield "vjp of jvp", vmap(lambda e: vjp(lambda y: jvp(f, (y,), (e,))[1], x)[1](one(f, x))[0])(units).reshape(shape)
+    yield (
+        "jvp of jvp",
+        vmap(lambda a: vmap(lambda b: jvp(lambda y: jvp(f, (y,), (a,))[1], (x,), (b,))[1])(units))(units).reshape(
+            shape
+        ),
+    )
+
+
+def one(f, x):
+    return torch.ones((), dtype=torch.float64)
+
+
+def by_finite_differences(f, x, step=1e-5):
+    gradient = grad(f)
+    columns = []
+    for e in torch.eye(x.numel(), dtype=x.dtype).reshape(-1, *x.shape):
+        columns.append((gradient(x + step * e) - gradient(x - step * e)) / (2 * step))
+    return torch.stack(columns).reshape(*x.shape, *x.shape)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_seven_ways_to_a_hessian(name):
+    f = FUNCTIONS[name]
+    expected = by_finite_differences(f, X)
+    for way, found in hessians(f, X):
+        assert found.shape == expected.shape, way
+        assert torch.allclose(found, expected, atol=1e-4, rtol=1e-5), way
+        assert not found.requires_grad, way
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_under_vmap_each_example_has_its_own(name):
+    f = FUNCTIONS[name]
+    xs = torch.randn(2, 3, 4, dtype=torch.float64)
+    for transform in (grad, jacrev, jacfwd, hessian):
+        assert torch.allclose(vmap(transform(f))(xs), torch.stack([transform(f)(x) for x in xs])), transform.__name__
+
+
+def test_nested_structures_of_jacobians():
+    def f(pair, c):
+        return {"p": pair["a"] * c, "q": pair["b"].sum()}
+
+    args = {"a": torch.randn(2), "b": torch.randn(3)}, torch.tensor(2.0)
+    for jacobian in (jacrev, jacfwd):
+        found = jacobian(f, argnums=(0, 1))(*args)
+        assert torch.equal(found["p"][0]["a"], torch.eye(2) * 2)
+        assert torch.equal(found["p"][0]["b"], torch.zeros(2, 3))
+        assert torch.equal(found["p"][1], args[0]["a"])
+        assert torch.equal(found["q"][0]["b"], torch.ones(3))
+        alone = jacobian(f, argnums=1)(*args)
+        assert torch.equal(alone["p"], args[0]["a"])
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 5])
+def test_jacobians_by_chunks(chunk_size):
+    f = FUNCTIONS["matmul"]
+    g = grad(f)
+    assert torch.allclose(jacrev(g, chunk_size=chunk_size)(X), hessian(f)(X))
+    assert torch.allclose(jacfwd(g, chunk_size=chunk_size)(X), hessian(f)(X))
+
+
+def test_levels_of_differentiation_do_not_mix():
+    two = torch.tensor(2.0)
+    assert grad(lambda x: x * grad(lambda y: x + y)(torch.tensor(1.0)))(two) == 1
+    assert grad(lambda x: x * grad(lambda y: x * y)(torch.tensor(1.0)))(two) == 4
+    assert grad(lambda x: jvp(lambda y: x * y, (two,), (x,))[1])(two) == 4
+    third = grad(grad(grad(lambda x: x**4)))
+    assert third(two) == 48
+
+
+def test_it_goes_together_with_the_tape():
+    x = torch.tensor(2.0, requires_grad=True)
+    y = grad(lambda a: a**3)(x)
+    y.backward()
+    assert x.grad == 12
+    w = torch.tensor(3.0, requires_grad=True)
+    inside = grad(lambda a: w * a**2)(torch.tensor(1.0))
+    assert torch.autograd.grad(inside, w)[0] == 2
+    assert not grad(lambda a: a**2)(torch.tensor(1.0)).requires_grad
+    with torch.no_grad():
+        assert grad(lambda a: a**2)(torch.tensor(3.0)) == 6
+
+
+def test_values_and_more_results():
+    f = lambda x: ((x**2).sum(), {"x": x * 2})
+    x = torch.tensor([1.0, 2.0])
+    gradient, (value, aux) = grad_and_value(f, has_aux=True)(x)
+    assert torch.equal(gradient, 2 * x) and value == 5 and torch.equal(aux["x"], 2 * x)
+    assert not value.requires_grad and not aux["x"].requires_grad
+    assert torch.equal(grad(f, has_aux=True)(x)[1]["x"], 2 * x)
+    output, pull, aux = vjp(f, x, has_aux=True)
+    assert torch.equal(pull(torch.tensor(2.0))[0], 4 * x) and output == 5
+    assert jvp(f, (x,), (x,), has_aux=True)[1] == 10
+    assert torch.equal(jacrev(f, has_aux=True)(x)[0], 2 * x)
+    assert torch.equal(jacfwd(f, has_aux=True)(x)[0], 2 * x)
+
+
+def test_several_arguments_and_keywords():
+    f = lambda a, b, scale=1.0: (a * b * scale).sum()
+    a, b = torch.randn(3), torch.randn(3)
+    by_a, by_b = grad(f, argnums=(0, 1))(a, b, scale=2.0)
+    assert torch.equal(by_a, b * 2) and torch.equal(by_b, a * 2)
+    assert torch.equal(grad(f, argnums=-1)(a, b), a)
+    tree = grad(lambda p: (p["w"] * 2 + p["list"][0]).sum())({"w": a, "list": [b]})
+    assert torch.equal(tree["w"], torch.full((3,), 2.0)) and torch.equal(tree["list"][0], torch.ones(3))
+
+
+def test_a_pullback_can_be_used_again_and_batched():
+    output, pull = vjp(torch.sin, X)
+    assert torch.equal(pull(output)[0], pull(output)[0])
+    many = vmap(pull)(torch.stack([output, output * 2]))[0]
+    assert torch.allclose(many[1], pull(output)[0] * 2)
+    value, push = linearize(torch.sin, X)
+    assert torch.allclose(vmap(push)(torch.stack([X, X * 3]))[1], torch.cos(X) * X * 3)
+    assert torch.equal(value, torch.sin(X))
+
+
+def test_what_does_not_depend_has_zeros():
+    zeros = torch.zeros(3)
+    assert torch.equal(grad(lambda x: torch.ones(()))(torch.ones(3)), zeros)
+    assert torch.equal(jvp(lambda x: torch.ones(3), (torch.ones(2),), (torch.ones(2),))[1], zeros)
+    assert torch.equal(jacfwd(lambda x: torch.ones(3))(torch.ones(2)), torch.zeros(3, 2))
+    assert torch.equal(vmap(grad(lambda x: torch.ones(())))(torch.ones(2, 3)), torch.zeros(2, 3))
+
+
+def test_in_place_operations_inside():
+    def f(x):
+        y = x.clone()
+        y.mul_(x)
+        y[0] = y[1] * 2
+        return y.sum()
+
+    x = torch.tensor([1.0, 2.0, 3.0])
+    assert torch.equal(grad(f)(x), torch.tensor([0.0, 12.0, 6.0]))
+    assert torch.equal(vmap(grad(f))(torch.stack([x, x])), torch.tensor([[0.0, 12.0, 6.0]] * 2))
+
+
+@pytest.mark.parametrize(
+    "action, message",
+    [
+        (lambda: grad(lambda x: x)(torch.ones(3)), "must return one number"),
+        (lambda: grad(lambda x: 3.0)(torch.ones(3)), "must return a tensor, but returned float"),
+        (lambda: grad(torch.sum)(torch.ones(3, dtype=torch.int64)), "only floating point"),
+        (lambda: grad(torch.sum, argnums=1)(torch.ones(3)), "is called with 1 arguments"),
+        (lambda: grad(torch.add, argnums=(0, 0))(torch.ones(()), torch.ones(())), "each argument once"),
+        (lambda: grad(torch.sum, argnums="x")(torch.ones(3)), "an int or a tuple of ints"),
+        (lambda: grad(lambda x: x.sum(), has_aux=True)(torch.ones(3)), "must return a pair"),
+        (lambda: vjp(torch.sin, torch.ones(3))[1](torch.ones(2)), r"shape \(2,\), its output \(3,\)"),
+        (lambda: vjp(torch.sin, torch.ones(3))[1]((torch.ones(3),)), "nested like the output"),
+        (lambda: jvp(torch.sin, torch.ones(3), torch.ones(3)), "must be tuples"),
+        (lambda: jvp(torch.sin, (torch.ones(3),), (torch.ones(2),)), r"shape \(2,\), its primal \(3,\)"),
+        (lambda: jvp(torch.sin, (torch.ones(3),), ()), "nested like the primals"),
+    ],
+)
+def test_what_it_says_when_it_cannot(action, message):
+    with pytest.raises(RuntimeError, match=message):
+        action()
