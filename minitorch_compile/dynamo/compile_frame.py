@@ -35,12 +35,7 @@ from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.graph_failure import guarded_call
 from minitorch_compile.dynamo.guard_code import write_checks
 from minitorch_compile.dynamo.guards import READ_ERRORS
-<<<<<<< ours
-=======
 from minitorch_compile.dynamo.inference_results import marking_inference
-from minitorch_compile.dynamo.instructions import NULL
-from minitorch_compile.dynamo.liveness import live_slots
->>>>>>> theirs
 from minitorch_compile.dynamo.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.raised_in_place import Raiser
 from minitorch_compile.dynamo.resume import CannotResume, resume_code_of
