@@ -28,6 +28,7 @@ from dis import Positions
 from .assemble_rules import rules_for
 from .decode_rules import UnsupportedBytecode
 from .exception_table import ByteRange, encode_exception_table
+from .frame_hook_marks import generated
 from .instructions import Instruction, Program
 from .location_table import encode_location_table
 
@@ -35,7 +36,7 @@ from .location_table import encode_location_table
 def assemble(program: Program) -> types.CodeType:
     """A code object that runs the program; everything but the instructions (names, flags, file) comes from
     `program.code`."""
-    return Assembler(program).code()
+    return generated(Assembler(program).code())
 
 
 @dataclass(slots=True)

@@ -37,7 +37,6 @@ def calling_through(function: FunctionType, compiled: Callable[[Any], Any]) -> F
     code = _with_calls_through(decode(function.__code__), compiled)
     copy = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__dict__["_dynamo_plain"] = True  # the frame hook lets it be
     return copy
 
 

@@ -12,6 +12,7 @@ True
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from minitorch_compile.dynamo.frame_hook_native import Word, native_hook
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
+_generated: weakref.WeakValueDictionary[int, CodeType] = weakref.WeakValueDictionary()
 _marks: dict[int, tuple[CodeType, int]] = {}  # by identity of the code object, which is kept alive
 
 
@@ -39,10 +41,19 @@ def entry_point(function: AnyCallable) -> AnyCallable:
     return _marked(function, CAPTURE)
 
 
+def generated(code: CodeType) -> CodeType:
+    """Code that the compiler made, such as a resume function: it bears the user's file name, but is dispatched
+    already."""
+    _generated[id(code)] = code
+    return code
+
+
 def mark_of(code: CodeType) -> int | None:
     """OFF, PASS, CAPTURE, or None for a function without a mark."""
     known = _marks.get(id(code))
-    return None if known is None else known[1]
+    if known is not None:
+        return known[1]
+    return PASS if _generated.get(id(code)) is code else None
 
 
 def _marked(function: Any, kind: int) -> Any:

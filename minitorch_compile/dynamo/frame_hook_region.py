@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.binding import argument_names
 from minitorch_compile.dynamo.dispatcher import Dispatcher
 from minitorch_compile.dynamo.entry import MISS, Entry
 from minitorch_compile.dynamo.frame_hook_ir import PASS_HERE
-from minitorch_compile.dynamo.frame_hook_marks import unhooked
+from minitorch_compile.dynamo.frame_hook_marks import generated, unhooked
 from minitorch_compile.dynamo.frame_hook_native import RUN_AS_IS, Callback, Word, native_hook
 from minitorch_compile.dynamo.frame_hook_rule import judge_code, sees_tensors
 from minitorch_compile.dynamo.skipped_modules import is_library_code
@@ -62,8 +62,7 @@ class FrameDispatcher(Dispatcher):
 
     def _run_plainly(self, *slots: Any) -> Any:
         """For compiled code that has begun and needs the plain function's result: a copy that passes the hook."""
-        copy = bare_copy(self.function, self.function.__code__.replace())
-        copy.__dict__["_dynamo_plain"] = True
+        copy = bare_copy(self.function, generated(self.function.__code__.replace()))
         return plain_caller(copy)(*slots)
 
     @property

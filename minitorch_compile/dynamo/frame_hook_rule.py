@@ -44,7 +44,7 @@ STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
 SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 FUNCTION_BODY = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
-DECIDED_BY_HAND = ("_dynamo_disabled", "_dynamo_allowed", "_dynamo_constant", "_dynamo_plain")
+DECIDED_BY_HAND = ("_dynamo_disabled", "_dynamo_allowed", "_dynamo_constant")
 DEPTH = 3  # how far into containers and objects a tensor is looked for
 
 

@@ -81,9 +81,7 @@ class ResumeCode:
     ) -> types.FunctionType:
         """The callable, over the cells of this call."""
         closure = tuple((cells or {})[name] for name in self.free_names)
-        made = types.FunctionType(self.code, module_globals, self.code.co_name, None, closure)
-        made.__dict__["_dynamo_plain"] = True  # dispatched already: the frame hook lets it be
-        return made
+        return types.FunctionType(self.code, module_globals, self.code.co_name, None, closure)
 
 
 _resume_codes: dict[int, ResumeCode] = {}  # by the identity of their code object, which they keep alive
