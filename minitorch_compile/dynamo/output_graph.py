@@ -29,7 +29,6 @@ from minitorch_compile.dynamo.graph_failure import unneeded_failing_nodes
 from minitorch_compile.dynamo.guards import GuardSet
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.side_effects import SideEffects
-from minitorch_compile.dynamo.size_nodes import SizeNodes
 from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -41,6 +40,7 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
+from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode

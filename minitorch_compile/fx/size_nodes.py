@@ -1,4 +1,4 @@
-"""Unknown sizes in a captured graph: each symbol is a placeholder, each expression in them a chain of nodes.
+"""Unknown sizes in a graph: each symbol is a placeholder, each expression in them a chain of nodes.
 
 >>> from minitorch_compile.fx import Graph
 >>> from minitorch_compile.symbolic import ShapeEnv
@@ -17,7 +17,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.fx import Graph, Node
+from minitorch_compile.fx.graph import Graph
+from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import Expression, FloorDivision, Maximum, ShapeEnv, Symbol, SymInt, sym_max
 from minitorch_compile.symbolic.sym_int import sym_or_int
 
