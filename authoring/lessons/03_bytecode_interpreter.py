@@ -29,7 +29,7 @@ print("repaired:   ", area(3, 4))
 # source may be gone, or stand in a string that somebody passed to `exec`. Decorators may have replaced the function by
 # another. The bytecode is always there, it hangs on the function object, and it is exactly what would run.
 #
-# In this lesson you build a machine that reads it and does what it says: an *interpreter*, in about a hundred lines. At
+# In this lesson you build a machine that reads it and does what it says: an *interpreter*, in some hundred and fifty lines. At
 # the end it runs functions with loops, calls, exceptions and generators, and we compare it with the real thing. In the
 # next lesson we change what it computes *with*, and the same machine writes graphs.
 #
@@ -365,7 +365,7 @@ class Catching(Calling):
 draw_run(Catching(ratio, 1, 0))
 
 # %% [markdown]
-# The red row is the accident. If there is no row in the table for it, the Python exception simply leaves our `step`, and
+# The row with the red note is the accident. If there is no row in the table for it, the Python exception simply leaves our `step`, and
 # so it arrives in the `step` of the frame that called, which looks into *its* table. Unwinding a call stack is nothing
 # but that. Afterwards the stack holds what it held when the block began, and the program goes on as if the accident had
 # been an ordinary jump.
@@ -470,7 +470,7 @@ print(f"500 programs agree, {raised} of them on the exception that they end with
 # so there can be as many programs as we have patience for.
 #
 # How far are we from real programs? An interpreter can run a function if it has a handler for each of its instructions.
-# So take the functions of a dozen modules from Python's own library, and count those that each of our classes could run:
+# So take the functions of ten modules from Python's own library, and count those that each of our classes could run:
 
 # %% tags=["varies"]
 import importlib
@@ -571,7 +571,7 @@ frame = Words(decode(discount.__code__), {"price": "price", "percent": "percent"
 draw_run(frame)
 
 # %% [markdown]
-# The same handlers, the same steps, the same picture; but what comes out at the end is a program. Nine lines turned the
+# The same handlers, the same steps, the same picture; but what comes out at the end is a program. Six lines turned the
 # interpreter into a translator. Lesson 04 takes it from there.
 #
 # ## Four dialects, one language
@@ -647,6 +647,6 @@ print(area(3, 4))
 #
 # ## Exercises
 #
-# Open `work/03_bytecode_interpreter.ipynb`. There are six, a bit more than an hour: what lies on the stack, the handler
+# Open `work/03_bytecode_interpreter.ipynb`. There are six, about an hour and a half: what lies on the stack, the handler
 # of the `for` loop and the reader of the exception table (both spliced into the package), a bug in unwinding, a program
 # written by hand in as few instructions as you can, and the depth of a stack without running anything.

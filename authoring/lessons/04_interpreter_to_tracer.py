@@ -481,8 +481,8 @@ print(generated(remembers, torch.ones(2)))
 
 # %% [markdown]
 # This is the text of what runs instead of your function, once its guards hold: call the graph, do what the program would
-# have done to the world, return. (`t_4` is the list `seen`, fetched by its source while the guards were checked.) Lesson
-# 06 looks at these side effects closely.
+# have done to the world, return. (The list `seen` goes by a short name here: it was fetched by its source while the guards
+# were checked.) Lesson 06 looks at these side effects closely.
 #
 # How far does it carry? Take a layer of a transformer, written by people who never thought of us, with attention,
 # normalisation and dropout. The tracer can write down each instruction that it executes, here and in all functions that
@@ -568,7 +568,7 @@ print(merge_equal_nodes(small).compact())
 #
 # ## Exercises
 #
-# Open `work/04_interpreter_to_tracer.ipynb`. There are six, about an hour and a half: predict how many operations are
+# Open `work/04_interpreter_to_tracer.ipynb`. There are six, about an hour and a quarter: predict how many operations are
 # left, let a tensor be looped over (spliced into the package), find the bugs in the pass above (spliced too), write the
 # interpreter of graphs, write a program that fools a stand-in, and bring a computation under par without touching a
 # tensor.
