@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 import minitorch_compile  # noqa: E402
 from minitorch_compile import prims  # noqa: E402, F401  (fills the table of decompositions)
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE  # noqa: E402
+from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RULE  # noqa: E402
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of  # noqa: E402
 from minitorch_compile.tensor import ops  # noqa: E402
 from minitorch_compile.tensor.op import Op  # noqa: E402
@@ -42,6 +43,7 @@ class Row:
     shapes: str
     derivative: str
     decomposition: str
+    batching: str
     tried: str
 
 
@@ -49,7 +51,7 @@ def rows() -> Iterator[Row]:
     on_sheets = Counter(name for call in calls() for name in names_called(call.text))
     for name in sorted(ops.table, key=str.lower):
         op = ops.table[name]
-        yield Row(name, computed(op), shapes(op), derivative(op), decomposition(op), tried(op, on_sheets))
+        yield Row(name, computed(op), shapes(op), derivative(op), decomposition(op), batching(op), tried(op, on_sheets))
 
 
 def computed(op: Op) -> str:
@@ -90,6 +92,17 @@ def decomposition(op: Op) -> str:
     return "into prims" if has_rule(op) else refusal_of(op) or HOLE
 
 
+def batching(op: Op) -> str:
+    """What vmap makes of the op."""
+    if op.kind == "composite":
+        return PARTS
+    if op.kind == "creation":
+        return "the same for all examples"
+    if op in RULES:
+        return "its own rule"
+    return f"the {op.kind} rule" if op.kind in FAMILIES else WITHOUT_A_RULE.get(op.name, HOLE)
+
+
 def tried(op: Op, on_sheets: Counter[str]) -> str:
     """How many calls with awkward arguments the tests make."""
     twin = getattr(op, "functional", op).name
@@ -120,8 +133,8 @@ def page(table: list[Row]) -> str:
         "memory layouts and element types and on fake tensors, and on samples of its decomposition",
         "(`tests/prims/samples.py`).",
         "",
-        "| op | computed by | sizes and strides | derivative | decomposition | tried |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| op | computed by | sizes and strides | derivative | decomposition | under vmap | tried |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*lines, *("| `" + "` | ".join(_cells(row)) for row in table)]) + "\n"
 

@@ -24,6 +24,14 @@ Rule = Callable[..., Any]
 
 RULES: dict[Op, Rule] = {}
 FAMILIES: dict[str, Rule] = {}
+# Ops that have no rule, and why. They run once for each example, or not at all.
+WITHOUT_A_RULE: dict[str, str] = {
+    **dict.fromkeys(("argwhere", "bincount", "repeated_positions"), "the size of the result depends on the data"),
+    **dict.fromkeys(("unique_parts", "unique_consecutive_parts"), "the size of the result depends on the data"),
+    **dict.fromkeys(("ctc_alignments", "ctc_gradient"), "an algorithm with lengths of its own for each sample"),
+    "histc": "the edges of the bins depend on the example",
+    "multinomial_choice": "each row draws until it has enough",
+}
 _warned: set[str] = set()
 
 
