@@ -22,6 +22,7 @@ IndexError: index 5 is out of bounds for dimension 0 with size 2
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,14 @@ def unneeded_failing_nodes(output: OutputGraph, results: Sequence[Node]) -> list
         if node not in needed:
             needed.add(node)
             waiting += node.all_input_nodes
+    needed.update(n for n in failing_nodes(output) if _is_item_of(n, needed))
     return [n for n in failing_nodes(output) if n not in needed and isinstance(n.meta["val"], TensorBase)]
+
+
+def _is_item_of(node: Node, needed: set[Node]) -> bool:
+    """Whether it only takes one of the results of a call that is made anyway."""
+    owner = node.args[0] if node.target is operator.getitem else None
+    return owner in needed and not isinstance(owner.meta["val"], TensorBase)
 
 
 class Before:

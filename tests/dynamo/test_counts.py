@@ -1,0 +1,105 @@
+"""As many graphs, of as many operations, as PyTorch makes: counts recorded there by tools/record_counts.py."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from minitorch_compile import as_torch
+from minitorch_compile.dynamo.comparing import Behaviour, behaviour
+from tests.dynamo.counting import RECORDED, Case, counted, load, program_files
+
+RECORD = json.loads(RECORDED.read_text())
+FILES = {file.stem: file for file in program_files()}
+NAMES = [(file, name) for file in FILES for name in RECORD[file]]
+
+# Where the counts differ: ours, and why.
+REASONS: dict[str, tuple[list[int], str]] = {
+    "breaks.a_break_in_a_loop": ([1, 1, 1, 1], "PyTorch leaves the whole function to Python"),
+    "breaks.a_break_in_no_grad": ([2, 3], "grad mode is handed over, not switched off and on again around the break"),
+    "breaks.a_break_in_try": ([1, 2], "PyTorch leaves the whole function to Python"),
+    "breaks.numbers_of_numpy": ([2], "numbers of NumPy are constants; PyTorch leaves a trace of each in the graph"),
+    "breaks.a_lock": ([1, 1], "what is behind the break is captured, too"),
+    "breaks.an_assertion_about_data": ([3], "the condition is an output of the graph, which PyTorch checks inside"),
+    "breaks.text_of_a_tensor": ([1, 1], "PyTorch leaves the whole function to Python"),
+    "containers.counters": ([2], "PyTorch leaves the whole function to Python"),
+    "contexts.autocast_switched_off": ([2], "there is nothing to switch, so it leaves nothing in the graph"),
+    "contexts.exceptions_of_a_class_in_a_callee": ([6], "no break: PyTorch does not follow this `__init__`"),
+    "contexts.an_autograd_function_with_gradients": ([3], "one result, so nothing is taken out of a tuple"),
+    "contexts.promoted_types": ([2], "no break: result_type is answered while tracing"),
+    "functions.single_dispatch": ([3], "no break: PyTorch does not follow singledispatch"),
+    "functions.cached_properties": ([2], "PyTorch leaves the whole function to Python"),
+    "modules.parts_of_a_sequence": ([3], "PyTorch's graph tells its statistics of use about the slice"),
+    "modules.module_lists": ([10], "PyTorch's graph tells its statistics of use about the slice"),
+    "modules.an_lstm": ([12], "PyTorch breaks at every recurrent module"),
+    "modules.a_gru": ([4], "PyTorch breaks at every recurrent module"),
+    "modules.an_rnn": ([4], "PyTorch breaks at every recurrent module"),
+    # Not better:
+    "breaks.arrays_of_numpy": ([2], "x.numpy() breaks; PyTorch runs NumPy's functions on tensors"),
+    "breaks.numpy_functions": ([1], "x.numpy() breaks; PyTorch runs NumPy's functions on tensors"),
+    "breaks.an_array_as_an_argument": ([], "arrays are no graph inputs"),
+    "breaks.a_warning": ([], "a warning names the line that warns, so its frame is left whole"),
+    "breaks.a_generator_that_escapes": ([], "a generator in use can't be made again behind the graph"),
+    "breaks.the_memory_address": ([1, 1], "PyTorch compiles the address into the code"),
+    "contexts.checkpointed": ([], "checkpoint() runs as plain Python"),
+    "functions.random_numbers_of_python": ([1, 1], "Python's generator is asked for real, outside of the graph"),
+    "modules.weight_normalisation": ([6], "the norm is written in operations, PyTorch has one for it"),
+}
+
+
+@pytest.fixture(autouse=True)
+def torch() -> Iterator[Any]:
+    with as_torch.installed():
+        import torch
+        import torch.nn.utils.parametrizations
+        import torch.utils.checkpoint
+
+        yield torch
+
+
+@functools.cache
+def cases(file: str, copy: str) -> dict[str, Case]:
+    """The functions of a file; each copy has globals and classes of its own."""
+    return {case.name: case for case in load(FILES[file])}
+
+
+@pytest.mark.parametrize(("file", "name"), NAMES)
+def test_as_many_graphs_and_operations_as_in_pytorch(file: str, name: str, torch: Any) -> None:
+    expected, _ = REASONS.get(f"{file}.{name}", (RECORD[file][name], ""))
+    assert counted(cases(file, "counted")[name], torch) == expected
+
+
+@pytest.mark.parametrize(("file", "name"), NAMES)
+def test_the_results_are_those_of_the_plain_function(file: str, name: str, torch: Any) -> None:
+    outcomes = []
+    for copy in ("plain", "compiled"):
+        case = cases(file, copy)[name]
+        sys.modules[f"counted_{file}"] = case.module
+        function = case.function if copy == "plain" else torch.compile(case.function, backend="eager")
+        torch.manual_seed(0)
+        outcomes.append([_picture(name, behaviour(function, case.arguments(torch))) for _ in range(2)])
+    assert outcomes[0] == outcomes[1]
+
+
+def _picture(name: str, outcome: Behaviour) -> str:
+    """Everything the call did; of modules with numbered hooks or generated classes, what it returned."""
+    made_anew = name in ("forward_hooks", "weight_normalisation")
+    return str(outcome.value[0] if made_anew else outcome)
+
+
+def test_every_function_is_recorded_and_every_reason_is_needed() -> None:
+    found = [(file, case) for file in FILES for case in cases(file, "plain")]
+    assert found == NAMES
+    for key, (ours, reason) in REASONS.items():
+        file, _, name = key.partition(".")
+        assert ours != RECORD[file][name] and reason, key
+
+
+def test_at_least_sixty_functions_have_exactly_the_counts_of_pytorch() -> None:
+    assert len(NAMES) - len(REASONS) >= 60
+    assert RECORD["_versions"]["torch"].startswith("2.13")
