@@ -175,8 +175,8 @@ def grad(
         )
     if is_grads_batched:
         raise NotImplementedError(
-            "grad: is_grads_batched=True needs vmap, which doesn't run over the tape here; call grad for each row of"
-            " grad_outputs with retain_graph=True, and stack the results"
+            "grad: is_grads_batched=True is not available; say it with vmap:"
+            " torch.vmap(lambda g: torch.autograd.grad(outputs, inputs, g, retain_graph=True))(grad_outputs)"
         )
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -25,7 +25,7 @@ SKIPPED: dict[str, str] = {
 # This package's floors: below dynamo everything is an operation or a rule; beside and above it only these are plain
 # Python.
 TRACED_MODULES = (f"{LIBRARY}.tensor.grad_mode", f"{LIBRARY}.dynamo.polyfills", f"{LIBRARY}.autograd.variable")
-TRACED_FLOORS = ("nn", "optim", "func", "models", "utils", "distributions", "amp", "interop")
+TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop")
 
 
 def is_library_code(code: CodeType) -> bool:
