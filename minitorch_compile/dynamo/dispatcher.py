@@ -149,6 +149,8 @@ class Dispatcher:
     def _first_run(self, bound: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         result = bound(*arguments)
         if result is MISS:
+            if threading.active_count() > 1:  # another thread may have changed what the guards look at
+                return self.plain(*arguments)
             failed = self.failures(arguments)[-1]
             raise InternalTracerError(f"{self.function.__qualname__}: {failed} right after compiling it.")
         return result

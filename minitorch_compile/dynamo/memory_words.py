@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -31,7 +32,8 @@ from typing import Any, NamedTuple
 from llvmlite import binding as llvm
 
 METH_O = 0x0008
-API = ("PyBytes_AsString", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef")
+API = ("PyBytes_AsString", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")
+LOCK = threading.Lock()
 
 # The table is the content of a bytes object: the root's address, the number of words, the number of values, then a pair
 # (address, expected word) for each, then the values' addresses.
@@ -40,11 +42,11 @@ declare ptr @PyBytes_AsString(ptr)
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
 
 define ptr @unchanged(ptr %self, ptr %root) {
 entry:
   %table = call ptr @PyBytes_AsString(ptr %self)
-  %root_expected = load ptr, ptr %table
   %count_at = getelementptr i64, ptr %table, i64 1
   %count = load i64, ptr %count_at
   %value_count_at = getelementptr i64, ptr %table, i64 2
@@ -52,13 +54,20 @@ entry:
   %pairs = getelementptr i64, ptr %table, i64 3
   %pair_words = shl i64 %count, 1
   %values = getelementptr i64, ptr %pairs, i64 %pair_words
+  %root_expected = load ptr, ptr %table
   %same_root = icmp eq ptr %root, %root_expected
-  br i1 %same_root, label %words, label %changed
+  br i1 %same_root, label %begin, label %none
 
+; The tuple is made first: making one may collect garbage, which may run anything, and nothing may come between the
+; comparisons and the use of the values.
+begin:
+  %tuple = call ptr @PyTuple_New(i64 %value_count)
+  %failed = icmp eq ptr %tuple, null
+  br i1 %failed, label %error, label %words
 words:
-  %i = phi i64 [0, %entry], [%i_next, %next_word]
+  %i = phi i64 [0, %begin], [%i_next, %next_word]
   %words_done = icmp eq i64 %i, %count
-  br i1 %words_done, label %same, label %compare
+  br i1 %words_done, label %fill, label %compare
 compare:
   %pair = shl i64 %i, 1
   %address_at = getelementptr i64, ptr %pairs, i64 %pair
@@ -72,14 +81,10 @@ next_word:
   %i_next = add i64 %i, 1
   br label %words
 
-same:
-  %tuple = call ptr @PyTuple_New(i64 %value_count)
-  %failed = icmp eq ptr %tuple, null
-  br i1 %failed, label %return, label %fill
 fill:
-  %j = phi i64 [0, %same], [%j_next, %next_value]
+  %j = phi i64 [0, %words], [%j_next, %next_value]
   %values_done = icmp eq i64 %j, %value_count
-  br i1 %values_done, label %return, label %next_value
+  br i1 %values_done, label %same, label %next_value
 next_value:
   %value_at = getelementptr ptr, ptr %values, i64 %j
   %value = load ptr, ptr %value_at
@@ -87,13 +92,17 @@ next_value:
   %stored = call i32 @PyTuple_SetItem(ptr %tuple, i64 %j, ptr %value)
   %j_next = add i64 %j, 1
   br label %fill
+same:
+  ret ptr %tuple
 
 changed:
+  call void @Py_DecRef(ptr %tuple)
+  br label %none
+none:
   call void @Py_IncRef(ptr inttoptr (i64 NONE to ptr))
-  br label %return
-return:
-  %result = phi ptr [%tuple, %same], [%tuple, %fill], [inttoptr (i64 NONE to ptr), %changed]
-  ret ptr %result
+  ret ptr inttoptr (i64 NONE to ptr)
+error:
+  ret ptr null
 }
 
 define i32 @count_event(i32 %event, ptr %dict, ptr %key, ptr %value) {
@@ -137,9 +146,14 @@ class NativeCode(NamedTuple):
     engine: Any
 
 
-@functools.cache
 def native_code() -> NativeCode:
-    """Compiles the program, once in a process."""
+    """The program, compiled once in a process: what was handed out must stay where it is."""
+    with LOCK:
+        return _compiled()
+
+
+@functools.cache
+def _compiled() -> NativeCode:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name in API:

@@ -215,7 +215,8 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """For copy and pickle, attributes and slots: the array is a window on the storage, and is made anew."""
-        return {**self.__dict__, "storage": self.storage, "_array": None}, {"_grad": self.grad}
+        kept = {name: value for name, value in self.__dict__.items() if name != "accumulator"}  # autograd's, made anew
+        return {**kept, "storage": self.storage, "_array": None}, {"_grad": self.grad}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.grad_fn is not None:
