@@ -1,4 +1,4 @@
-"""The frame hook: whole programs are captured, and nothing else about them changes. CPython without it is the oracle."""
+"""The frame hook captures whole programs, and changes nothing else about them. The oracle: CPython without it."""
 
 import _thread
 import gc
@@ -21,7 +21,6 @@ from minitorch_compile.dynamo.frame_hook_region import PATIENCE, RegionFrames
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import matrix
 from tests.dynamo.programs import observe, program_id, programs
-
 
 X = matrix()
 
