@@ -133,6 +133,12 @@ class Region:
             self._through[function] = calling_through(function, self.compiled)
         return self._through[function]
 
+    def compile_again(self, function: Any) -> Any:
+        """Another function or object, compiled with the same settings in a region of its own."""
+        from minitorch_compile.dynamo.eval_frame import optimize
+
+        return optimize(function, self.backend, self.fullgraph, self.dynamic)
+
     def graph_captured(self, module: GraphModule) -> None:
         self.graph_modules.append(module)
         log_graph(module)

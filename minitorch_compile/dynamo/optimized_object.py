@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from types import MethodType
@@ -84,9 +85,20 @@ class OptimizedObject:
     def __repr__(self) -> str:
         return f"Optimized({self._orig_mod!r})"
 
+    # A copy shares the object, as every shallow copy shares attributes, and its compiled code. A deep copy and what was
+    # pickled have an object of their own, which is compiled when it is called: compiled code belongs to its process.
+
+    def __copy__(self) -> OptimizedObject:
+        forward = (self._dynamo_plain_forward, self._dynamo_forward) if self._dynamo_forward is not None else None
+        return OptimizedObject(self._orig_mod, self._dynamo_region, self._dynamo_call, forward)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = memo[id(self)] = self._dynamo_region.compile_again(copy.deepcopy(self._orig_mod, memo))
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
-        # Compiled code belongs to this process; what is copied or saved is the object.
-        return _same, (self._orig_mod,)
+        region = self._dynamo_region
+        return _optimized, (self._orig_mod, region.backend, region.fullgraph, region.dynamic)
 
     def __len__(self) -> int:
         return len(self._orig_mod)
@@ -98,5 +110,8 @@ class OptimizedObject:
         return self._orig_mod[key]
 
 
-def _same(original: Any) -> Any:
-    return original
+def _optimized(original: Any, *settings: Any) -> Any:
+    """What unpickling calls."""
+    from minitorch_compile.dynamo.eval_frame import optimize
+
+    return optimize(original, *settings)

@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.dynamo import region_of
 from tests.compiler.models import MLP
 
 
 def double(x: torch.Tensor) -> torch.Tensor:
     return x + x
+
+
+@torch.compile(backend="eager")
+def compiled_at_top(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
 
 
 def test_function_decorator_and_decorator_factory() -> None:
@@ -88,14 +94,46 @@ def test_compiled_module_is_the_module_but_for_its_call() -> None:
     assert compiled(torch.ones(2, 8)).shape == (2, 3)
 
 
-def test_copying_or_saving_a_compiled_module_gives_the_module_itself() -> None:
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+def test_a_deep_copy_or_an_unpickled_compiled_module_is_compiled_again(backend: str) -> None:
     model = MLP()
-    compiled = torch.compile(model, backend="eager")
+    compiled = torch.compile(model, backend=backend)
     x = torch.ones(1, 8)
+    expected = compiled(x).detach().numpy()
     for twin in (copy.deepcopy(compiled), pickle.loads(pickle.dumps(compiled))):
-        assert type(twin) is MLP
+        assert type(twin) is type(compiled) and isinstance(twin, MLP)
         assert twin.layers[0].weight is not model.layers[0].weight
-        np.testing.assert_array_equal(twin(x).detach().numpy(), compiled(x).detach().numpy())
+        np.testing.assert_array_equal(twin(x).detach().numpy(), expected)
+        assert len(region_of(twin).caches) == 1 and region_of(twin) is not region_of(compiled)
+
+
+def test_a_shallow_copy_of_a_compiled_module_shares_the_module_and_its_code() -> None:
+    compiled = torch.compile(MLP(), backend="eager")
+    twin = copy.copy(compiled)
+    assert twin is not compiled and twin._orig_mod is compiled._orig_mod
+    twin(torch.ones(1, 8))
+    assert region_of(twin) is region_of(compiled)
+
+
+def test_a_compiled_module_inside_another_is_copied_with_it() -> None:
+    class Outer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = torch.compile(MLP(), backend="eager")
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.inner(x)
+
+    outer = Outer()
+    twin = copy.deepcopy(outer)
+    assert list(twin.state_dict()) == list(outer.state_dict()) == [f"inner.{k}" for k in MLP().state_dict()]
+    x = torch.ones(1, 8)
+    np.testing.assert_array_equal(twin(x).detach().numpy(), outer(x).detach().numpy())
+
+
+def test_a_compiled_function_is_its_own_copy_and_is_pickled_by_name() -> None:
+    assert copy.deepcopy(compiled_at_top) is copy.copy(compiled_at_top) is compiled_at_top
+    assert pickle.loads(pickle.dumps(compiled_at_top)) is compiled_at_top
 
 
 def test_lists_name_what_there_is() -> None:
