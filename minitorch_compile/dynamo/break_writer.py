@@ -33,7 +33,8 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.instructions import NULL, Instruction
 from minitorch_compile.dynamo.liveness import live_slots
 from minitorch_compile.dynamo.raised_in_place import raised_at, raiser_at, while_handling
-from minitorch_compile.dynamo.resume import ResumeCode, handled_exceptions, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.resume import ResumeCode, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.resume_prefix import handled_exceptions
 from minitorch_compile.dynamo.tail_calls import TailCall, run_tail_calls
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.scope import CellVariable

@@ -38,7 +38,8 @@ from minitorch_compile.dynamo.guards import READ_ERRORS
 from minitorch_compile.dynamo.inference_results import marking_inference
 from minitorch_compile.dynamo.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.raised_in_place import Raiser
-from minitorch_compile.dynamo.resume import CannotResume, resume_code_of
+from minitorch_compile.dynamo.resume import resume_code_of
+from minitorch_compile.dynamo.resume_prefix import CannotResume
 from minitorch_compile.dynamo.source import CellSource, LocalSource
 from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.symbolic_sizes import SizePolicy

@@ -141,13 +141,13 @@ class SymbolicDomain(OperatorHooks):
             raise Unsupported("unsupported-syntax", "a class pattern with something that is no class.")
         if not issubclass(subject.realize().python_type(), wanted):
             return ConstantVariable(None)
-        if positional and not hasattr(wanted, "__match_args__"):
-            raise Unsupported("unsupported-syntax", f"a positional pattern for {wanted.__name__} is not followed.")
-        attributes = [
-            *getattr(wanted, "__match_args__", ())[:positional],
-            *(self.constant(name) for name in self.unpack_all(names)),
-        ]
-        found = []
+        attributes = [self.constant(name) for name in self.unpack_all(names)]
+        found: list[Value] = []
+        if positional and matching.matches_itself(wanted):
+            self.compute(matching.check_positional, wanted, positional, 1)
+            found.append(subject)
+        else:
+            attributes = [*self.compute(matching.positional_names, wanted, positional), *attributes]
         for name in attributes:
             try:
                 found.append(self.load_attr(subject, name))

@@ -48,32 +48,39 @@ def match_class(subject: object, cls: type, positional: int, names: tuple[str, .
                 raise AssertionError(f"{cls!r} is no class and yet was matched")
     if not isinstance(subject, cls):
         return None
-    if positional and not hasattr(cls, "__match_args__") and cls.__flags__ & MATCHES_ITSELF:
-        _check_positional(cls, positional, 1)
+    if positional and matches_itself(cls):
+        check_positional(cls, positional, 1)
         first: tuple[Any, ...] = (subject,)
         wanted = names
     else:
         first = ()
-        wanted = (*_positional_names(cls, positional), *names)
+        wanted = (*positional_names(cls, positional), *names)
     missing = object()
     found = tuple(getattr(subject, name, missing) for name in wanted)
     return None if any(value is missing for value in found) else first + found
 
 
-def _positional_names(cls: type, positional: int) -> tuple[str, ...]:
+def matches_itself(cls: type) -> bool:
+    """Whether the one pattern in `cls(pattern)` is for the object itself, as in `int(n)`."""
+    return not hasattr(cls, "__match_args__") and bool(cls.__flags__ & MATCHES_ITSELF)
+
+
+def positional_names(cls: type, positional: int) -> tuple[str, ...]:
+    """The attributes that so many patterns without a name look at: the first of `__match_args__`."""
     if not positional:
         return ()
     match_args = getattr(cls, "__match_args__", ())
     if type(match_args) is not tuple:
         raise TypeError(f"{cls.__name__}.__match_args__ must be a tuple (got {type(match_args).__name__})")
-    _check_positional(cls, positional, len(match_args))
+    check_positional(cls, positional, len(match_args))
     for name in match_args[:positional]:
         if not isinstance(name, str):
             raise TypeError(f"__match_args__ elements must be strings (got {type(name).__name__})")
     return match_args[:positional]
 
 
-def _check_positional(cls: type, given: int, allowed: int) -> None:
+def check_positional(cls: type, given: int, allowed: int) -> None:
+    """Raises Python's TypeError for too many patterns without a name."""
     if given > allowed:
         plural = "" if allowed == 1 else "s"
         raise TypeError(f"{cls.__name__}() accepts {allowed} positional sub-pattern{plural} ({given} given)")

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -39,16 +39,11 @@ from typing import Any
 from .assemble import assemble
 from .control_flow import can_come_back
 from .decode import remember
-from .instructions import ExceptionEntry, Instruction, Program
-from .interpreter import BytecodeInterpreter
-from .stack_shapes import PREVIOUS, RAISED_AT, ends_handler, stack_shapes
+from .instructions import Program
+from .resume_prefix import CannotResume, Prefix
 
 _SIGNATURE_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_NESTED
 _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-class CannotResume(NotImplementedError):
-    """The rest of the function cannot be made a function of its own at this place."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +77,10 @@ class ResumeCode:
         """The callable, over the cells of this call."""
         closure = tuple((cells or {})[name] for name in self.free_names)
         return types.FunctionType(self.code, module_globals, self.code.co_name, None, closure)
+
+    def closing_over(self, module_globals: dict[str, Any]) -> Callable[..., types.FunctionType]:
+        """A function from the cells, in the order of `free_names`, to the callable."""
+        return lambda *cells: self.function(module_globals, dict(zip(self.free_names, cells)))
 
 
 _resume_codes: dict[int, ResumeCode] = {}  # by the identity of their code object, which they keep alive
@@ -135,102 +134,29 @@ def _make(
     raising: bool,
 ) -> ResumeCode:
     """A new one."""
-    prefix = _Prefix(program, index)
-    shape = _shape(program, index, stack_size)
-    if ends_handler(shape):
-        raise CannotResume(f"{program.code.co_qualname}: instruction {index} ends a handler.")
-    for position, kind in enumerate(shape):
-        if position in nulls and kind is not PREVIOUS:
-            prefix.push_null()
-        else:
-            prefix.push(position, kind)
+    prefix = Prefix(program, index)
+    prefix.push_stack(stack_size, nulls)
     prefix.raise_there() if raising else prefix.jump()
+    line = program.instructions[index].line or program.code.co_firstlineno
+    resume = assembled(prefix, slots, cells, lambda name: f"resume_in_{name}_at_{line}")
+    _resume_codes[id(resume.code)] = resume
+    return resume
+
+
+def assembled(
+    prefix: Prefix, slots: Collection[str], cells: Collection[str], rename: Callable[[str], str]
+) -> ResumeCode:
+    """The prefix and the whole program as a code object."""
+    program, length = prefix.program, len(prefix.instructions)
     arguments = [name for name in program.slot_names if name in slots and name not in cells]
     arguments += [i.argval for i in prefix.instructions if i.opname == "LOAD_FAST"]
-
-    length = len(prefix.instructions)
     rest = program.shifted(length)
-    header = _header(program, index, arguments, cells)
+    header = _header(program, arguments, cells, rename)
     table = (*prefix.exception_table, *rest.exception_table)
     whole = Program(header, (*prefix.instructions, *rest.instructions), table)
     code = assemble(whole)
     remember(replace(whole, code=code))
-    _resume_codes[id(code)] = ResumeCode(code, program, index, length)
-    return _resume_codes[id(code)]
-
-
-def handled_exceptions(frame: BytecodeInterpreter) -> dict[int, Any]:
-    """The exceptions that the frame is handling before its next instruction, outermost first, by their stack slots."""
-    shape = _shape(frame.program, frame.index, len(frame.stack))
-    positions = [position for position, kind in enumerate(shape) if kind is PREVIOUS]
-    inner = [*(frame.stack[position] for position in positions[1:]), frame.handled]
-    return dict(zip(positions, inner))
-
-
-def _shape(program: Program, index: int, size: int) -> tuple[Any, ...]:
-    """The lowest slots of the stack at the instruction, as far as the program tells their kinds."""
-    if any(inst.opname == "PUSH_EXC_INFO" for inst in program.instructions):
-        return stack_shapes(program)[index][:size]
-    return (None,) * size
-
-
-class _Prefix:
-    """The instructions that put a frame together again, before it goes on in `program` at `index`."""
-
-    def __init__(self, program: Program, index: int) -> None:
-        self.program = program
-        self.index = index
-        self.instructions: list[Instruction] = []
-        self.exception_table: list[ExceptionEntry] = []
-        self.waiting: int | None = None  # the slot of a RAISED_AT, until the exception is known
-
-    def push_null(self) -> None:
-        """Put the empty half of a callable pair back, or what an unbound variable left behind."""
-        self.instructions.append(Instruction("PUSH_NULL"))
-
-    def push(self, position: int, kind: Any) -> None:
-        """Put one slot back."""
-        if kind is RAISED_AT:
-            self.waiting = position
-        elif kind is PREVIOUS:
-            self._handle(f"__handled{position}")
-        else:
-            self._take(f"__stack{position}")
-
-    def _take(self, argument: str) -> None:
-        """Put an argument on the stack, and only there: `locals()` must not see it, and it must not live longer than
-        it would have in the user's frame."""
-        self.instructions += [Instruction("LOAD_FAST", argument), Instruction("DELETE_FAST", argument)]
-
-    def _handle(self, argument: str) -> None:
-        """The exception becomes the handled one; the slot gets the one that was handled before."""
-        self._take(argument)
-        if self.waiting is not None:
-            entry = ExceptionEntry(0, 0, len(self.instructions) + 1, self.waiting, lasti=True)
-            self._reraise(entry)
-            self.waiting = None
-        self.instructions += [Instruction("PUSH_EXC_INFO"), Instruction("POP_TOP")]
-
-    def _reraise(self, entry: ExceptionEntry) -> None:
-        """RERAISE leaves the exception's context and traceback as they are."""
-        at = len(self.instructions)
-        positions = self.program.instructions[self.index].positions
-        self.instructions.append(Instruction("RERAISE", 0, positions=positions))
-        self.exception_table.append(replace(entry, start=at, end=at + 1))
-
-    def jump(self) -> None:
-        """Go on at the instruction."""
-        self.instructions.append(Instruction("JUMP", target=len(self.instructions) + 1 + self.index))
-
-    def raise_there(self) -> None:
-        """Raise `__raised` as if the instruction had."""
-        entry = self.program.handler_of(self.index)
-        if entry is None:
-            raise CannotResume(
-                f"{self.program.code.co_qualname}: nothing handles what instruction {self.index} raises."
-            )
-        self._take("__raised")
-        self._reraise(replace(entry, target=entry.target + len(self.instructions) + 1))
+    return ResumeCode(code, program, prefix.index, length)
 
 
 def _check_resumable(program: Program, index: int, cells: Collection[str]) -> None:
@@ -243,17 +169,18 @@ def _check_resumable(program: Program, index: int, cells: Collection[str]) -> No
         raise CannotResume(f"{where}: super() needs {code.co_varnames[0]!r}, which an inner function shares.")
 
 
-def _header(program: Program, index: int, arguments: list[str], cells: Iterable[str]) -> types.CodeType:
+def _header(
+    program: Program, arguments: list[str], cells: Iterable[str], rename: Callable[[str], str]
+) -> types.CodeType:
     """The user's code object with the resume function's name and variables."""
     code = program.code
     free = _ordered((*code.co_freevars, *(name for name in code.co_cellvars if name in cells)))
     rest = (name for name in program.slot_names if name not in free)
     varnames = _ordered((*arguments, *rest))
     flags = code.co_flags & ~_SIGNATURE_FLAGS | (inspect.CO_NESTED if free else 0)
-    line = program.instructions[index].line or code.co_firstlineno
     return code.replace(
-        co_name=f"resume_in_{code.co_name}_at_{line}",
-        co_qualname=f"resume_in_{code.co_qualname}_at_{line}",
+        co_name=rename(code.co_name),
+        co_qualname=rename(code.co_qualname),
         co_argcount=len(arguments),
         co_posonlyargcount=0,
         co_kwonlyargcount=0,

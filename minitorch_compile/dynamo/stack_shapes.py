@@ -99,6 +99,12 @@ class _Nothing(BytecodeInterpreter):
     def PUSH_EXC_INFO(self, inst: Instruction) -> None:
         self.stack[-1:] = [PREVIOUS, None]
 
+    def RETURN_GENERATOR(self, inst: Instruction) -> None:
+        self.push(None)  # what is sent first; the frame goes on
+
+    def YIELD_VALUE(self, inst: Instruction) -> None:
+        self.stack[-1] = None  # what is sent
+
     def exception_group_split(self, exception: Any, classes: Any) -> tuple[Any, Any]:
         return None, None
 

@@ -198,6 +198,9 @@ class SymbolicInterpreter(SymbolicDomain):
         namespace = ConstantSource(self.output.names.install(vars(builtins), "builtins_dict"))
         return self.output.wrap(value, ItemSource(namespace, name))
 
+    def load_build_class(self) -> Value:
+        return self._load_builtin("__build_class__")
+
     def store_global(self, name: str, value: Value) -> None:
         self.side_effects.store_global(self.scope, name, value)
 

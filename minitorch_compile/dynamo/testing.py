@@ -71,6 +71,10 @@ def generated(function: Callable[..., Any], *args: Any) -> str:
     return "\n".join(_without_fallback(lines))
 
 
+# What deals with a graph that raises, see `graph_failure.py`.
+FALLBACK = ("before_", "failure_", "if failure_", "    return raise_as_", "    return run_plainly")
+
+
 def _without_fallback(lines: list[str]) -> list[str]:
     """The call of the graph and the breaking statement by themselves, not what happens if they raise
     (`graph_failure.py`, `break_writer.py`)."""
@@ -80,6 +84,6 @@ def _without_fallback(lines: list[str]) -> list[str]:
             shown.pop()  # the except
             start = max(index for index, earlier in enumerate(shown) if earlier == "try:")
             shown[start:] = [statement.removeprefix("    ") for statement in shown[start + 1 :]]
-        elif not line.startswith(("before_", "failure_", "if failure_", "    return raise_as_", "    return run_plainly")):
+        elif not line.startswith(FALLBACK):
             shown.append(line)
     return shown

@@ -14,13 +14,8 @@ from minitorch_compile.dynamo.concrete import ConcreteInterpreter, function_fram
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.liveness import live_slots
-from minitorch_compile.dynamo.resume import (
-    CannotResume,
-    ResumeCode,
-    handled_exceptions,
-    make_resume_code,
-    resume_code_of,
-)
+from minitorch_compile.dynamo.resume import ResumeCode, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.resume_prefix import CannotResume, handled_exceptions
 from minitorch_compile.dynamo.stack_shapes import ends_handler, stack_shapes
 from tests.dynamo.programs import observe, program_id, programs
 

@@ -17,10 +17,16 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.interpreter import Returned, Yielded
+from minitorch_compile.dynamo.liveness import live_slots
+from minitorch_compile.dynamo.resume import ResumeCode
+from minitorch_compile.dynamo.resume_prefix import CannotResume, handled_exceptions
+from minitorch_compile.dynamo.resumed_generators import make_resumed_generator
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -112,4 +118,38 @@ class GeneratorVariable(IteratorVariable):
         return ConstantVariable(None)
 
     def reconstruct(self, codegen: Codegen) -> str:
-        raise Unsupported("unrebuildable-value", f"{self.describe()} is still in use after the graph.")
+        """A new one, brought to the same place."""
+        if self.finished or self.running or self.frame.is_library:
+            self.not_again()
+        frame, stack = self.frame, self.frame.stack
+        live = live_slots(frame.program, frame.index)
+        cells = {name: v for name, v in frame.locals.items() if isinstance(v, CellVariable) and name in live}
+        slots = {name: v for name, v in frame.locals.items() if name in live and name not in cells}
+        handled = handled_exceptions(frame)
+        try:
+            code = make_resumed_generator(
+                frame.program,
+                frame.index,
+                started=self.started,
+                stack_size=len(stack),
+                nulls={position for position, value in enumerate(stack) if value is NULL},
+                slots=slots,
+                cells=cells,
+            )
+        except CannotResume:
+            self.not_again()
+        values = {**slots, **{f"__stack{position}": value for position, value in enumerate(stack)}}
+        values.update({f"__handled{position}": value for position, value in handled.items()})
+        arguments = ", ".join(codegen.value(values[name]) for name in code.argument_names)
+        variable = codegen.assign("generator", f"{self._maker(codegen, code)}({arguments})", self)
+        if self.started:
+            codegen.line(f"next({variable})")
+        return variable
+
+    def _maker(self, codegen: Codegen, code: ResumeCode) -> str:
+        """The function that makes it; one with a closure is made from its cells each time."""
+        name, module_globals = code.code.co_name, self.frame.scope.real
+        if not code.free_names:
+            return codegen.constant(code.function(module_globals), name)
+        cells = ", ".join(codegen.value(self.frame.locals[name]) for name in code.free_names)
+        return f"{codegen.constant(code.closing_over(module_globals), name)}({cells})"
