@@ -27,11 +27,11 @@ PAIRS = [(6, 4), (4, 6), (5, 0), (7, 7), (1071, 462), (0, 3), (2, 1), (144, 89)]
 
 
 def as_program(answer: Any) -> Program:
+    if isinstance(answer, list) and any(line is ... or isinstance(line, tuple) and ... in line for line in answer):
+        raise NotWritten("an instruction is still `...`")
     if not isinstance(answer, list) or not all(isinstance(line, tuple) and line for line in answer):
         came = type(answer).__name__
         raise WrongAnswer(f"program: expected a list of tuples such as ('LOAD_FAST', 'a'), got {came}")
-    if any(... in line for line in answer):
-        raise NotWritten("an instruction is still `...`")
     return Program(NO_CODE, tuple(_instruction(number, *line) for number, line in enumerate(answer)))
 
 

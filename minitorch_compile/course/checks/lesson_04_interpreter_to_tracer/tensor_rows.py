@@ -76,9 +76,9 @@ def judge(answer: Callable[..., Any], program: Callable[..., Any], x: Tensor) ->
             got, graphs = capture(program, x, fullgraph=True)
         except Unsupported as error:
             raise WrongAnswer(f"{said}: expected one graph, but tracing stopped: {first_line(error)}") from error
-        except NotImplementedError as error:
-            raise NotWritten(str(error)) from error
         except Exception as error:
+            if isinstance(error.__cause__ or error, NotImplementedError):
+                raise NotWritten(str(error)) from error
             raise WrongAnswer(f"{said}: tracing raised {first_line(error)}", why_it_raised(error)) from error
     if not same(expected, got):
         raise WrongAnswer(f"{said}: expected {shown(expected)}, got {shown(got)}", "Which rows are there, in order?")
