@@ -33,9 +33,10 @@ from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.keep_history import without_history
 from minitorch_compile.aot.lift_constants import lift_constants
-from minitorch_compile.aot.output_plan import FromGraph, make_all
+from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
 from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import simplify
+from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
@@ -85,7 +86,7 @@ def _compile(
     decompose: Rewrite | None,
 ) -> CompiledGraph:
     """The functional graph as a function, differentiable if an argument requires grad."""
-    differentiated = is_grad_enabled() and any(x.requires_grad for x in inputs)
+    differentiated = is_grad_enabled() and any(isinstance(x, TensorBase) and x.requires_grad for x in inputs)
     if differentiated:
         wants_tangent = [m.recorded for m in program.mutations] + [True] * program.graph_output_count
         joint = trace_joint(program.graph_module, wants_tangent)
@@ -119,7 +120,8 @@ def _compile_joint(
     written = {m.input for m in program.mutations}
     tangents = [node.meta["val"] for node in placeholders[joint.input_count :]]
     outputs = [i for i, differentiable in enumerate(joint.differentiable) if differentiable]
-    wanted = [i for i, node in enumerate(placeholders[: joint.input_count]) if node.meta["val"].requires_grad]
+    arguments = [node.meta["val"] for node in placeholders[: joint.input_count]]
+    wanted = [i for i, x in enumerate(arguments) if isinstance(x, TensorBase) and x.requires_grad]
     returned = joint.graph_module.graph.output_node().args[0][: joint.output_count]
     return CompiledFunction(
         call_compiler(partition.forward, fw_compiler),
@@ -130,6 +132,7 @@ def _compile_joint(
         gradients=[joint.gradients[i] for i in wanted],
         cloned=[i for i, node in enumerate(partition.saved) if position.get(node) in written],
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
+        symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )
 
 
@@ -151,7 +154,7 @@ def _with_effects(
 ) -> CompiledGraph:
     """The compiled functional graph with the program's effects around it; itself if there are none."""
     if program.drawn:
-        compiled = _with_random_numbers(compiled, program.drawn)
+        compiled = _with_random_numbers(compiled, program)
     plain = program.outputs == [FromGraph(i) for i in range(program.graph_output_count)]
     is_tuple = program.output_spec.type is tuple and program.output_spec.num_leaves == len(
         program.output_spec.children_specs
@@ -166,11 +169,12 @@ def _with_effects(
     return compiled
 
 
-def _with_random_numbers(compiled: CompiledGraph, drawn: int) -> CompiledGraph:
-    """Reserves `drawn` numbers of the default stream for each call."""
+def _with_random_numbers(compiled: CompiledGraph, program: FunctionalProgram) -> CompiledGraph:
+    """Reserves as many numbers of the default stream for each call as the program draws."""
+    sizes, drawn = program.sizes, program.drawn
 
     def call(*arguments: Any) -> Sequence[Any]:
-        seed, offset = default_generator.advance(drawn)
+        seed, offset = default_generator.advance(with_values(drawn, sizes.at(arguments)) if sizes else drawn)
         signed = seed - 2**64 if seed >= 2**63 else seed
         return compiled(*arguments, tensor(signed), tensor(offset))
 
@@ -179,7 +183,7 @@ def _with_random_numbers(compiled: CompiledGraph, drawn: int) -> CompiledGraph:
 
 def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> CompiledGraph:
     """Writes back the overwritten arguments, and makes the program's outputs of arguments and results."""
-    mutations, plans, spec = program.mutations, program.outputs, program.output_spec
+    mutations, plans, spec, sizes = program.mutations, program.outputs, program.output_spec, program.sizes
     count = len(mutations)
 
     def call(*arguments: Any) -> Any:
@@ -187,7 +191,8 @@ def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
         for mutation, value in zip(mutations, results, strict=False):
             _write_back(mutation, arguments[mutation.input], value)
         results = results[count:]
-        return spec.unflatten(make_all(plans, arguments, results))
+        known = [with_sizes(plan, sizes.at(arguments)) for plan in plans] if sizes else plans
+        return spec.unflatten(make_all(known, arguments, results))
 
     return call
 
@@ -209,8 +214,8 @@ def _unless_arguments_overlap(
     written = [m.input for m in program.mutations]
 
     def call(*arguments: Any) -> Any:
-        storages = [x.storage for x in arguments]
-        if any(storages.count(storages[i]) > 1 for i in written):
+        storages = [x.storage for x in arguments if isinstance(x, TensorBase)]
+        if any(storages.count(arguments[i].storage) > 1 for i in written):
             warnings.warn(
                 "a compiled function overwrites an argument that shares memory with another argument: it runs"
                 " uncompiled this time; pass a clone() to have it compiled",

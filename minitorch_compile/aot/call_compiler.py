@@ -72,7 +72,7 @@ def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list
     graph = copy.deepcopy(graph_module.graph)
     arguments = {node: i for i, node in enumerate(graph.find_nodes(op="placeholder"))}
     output = graph.output_node()
-    kept: dict[tuple[Node, tuple[int, ...]], int] = {}  # a value wanted in two layouts is two results
+    kept: dict[tuple[Node, str], int] = {}  # a value wanted in two layouts is two results
     layouts, places = [], []
     for node, layout in zip(output.args[0], output.meta["val"], strict=True):
         if not isinstance(node, Node):
@@ -80,7 +80,7 @@ def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list
         elif node in arguments:
             places.append((ARGUMENT, arguments[node]))
         else:
-            key = (node, tuple(layout.strides))
+            key = (node, str(layout.strides) if isinstance(layout, TensorBase) else "")
             if key not in kept:
                 kept[key] = len(kept)
                 layouts.append(layout)

@@ -12,6 +12,7 @@ from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.interpret import in_layout
+from minitorch_compile.aot.size_values import Values, with_values
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_inplace
 from minitorch_compile.autograd.op_node import twin
@@ -32,6 +33,7 @@ class CompiledFunction:
     takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
     among the backward graph's results, or None. `cloned`: the positions of saved arguments that the program overwrites.
     `repeated`: the positions of outputs whose value is that of an earlier one, though their history may differ.
+    `symbols`: the unknown sizes that the forward graph returns last, and the backward graph takes before the tangents.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class CompiledFunction:
         gradients: Sequence[int | None],
         cloned: Sequence[int],
         repeated: Sequence[int] = (),
+        symbols: Sequence[Any] = (),
     ) -> None:
         self.forward = forward
         self.output_count = output_count
@@ -52,6 +55,7 @@ class CompiledFunction:
         self.gradients = tuple(gradients)
         self.cloned = frozenset(cloned)
         self.repeated = tuple(repeated)
+        self.symbols = tuple(symbols)
         self._compile_backward: Callable[[], CompiledGraph] | None = compile_backward
         self._backward: CompiledGraph | None = None
 
@@ -67,10 +71,12 @@ class CompiledFunction:
         if recording:
             if self.repeated:
                 outputs = [twin(x) if i in self.repeated else x for i, x in enumerate(outputs)]
-            saved = results[self.output_count :]
+            saved, sizes = results[self.output_count :], ()
+            if self.symbols:
+                saved, sizes = saved[: -len(self.symbols)], tuple(saved[-len(self.symbols) :])
             if self.cloned:
                 saved = [ops.clone(x) if i in self.cloned else x for i, x in enumerate(saved)]
-            node = CompiledNode(self, self._edges(arguments), saved)
+            node = CompiledNode(self, self._edges(arguments), saved, sizes)
             for index, (position, _) in enumerate(self.tangents):
                 x = outputs[position]
                 x._requires_grad, x.grad_fn, x.output_index = True, node, index
@@ -101,11 +107,18 @@ class CompiledFunction:
 class CompiledNode(Node):
     """What autograd keeps of one call."""
 
-    __slots__ = ("function", "saved", "versions")
+    __slots__ = ("function", "saved", "sizes", "versions")
 
-    def __init__(self, function: CompiledFunction, edges: tuple[Edge, ...], saved: Sequence[TensorBase]) -> None:
+    def __init__(
+        self,
+        function: CompiledFunction,
+        edges: tuple[Edge, ...],
+        saved: Sequence[TensorBase],
+        sizes: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(edges)
         self.function = function
+        self.sizes = sizes
         self.saved: Sequence[TensorBase] | None = saved
         self.versions = [x.storage.version for x in saved]
 
@@ -122,8 +135,9 @@ class CompiledNode(Node):
         if self.saved is None:
             raise RuntimeError(FREED)
         self._check_versions(self.saved)
-        tangents = [_tangent(grad, like) for grad, (_, like) in zip(grads, self.function.tangents, strict=True)]
-        results = self.function.backward(*self.saved, *tangents)
+        values = dict(zip(self.function.symbols, self.sizes, strict=True))
+        tangents = [_tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=True)]
+        results = self.function.backward(*self.saved, *self.sizes, *tangents)
         return [None if place is None else results[place] for place in self.function.gradients]
 
     def _check_versions(self, saved: Sequence[TensorBase]) -> None:
@@ -135,8 +149,9 @@ class CompiledNode(Node):
         self.saved = None
 
 
-def _tangent(grad: Grad, like: TensorBase) -> TensorBase:
+def _tangent(grad: Grad, like: TensorBase, values: Values) -> TensorBase:
     """The gradient of an output as the backward graph expects it: zeros where none came, in the layout of the trace."""
+    strides = with_values(like.strides, values) if values else like.strides
     if grad is None:
-        return in_layout(ops.full(tuple(like.sizes), 0, like.dtype), like.strides)
-    return in_layout(grad, like.strides)
+        return in_layout(ops.full(with_values(tuple(like.sizes), values), 0, like.dtype), strides)
+    return in_layout(grad, strides)

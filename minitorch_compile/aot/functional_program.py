@@ -20,11 +20,13 @@ from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlanner, Plan
 from minitorch_compile.aot.seeded_random import DrawFrom
+from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import dispatch, ops
 from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
@@ -47,7 +49,7 @@ class FunctionalProgram:
 
     The graph returns the new value of each argument in `mutations`, then `graph_output_count` tensors, from which
     `outputs` says how to make what the program returns, arranged as `output_spec`. If `drawn` isn't 0, its last two
-    arguments are the seed and the offset of that many random numbers.
+    arguments are the seed and the offset of that many random numbers. `sizes` says which arguments are unknown sizes.
     """
 
     graph_module: GraphModule
@@ -55,7 +57,8 @@ class FunctionalProgram:
     outputs: list[Plan]
     output_spec: TreeSpec
     graph_output_count: int
-    drawn: int
+    drawn: Any
+    sizes: SizeValues
 
 
 class _ForwardTracer(Tracer):
@@ -87,7 +90,9 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
     tracer, functional = _ForwardTracer(), Functionalize()
     names = argument_names(captured, len(example_inputs))
     inputs = [
-        functional.bind(_without_grad(x), _placeholder(tracer, name, x))
+        _placeholder(tracer, name, x)
+        if isinstance(x, SymInt)
+        else functional.bind(_without_grad(x), _placeholder(tracer, name, x))
         for name, x in zip(names, example_inputs, strict=True)
     ]
     stream = DrawFrom(*(tracer.placeholder(name, empty_fake((), dtype=int64)) for name in ("seed", "offset")))
@@ -103,8 +108,10 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         mutations = _mutations(functional, inputs)
         results = [inputs[m.input] for m in mutations] + planner.graph_outputs
         values = [_new(functional.value_of(x)) for x in results]
-    graph_module = _finish(tracer, values, results, stream.drawn > 0)
-    return FunctionalProgram(graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn)
+    graph_module = _finish(tracer, values, results, isinstance(stream.drawn, SymInt) or stream.drawn > 0)
+    return FunctionalProgram(
+        graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn, SizeValues(example_inputs)
+    )
 
 
 def _new(value: TensorBase) -> TensorBase:
@@ -121,13 +128,14 @@ def _without_grad(x: TensorBase) -> TensorBase:
 
 def _placeholder(tracer: Tracer, name: str, x: TensorBase) -> TensorBase:
     stand_in = tracer.placeholder(name, x)
-    stand_in.requires_grad = False
+    if isinstance(stand_in, TensorBase):
+        stand_in.requires_grad = False
     return stand_in
 
 
 def _mutations(functional: Functionalize, inputs: Sequence[TensorBase]) -> list[Mutation]:
-    contents = [functional.contents_of(x) for x in inputs]
-    return [Mutation(i, c.writes, c.base.recorded > 0) for i, c in enumerate(contents) if c.writes]
+    contents = {i: functional.contents_of(x) for i, x in enumerate(inputs) if isinstance(x, TensorBase)}
+    return [Mutation(i, c.writes, c.base.recorded > 0) for i, c in contents.items() if c.writes]
 
 
 def _finish(tracer: Tracer, values: list[TensorBase], results: list[TensorBase], draws: bool) -> GraphModule:

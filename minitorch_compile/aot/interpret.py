@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
+from minitorch_compile.aot.size_values import SizeValues, with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.strides import is_dense
@@ -21,6 +22,8 @@ def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -
     >>> interpret(trace(lambda x: (x + 1,), [x]), [x])(x)
     (tensor([2., 2.]),)
     """
+    if SizeValues(example_inputs):
+        return _for_unknown_sizes(graph_module, example_inputs)
     output = graph_module.graph.output_node()
     wanted = [tuple(x.strides) if is_dense(x.sizes, x.strides) else None for x in output.meta["val"]]
     made = [node.meta["val"].strides for node in output.args[0]]
@@ -32,6 +35,28 @@ def interpret(graph_module: GraphModule, example_inputs: Sequence[TensorBase]) -
         return tuple(in_layout(x, strides) for x, strides in zip(results, wanted, strict=True))
 
     return run
+
+
+def _for_unknown_sizes(graph_module: GraphModule, example_inputs: Sequence[Any]) -> CompiledGraph:
+    """The same, where the layouts depend on sizes that are arguments."""
+    sizes = SizeValues(example_inputs)
+    layouts = [
+        (tuple(x.sizes), tuple(x.strides)) if isinstance(x, TensorBase) else None
+        for x in graph_module.graph.output_node().meta["val"]
+    ]
+
+    def run(*arguments: Any) -> tuple[Any, ...]:
+        results, values = graph_module(*arguments), sizes.at(arguments)
+        return tuple(
+            x if layout is None else _in_dense_layout(x, *with_values(layout, values))
+            for x, layout in zip(results, layouts, strict=True)
+        )
+
+    return run
+
+
+def _in_dense_layout(x: TensorBase, sizes: tuple[int, ...], strides: tuple[int, ...]) -> TensorBase:
+    return in_layout(x, strides if is_dense(sizes, strides) else None)
 
 
 def in_layout(x: TensorBase, strides: tuple[int, ...] | None) -> TensorBase:

@@ -96,7 +96,7 @@ def trace_joint(program: GraphModule, wants_tangent: Sequence[bool]) -> JointGra
 
 def _gradients(tracer: Tracer, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
     """The gradient of each input, None for those that need none or that no output depends on."""
-    wanted = [x for x in inputs if x.requires_grad]
+    wanted = [x for x in inputs if _requires_grad(x)]
     if not wanted or not outputs:
         return [None] * len(inputs)
     first = next(node for node in tracer.graph.nodes if node.op != "placeholder")
@@ -105,7 +105,11 @@ def _gradients(tracer: Tracer, inputs: Sequence[Any], outputs: Sequence[Any]) ->
     saved, tracer.inherited = tracer.inherited, {"backward": True}
     found = iter(grad(outputs, wanted, tangents, allow_unused=True))
     tracer.inherited = saved
-    return [next(found) if x.requires_grad else None for x in inputs]
+    return [next(found) if _requires_grad(x) else None for x in inputs]
+
+
+def _requires_grad(x: Any) -> bool:
+    return isinstance(x, TensorBase) and x.requires_grad
 
 
 def _tangent_of(x: TensorBase) -> TensorBase:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.max_flow import INFINITE, FlowNetwork
-from minitorch_compile.aot.partition import CHEAP_KINDS, Partition, Sides, cut, total_bytes
+from minitorch_compile.aot.partition import CHEAP_KINDS, Partition, Sides, cut, is_size, total_bytes
 from minitorch_compile.aot.subgraph import ancestors
 from minitorch_compile.fx.node import Node
 
@@ -33,7 +33,9 @@ def min_cut_partition(joint: JointGraph) -> Partition:
     sides = Sides(joint)
     network = FlowNetwork()
     needed = ancestors(sides.gradients)
-    computable = [n for n in joint.graph_module.graph.nodes if n in needed and n not in sides.backward]
+    computable = [
+        n for n in joint.graph_module.graph.nodes if n in needed and n not in sides.backward and not is_size(n)
+    ]
     for node in computable:
         network.add_edge((node, "in"), (node, "out"), _width(node))
         if node in sides.inputs or (node in sides.forward and not _can_be_made_again(node)):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from minitorch_compile.aot.functionalize import Functionalize, ViewStep
+from minitorch_compile.aot.size_values import Values, with_values
 from minitorch_compile.tensor.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -54,6 +55,17 @@ class Constant:
 Plan = FromInput | FromGraph | Rewritten | Constant
 
 
+def with_sizes(plan: Plan, values: Values) -> Plan:
+    """The plan for known sizes."""
+    if isinstance(plan, Constant):
+        return plan
+    steps = tuple(step._replace(arguments=with_values(step.arguments, values)) for step in plan.steps)
+    if isinstance(plan, Rewritten):
+        view: Any = with_sizes(plan.view, values)
+        return replace(plan, view=view, steps=steps)
+    return replace(plan, steps=steps)
+
+
 def make_all(plans: Sequence[Plan], arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """The tensors and constants that the program returns."""
     roots: dict[int, Any] = {}  # the detached tensors made so far: their views share their history
@@ -89,7 +101,7 @@ class OutputPlanner:
 
     def __init__(self, functional: Functionalize, inputs: Sequence[TensorBase]) -> None:
         self.functional = functional
-        self.input_index = {x.storage: i for i, x in enumerate(inputs)}
+        self.input_index = {x.storage: i for i, x in enumerate(inputs) if isinstance(x, TensorBase)}
         self.graph_outputs: list[TensorBase] = []
         self._position: dict[int, int] = {}
 

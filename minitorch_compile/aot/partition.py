@@ -37,6 +37,7 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.printer import value_text
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.tensor_base import nbytes
 
 # Kinds of ops that cost so little that computing them twice is better than keeping their result.
@@ -47,7 +48,7 @@ CHEAP_KINDS = frozenset({"pointwise", "view", "copy"})
 class Partition:
     """The forward graph returns the outputs, then the saved values; the backward graph takes them, then the tangents.
 
-    `saved` are nodes of the joint graph.
+    `saved` and `saved_sizes`, all unknown sizes that are arguments, are nodes of the joint graph.
     """
 
     forward: GraphModule
@@ -55,6 +56,7 @@ class Partition:
     saved: list[Node]
     report: SavedReport
     joint: JointGraph
+    saved_sizes: list[Node]
 
     def __str__(self) -> str:
         return str(self.report)
@@ -120,7 +122,8 @@ class Sides:
         """What the backward pass reads of the forward pass if it computes nothing again, in order of execution."""
         at_hand = self.forward | set(self.inputs)
         read = ancestors(self.gradients, stop_at=at_hand) & at_hand
-        return [node for node in self.outputs[0].graph.nodes if node in read and node.op != "get_attr"]
+        nodes = self.outputs[0].graph.nodes
+        return [node for node in nodes if node in read and node.op != "get_attr" and not is_size(node)]
 
 
 def _with_items(nodes: set[Node]) -> set[Node]:
@@ -154,7 +157,7 @@ def _sources(node: Node) -> list[Node] | None:
         return None
     sources: list[Node] = []
     for source in node.all_input_nodes:
-        if not _is_constant(source):
+        if not _is_constant(source) and not is_size(source):
             sources += (_sources(source) or []) if _is_view(source) else [source]
     return sources
 
@@ -162,6 +165,11 @@ def _sources(node: Node) -> list[Node] | None:
 def _is_constant(node: Node) -> bool:
     """Whether the node needs nothing to be computed from."""
     return node.op == "get_attr" or (node.op == "call_function" and not node.all_input_nodes)
+
+
+def is_size(node: Node) -> bool:
+    """Whether the value is a size: they cost nothing to compute, from those that are always saved."""
+    return isinstance(node.meta.get("val"), SymInt)
 
 
 def _is_view(node: Node) -> bool:
@@ -173,19 +181,22 @@ def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node], bytes_if_all_sav
     order = {node: i for i, node in enumerate(joint.graph_module.graph.nodes)}
     # Results first: a backward graph reads better when it starts with what its forward graph computed.
     kept = sorted(saved, key=lambda node: (node.op == "placeholder", order[node]))
+    sizes = [node for node in sides.inputs if is_size(node)]
+    passed = [*kept, *sizes]
     layouts = joint.graph_module.graph.output_node().meta["val"]
     # An output that is also saved is one tensor, in the layout that the program's caller expects.
     returned = dict(zip(sides.outputs, layouts, strict=False))
-    kept_layouts = [returned.get(node, node.meta["val"]) for node in kept]
-    forward = extract(joint.graph_module, sides.inputs, [*sides.outputs, *kept])
+    kept_layouts = [returned.get(node, node.meta["val"]) for node in passed]
+    forward = extract(joint.graph_module, sides.inputs, [*sides.outputs, *passed])
     forward.graph.output_node().meta["val"] = (*layouts[: joint.output_count], *kept_layouts)
-    backward = extract(joint.graph_module, [*kept, *sides.tangents], sides.gradients)
+    backward = extract(joint.graph_module, [*passed, *sides.tangents], sides.gradients)
     for node, layout in zip(backward.graph.find_nodes(op="placeholder"), kept_layouts, strict=False):
         node.meta["val"] = layout
     backward.graph.output_node().meta["val"] = tuple(layouts[joint.output_count :])
-    return Partition(forward, backward, kept, SavedReport(kept, bytes_if_all_saved), joint)
+    return Partition(forward, backward, kept, SavedReport(kept, bytes_if_all_saved), joint, sizes)
 
 
 def total_bytes(nodes: Iterable[Node]) -> int:
-    """The memory of these values."""
-    return sum(nbytes(node.meta["val"]) for node in nodes)
+    """The memory of these values, for the sizes that were seen if they are unknown."""
+    sizes = [nbytes(node.meta["val"]) for node in nodes]
+    return sum(size.hint if isinstance(size, SymInt) else size for size in sizes)

@@ -19,9 +19,11 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.passes import merge_common_subexpressions
+from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor.pointwise_op import number_as
-from minitorch_compile.tensor.strides import is_contiguous
-from minitorch_compile.tensor.tensor_base import empty_fake
+from minitorch_compile.tensor.strides import contiguous_strides, is_contiguous
+from minitorch_compile.tensor.symbolic_layout import unknown_sizes
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
 def simplify(graph_module: GraphModule) -> GraphModule:
@@ -60,7 +62,9 @@ def fold_constants(graph: Graph) -> Graph:
 def _is_constant_view(node: Node) -> bool:
     source = node.args[0] if node.args else None
     reads_full = isinstance(source, Node) and _name(source) == "full" and len(node.all_input_nodes) == 1
-    return reads_full and (getattr(node.target, "kind", None) == "view" or _name(node) in CONVERSIONS)
+    if not reads_full or any(True for _ in unknown_sizes(node.meta["val"])):
+        return False
+    return getattr(node.target, "kind", None) == "view" or _name(node) in CONVERSIONS
 
 
 def _replace_by_full(node: Node) -> None:
@@ -84,7 +88,7 @@ def _is_like(a: object, b: Node) -> bool:
     if not isinstance(a, Node) or isinstance(a.meta["val"], tuple):
         return False
     x, y = a.meta["val"], b.meta["val"]
-    return x.sizes == y.sizes and x.dtype is y.dtype and x.strides == y.strides
+    return x.dtype is y.dtype and surely_equal((x.sizes, x.strides), (y.sizes, y.strides))
 
 
 def merge_views(graph: Graph) -> Graph:
@@ -139,17 +143,19 @@ def _skip_inner_view(node: Node) -> None:
 def _lies_in_order(node: object) -> bool:
     """Whether any view of the value is possible: it is row-major in memory. Prims don't mind."""
     val = node.meta["val"] if isinstance(node, Node) else None
-    return val is not None and is_contiguous(val.sizes, val.strides)
+    if val is None or any(True for _ in unknown_sizes(val)):
+        return val is not None and surely_equal(val.strides, contiguous_strides(val.sizes))
+    return is_contiguous(val.sizes, val.strides)
 
 
 def _changes_nothing(node: Node) -> bool:
     """Whether the node's value is that of its first argument, in sizes, dtype, layout and elements."""
     source = node.args[0] if node.args else None
-    if not isinstance(source, Node) or "val" not in source.meta or isinstance(source.meta["val"], tuple):
+    if not isinstance(source, Node) or not isinstance(source.meta.get("val"), TensorBase):
         return False
     before, after = source.meta["val"], node.meta["val"]
     if _name(node) in ("convert_element_type", "clone"):
-        return before.dtype is after.dtype and before.strides == after.strides
+        return before.dtype is after.dtype and surely_equal(before.strides, after.strides)
     if _name(node) in ("view", "reshape", "expand", "broadcast_in_dim"):
-        return before.sizes == after.sizes and before.strides == after.strides
+        return surely_equal((before.sizes, before.strides), (after.sizes, after.strides))
     return False

@@ -33,7 +33,7 @@ class DrawFrom:
     def __init__(self, seed: TensorBase, offset: TensorBase) -> None:
         self.seed = seed
         self.offset = offset
-        self.drawn = 0
+        self.drawn: Any = 0
 
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if op.kind != "random":
@@ -50,6 +50,6 @@ class DrawFrom:
                 " of the compiled function, or leave out generator="
             )
         like = op.meta(*args, **kwargs)
-        first = ops.add(self.offset, self.drawn) if self.drawn else self.offset
+        first = self.offset if type(self.drawn) is int and self.drawn == 0 else ops.add(self.offset, self.drawn)
         self.drawn += DRAWS[op.name] * like.sizes.numel()
         return SEEDED[op](*parameters, self.seed, first, like.dtype)

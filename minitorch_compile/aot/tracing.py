@@ -30,6 +30,8 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.node import Node
+from minitorch_compile.fx.size_nodes import SizeNodes
+from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import dispatch
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
@@ -45,14 +47,20 @@ class Tracer:
         self.graph = Graph()
         self.attributes: dict[str, TensorBase] = {}
         self.inherited: dict[str, Any] = {}  # the meta that new nodes get
+        self.sizes = SizeNodes(self.graph, _unknown_symbol, lambda: self.inherited)
         # Keyed by id: tensors compare elementwise. The tensor is kept, so that its id stays its own.
         self._tracked: dict[int, tuple[TensorBase, Node]] = {}
 
     # ------------------------------------------------------------------------------------------ tensors and nodes
 
-    def placeholder(self, name: str, x: TensorBase) -> TensorBase:
-        """A fake tensor that stands for an argument like `x`."""
+    def placeholder(self, name: str, x: Any) -> Any:
+        """A fake tensor that stands for an argument like `x`; a size that is not known stands for itself."""
         node = self.graph.placeholder(name)
+        if isinstance(x, SymInt):
+            node.meta["val"] = x
+            if x.expression.only_symbol is not None:
+                self.sizes.know(x.expression.only_symbol, node)
+            return x
         stand_in = fake_like(x)
         self.track(stand_in, node)
         return stand_in
@@ -98,8 +106,8 @@ class Tracer:
         return result
 
     def as_argument(self, value: Any) -> Any:
-        """A tensor as the node whose value it is; other values as they are."""
-        return self.node_of(value) if isinstance(value, TensorBase) else value
+        """A tensor or an unknown size as the node whose value it is; other values as they are."""
+        return self.node_of(value) if isinstance(value, TensorBase) else self.sizes.argument(value)
 
     def call(self, op: Op, arguments: tuple[Any, ...]) -> Node:
         """The node of a call, with all arguments positional and trailing defaults left out."""
@@ -139,6 +147,10 @@ class Tracer:
             yield
         finally:
             self.inherited = saved
+
+
+def _unknown_symbol(symbol: Symbol) -> Node:
+    raise RuntimeError(f"trace: the size {symbol} is needed, but it is not among the arguments")
 
 
 class Retrace(Interpreter):

@@ -11,14 +11,13 @@ tensor([[1, 2],
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
-from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
+from minitorch_compile.tensor.strides import clipped_range, is_contiguous, numel, wrap_dim
 
 Tensor = Any
 Ints = tuple[int, ...]
@@ -94,14 +93,14 @@ def _(base: Tensor, new: Tensor, size: Ints) -> Tensor:
 @inverse_of(ops.select)
 def _(base: Tensor, new: Tensor, dim: int, index: int) -> Tensor:
     at = wrap_dim(dim, len(base.sizes))
-    first = index % base.sizes[at]
+    first = index + base.sizes[at] if index < 0 else index
     return _with_range_replaced(base, ops.unsqueeze(new, at), at, first, first + 1)
 
 
 @inverse_of(ops.slice)
 def _(base: Tensor, new: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
     at = wrap_dim(dim, len(base.sizes))
-    first, last, _ = builtins.slice(start, end).indices(base.sizes[at])
+    first, last = clipped_range(start, end, base.sizes[at])
     if last <= first:
         return base
     if step == 1:

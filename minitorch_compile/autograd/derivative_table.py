@@ -108,8 +108,8 @@ def sum_to(grad: Any, like: Any) -> Any:
     """
     if grad.dtype.is_complex and not like.dtype.is_complex:
         grad = ops.real(grad)
-    if grad.sizes != like.sizes:
-        lead = len(grad.sizes) - len(like.sizes)
+    lead = len(grad.sizes) - len(like.sizes)
+    if lead or grad.sizes != like.sizes:
         repeated = [d for d in range(lead, len(grad.sizes)) if like.sizes[d - lead] == 1 and grad.sizes[d] != 1]
         if repeated:
             grad = ops.sum(grad, repeated, True)

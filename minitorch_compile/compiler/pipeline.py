@@ -38,7 +38,7 @@ def eager(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
     return graph
 
 
-register_backend(for_known_sizes(aot_eager))
+register_backend(aot_eager)
 register_backend(for_known_sizes(aot_eager_decomp), name="aot_eager_decomp_partition")
 
 

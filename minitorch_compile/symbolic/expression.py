@@ -80,17 +80,18 @@ class Expression:
         return coefficient if not rest and not monomial else None
 
     @property
-    def linear_symbol(self) -> Symbol | None:
-        """The symbol of which this is a multiple."""
+    def linear_atom(self) -> Atom | None:
+        """The symbol, division or maximum of which this is a multiple."""
         if len(self.terms) == 1 and len(self.terms[0][0]) == 1:
             atom, power = self.terms[0][0][0]
-            return atom if power == 1 and isinstance(atom, Symbol) else None
+            return atom if power == 1 else None
         return None
 
     @property
     def only_symbol(self) -> Symbol | None:
         """The symbol that this is and nothing else."""
-        return self.linear_symbol if self.terms and self.terms[0][1] == 1 else None
+        atom = self.linear_atom if self.terms and self.terms[0][1] == 1 else None
+        return atom if isinstance(atom, Symbol) else None
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:

@@ -1,4 +1,4 @@
-"""Between which numbers an expression lies, from what is known of its symbols.
+"""Between which numbers an expression lies, from what is known of its symbols and divisions.
 
 >>> from minitorch_compile.symbolic.expression import symbol
 >>> a, b = symbol("a"), symbol("b")
@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from minitorch_compile.symbolic.expression import Atom, Expression, FloorDivision, Symbol, as_expression
+from minitorch_compile.symbolic.expression import Atom, Expression, FloorDivision, Symbol, as_expression, parts_of
 
 Bound = int | float  # a whole number, or infinity
 
@@ -37,7 +37,7 @@ class Range(NamedTuple):
         return Range(max(self.lower, other.lower), min(self.upper, other.upper))
 
 
-def range_of(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
+def range_of(expression: Expression, known: Mapping[Atom, Range]) -> Range:
     """A range in which the expression lies, whatever its symbols are within theirs."""
     found = _by_terms(expression, known)
     for monomial, coefficient in expression.terms:
@@ -47,7 +47,7 @@ def range_of(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
 
 
 def _by_division(
-    expression: Expression, division: FloorDivision, coefficient: int, known: Mapping[Symbol, Range]
+    expression: Expression, division: FloorDivision, coefficient: int, known: Mapping[Atom, Range]
 ) -> Range:
     """With p - r for q * (p // q), r a remainder: then p can cancel with the rest, as in a//2 - a."""
     q = division.denominator.constant
@@ -59,7 +59,7 @@ def _by_division(
     return Range(-_floor(-(lower + min(ends)), q), _floor(upper + max(ends), q))
 
 
-def _by_terms(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
+def _by_terms(expression: Expression, known: Mapping[Atom, Range]) -> Range:
     total = Range(0, 0)
     for monomial, coefficient in expression.terms:
         product = Range(coefficient, coefficient)
@@ -70,13 +70,15 @@ def _by_terms(expression: Expression, known: Mapping[Symbol, Range]) -> Range:
     return total
 
 
-def _atom_range(atom: Atom, known: Mapping[Symbol, Range]) -> Range:
+def _atom_range(atom: Atom, known: Mapping[Atom, Range]) -> Range:
     if isinstance(atom, Symbol):
         return known[atom]
+    first, second = (range_of(part, known) for part in parts_of(atom))
     if isinstance(atom, FloorDivision):
-        return _quotient(range_of(atom.numerator, known), range_of(atom.denominator, known))
-    first, second = range_of(atom.first, known), range_of(atom.second, known)
-    return Range(max(first.lower, second.lower), max(first.upper, second.upper))
+        found = _quotient(first, second)
+    else:
+        found = Range(max(first.lower, second.lower), max(first.upper, second.upper))
+    return found.within(known.get(atom, found))
 
 
 def _product(left: Range, right: Range) -> Range:

@@ -56,7 +56,7 @@ class ShapeEnv:
     def __init__(self, place: Callable[[], str] = str) -> None:
         self.place = place
         self.hints: dict[Symbol, int] = {}
-        self.ranges: dict[Symbol, Range] = {}
+        self.ranges: dict[Atom, Range] = {}  # of all symbols, and of divisions and maxima that a bound was assumed of
         self.relations: list[Relation] = []
         self.replacements: dict[Symbol, Expression] = {}  # what a relation says a symbol is
         self.narrowed: dict[Symbol, str] = {}  # the line because of which a symbol's range was narrowed
@@ -192,16 +192,18 @@ class ShapeEnv:
                     return
 
     def _narrow(self, relation: Relation) -> bool:
-        """c*a + k <= 0 is a bound of a: it is kept as the range."""
+        """c*a + k <= 0 is a bound of a: it is kept as the range. For a symbol, that is all there is to keep."""
         difference = relation.difference
         constant = sum(c for m, c in difference.terms if not m)
-        symbol = (difference - constant).linear_symbol
-        if symbol is None:
+        atom = (difference - constant).linear_atom
+        if atom is None:
             return False
         factor = difference.terms[0][1]
         bound = Range(-math.inf, -constant // factor) if factor > 0 else Range(-(constant // factor), math.inf)
-        self.ranges[symbol] = self.ranges[symbol].within(bound)
-        self.narrowed[symbol] = relation.place
+        self.ranges[atom] = self.ranges.get(atom, bound).within(bound)
+        if not isinstance(atom, Symbol):
+            return False
+        self.narrowed[atom] = relation.place
         return True
 
 

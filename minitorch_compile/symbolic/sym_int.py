@@ -210,6 +210,15 @@ def whole(value: Any) -> Any:
     return value if isinstance(value, SymInt) else operator.index(value)
 
 
+def surely_equal(first: Any, second: Any) -> bool:
+    """Whether two numbers, or sequences of them, are equal whatever the sizes are. Asks nothing, so guards nothing."""
+    if isinstance(first, (tuple, list)):
+        return len(first) == len(second) and all(map(surely_equal, first, second))
+    if isinstance(first, SymInt) or isinstance(second, SymInt):
+        return (expression_of(first) - expression_of(second)).constant == 0
+    return bool(first == second)
+
+
 def sym_max(first: Any, second: Any) -> Any:
     """max(first, second) as an expression, where not even the ranges say which."""
     return _greater(first, second, maximum)

@@ -39,8 +39,8 @@ def _(grad: Tensor, out: Unused, x: Layout, dim: Dims, keepdim: bool, dtype: dty
 
 @derivative(ops.mean)
 def _(grad: Tensor, out: Unused, x: Layout, dim: Dims, keepdim: bool, dtype: dtype | None) -> Gradients:
-    count = numel(x.sizes[d] for d in wrap_dims(dim, len(x.sizes)))
-    return sum_to(spread(grad / count if count else grad, x, dim, keepdim), x)
+    sizes = [x.sizes[d] for d in wrap_dims(dim, len(x.sizes))]
+    return sum_to(spread(grad if 0 in sizes else grad / numel(sizes), x, dim, keepdim), x)
 
 
 @derivative(ops.prod)

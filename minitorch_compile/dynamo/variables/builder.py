@@ -147,7 +147,7 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     if not isinstance(source, ConstantSource):
         if type(value) in (int, float):
             output.guards.add(guards.type_is(source, type(value), output.names))
-            if type(value) is int and output.sizes.policy.of_number(value, source):
+            if type(value) is int and not _is_of_class(output, source) and output.sizes.policy.of_number(value, source):
                 return SymIntVariable(output, output.sizes.number(value, source))
             return NumberVariable(output, value, source)
         if isinstance(value, np.generic):
@@ -168,6 +168,11 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
                 output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value)
             )
     return ConstantVariable(value)
+
+
+def _is_of_class(output: OutputGraph, source: Source) -> bool:
+    """Whether it is read from a class: a setting, which stays."""
+    return isinstance(source.root, ConstantSource) and isinstance(output.names.values.get(source.root.constant), type)
 
 
 @builds(tuple)

@@ -114,7 +114,7 @@ def expand(input: TensorBase, size: Ints) -> Layout:
         old = input.sizes[dim - lead] if dim >= lead else None
         if n == -1 and old is None:
             raise RuntimeError(f"expand: size -1 isn't allowed in a leading, non-existing dimension {dim}")
-        if old is not None and n not in (-1, old) and old != 1:
+        if old is not None and old != 1 and n not in (-1, old):
             raise RuntimeError(
                 f"expand: the expanded size ({n}) must match the existing size ({old}) at non-singleton dimension"
                 f" {dim}; sizes {list(input.sizes)}"
