@@ -104,6 +104,7 @@ def compile_frame(
             ) from error
         finally:
             grad_mode.state.enabled = mode_before
+            frame.forget()
         entry.seconds = time.perf_counter() - started
         return entry
 
@@ -149,6 +150,13 @@ class FrameCompiler:
             slots[name] = self.output.wrap_cell(cell, CellSource(name))
         return slots
 
+    def forget(self) -> None:
+        """Lets go of the program's objects: they end when the program drops them, not when garbage is collected."""
+        self.output.forget()
+        self.frame.locals.clear()
+        self.frame.stack.clear()
+        self.frame.outcome = None
+
     # --- tracing ------------------------------------------------------------------------------------------------------
 
     def compile(self) -> Entry:
@@ -190,7 +198,7 @@ class FrameCompiler:
         if self.region.fullgraph:
             raise error
         index = self.frame.current
-        why = why_not_here(self.frame, index)
+        why = error.keeps_frame_whole or why_not_here(self.frame, index)
         if why:
             raise _RunFrameAsItIs(error, why) from error
         self.breaks[step] = error
@@ -232,6 +240,7 @@ class FrameCompiler:
 
     def _finish(self, write: Callable[[Codegen], None], shown: GraphBreak | None) -> Entry:
         try:
+            self._check_generators()
             guard_aliasing(self.output)
             codegen = self._written(write)
             prepared, expected = checks(self.output, codegen, ", ".join(self.parameters.values()))
@@ -248,6 +257,12 @@ class FrameCompiler:
         call, module = self._graph_call(codegen)
         self._guard_sizes(codegen)
         return self._entry(codegen, [*prepared, *call, *codegen.body], module, shown)
+
+    def _check_generators(self) -> None:
+        """A generator that is left half-way in a try or with block ends at a moment that the trace can't tell."""
+        for generator in self.output.generators:
+            if generator.waits_in_a_block:
+                raise Unsupported("generator-frame", f"{generator.describe()} is left before the end of its block.")
 
     def _written(self, write: Callable[[Codegen], None]) -> Codegen:
         """The body. If writing it looked into more values, there are new guards, which must come before the reads."""

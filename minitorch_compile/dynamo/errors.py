@@ -24,7 +24,7 @@ from minitorch_compile.source_place import source_place
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.base import VariableTracker
+    from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ class Unsupported(RuntimeError):
     inside the functions that were inlined.
     """
 
+    keeps_frame_whole: str = ""  # why the frame can't be split even where frames usually can
+
     def __init__(self, reason: str, detail: str, hint: str = "") -> None:
         self.reason: BreakReason = REASONS[reason]
         self.detail = detail
@@ -81,8 +83,9 @@ class ObservedException(Exception):
     """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may
     catch it."""
 
-    def __init__(self, value: VariableTracker) -> None:
+    def __init__(self, value: ExceptionVariable) -> None:
         self.value = value
+        value.was_raised = True
         super().__init__(value)
 
 

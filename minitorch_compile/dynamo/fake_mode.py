@@ -27,8 +27,8 @@ class FakeMode:
     """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
 
     Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
-    that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there as
-    `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data.
+    that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there
+    as `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data.
     """
 
     def __init__(self) -> None:

@@ -54,6 +54,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 
 
 @has_side_effect
@@ -86,6 +87,7 @@ class OutputGraph:
         self.fakes = FakeMode()
         self.frames: list[SymbolicInterpreter] = []
         self.inputs: list[TensorVariable] = []
+        self.generators: list[GeneratorVariable] = []  # that the program made
         self.grad_mode_before = grad_mode.state.enabled
         self._tracked: dict[int, VariableTracker] = {}
         self._scopes: dict[int, GlobalsVariable] = {}
@@ -123,6 +125,14 @@ class OutputGraph:
     def tracer(self) -> SymbolicInterpreter:
         """The innermost frame being traced."""
         return self.frames[-1]
+
+    def forget(self) -> None:
+        """Lets go of all values of the program."""
+        for values in (self._tracked, self._scopes, self._lazy, self._tensors_by_fake):
+            values.clear()
+        for listed in (self._alive, self.inputs, self.generators):
+            listed.clear()
+        self.side_effects.forget()
 
     # --- values from outside ------------------------------------------------------------------------------------------
 

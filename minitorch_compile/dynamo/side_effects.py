@@ -20,11 +20,14 @@ return None
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import SourceLine
+from minitorch_compile.dynamo.finalizers import holds_finalizer, refuse
 from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
@@ -47,6 +50,10 @@ class Effect:
         """Writes the statement."""
         raise NotImplementedError
 
+    def overwrites(self) -> Any:
+        """What may lose a reference by the change: of a container, anything in it."""
+        return self.target.real_value()
+
 
 @dataclass
 class StoreAttribute(Effect):
@@ -54,6 +61,9 @@ class StoreAttribute(Effect):
 
     name: str
     value: Value
+
+    def overwrites(self) -> Any:
+        return _kept_under(self.target.real_value(), self.name)
 
     def emit(self, codegen: Codegen) -> None:
         codegen.store_attribute(self.target, codegen.value(self.target), self.name, codegen.value(self.value))
@@ -64,6 +74,9 @@ class DeleteAttribute(Effect):
     """del target.name, past any `__delattr__`"""
 
     name: str
+
+    def overwrites(self) -> Any:
+        return _kept_under(self.target.real_value(), self.name)
 
     def emit(self, codegen: Codegen) -> None:
         codegen.delete_attribute(self.target, codegen.value(self.target), self.name)
@@ -120,6 +133,9 @@ class StoreGlobal(Effect):
     name: str
     value: Any
 
+    def overwrites(self) -> Any:
+        return self.target.real_value().get(self.name)
+
     def emit(self, codegen: Codegen) -> None:
         item = f"{codegen.value(self.target)}[{self.name!r}]"
         codegen.line(f"del {item}" if self.value is DELETED else f"{item} = {codegen.value(self.value)}")
@@ -131,9 +147,22 @@ class StoreCell(Effect):
 
     content: Any
 
+    def overwrites(self) -> Any:
+        return _kept_under(self.target.real_value(), "cell_contents")
+
     def emit(self, codegen: Codegen) -> None:
         cell = f"{codegen.value(self.target)}.cell_contents"
         codegen.line(f"del {cell}" if self.content is NULL else f"{cell} = {codegen.value(self.content)}")
+
+
+def _kept_under(real: Any, name: str) -> Any:
+    """The attribute as it is now, without running code of the program."""
+    if isinstance(real, CellType):
+        try:
+            return real.cell_contents
+        except ValueError:
+            return None
+    return inspect.getattr_static(real, name, None)
 
 
 class SideEffects:
@@ -149,6 +178,12 @@ class SideEffects:
     def __iter__(self) -> Iterator[Effect]:
         return iter(self.effects)
 
+    def forget(self) -> None:
+        """Lets go of all values of the program."""
+        self.effects.clear()
+        for values in (self.stored_on_classes, self._attributes, self._latest_store):
+            values.clear()
+
     def __repr__(self) -> str:
         """The user's lines that change something, in order, each once."""
         places = dict.fromkeys(effect.place for effect in self.effects if effect.place is not None)
@@ -162,6 +197,8 @@ class SideEffects:
     def _note(self, effect: Effect) -> None:
         """Keeps a change of an object from outside."""
         if effect.target.source is not None:
+            if holds_finalizer(effect.overwrites()):
+                raise refuse("what this line changes")
             effect.place = self._current_line()
             self.effects.append(effect)
 

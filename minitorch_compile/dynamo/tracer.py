@@ -15,6 +15,7 @@ import numpy as np
 
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value
@@ -46,6 +47,10 @@ class Tracer(BytecodeInterpreter):
     def side_effects(self) -> SideEffects:
         return self.output.side_effects
 
+    def handled_here_or_above(self) -> Any:
+        """The exception that the innermost `except` on the call stack is handling, NULL if none."""
+        raise NotImplementedError
+
     def inline(self, function: FunctionVariable, slots: dict[str, Any]) -> Value:
         """Traces a call of a Python function in place."""
         raise NotImplementedError
@@ -55,15 +60,20 @@ class Tracer(BytecodeInterpreter):
     def raise_error(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """The program gets this exception; arguments are Python values or trackers."""
         values = [arg if isinstance(arg, Value) else self.output.from_python(arg) for arg in args]
-        raise ObservedException(ExceptionVariable(cls, values))
+        self.raise_observed(ExceptionVariable(cls, values))
 
     def raise_real(self, error: BaseException) -> NoReturn:
         """The program gets an exception that a real operation raised while tracing."""
         if isinstance(error, (Unsupported, ObservedException)):
             raise error
-        raise ObservedException(
-            ExceptionVariable(type(error), [self.output.from_python(arg) for arg in error.args])
-        ) from error
+        self.raise_observed(ExceptionVariable(type(error), [self.output.from_python(arg) for arg in error.args]), error)
+
+    def raise_observed(self, value: ExceptionVariable, origin: BaseException | None = None) -> NoReturn:
+        """Raises in the program; what it is handling just now becomes the context."""
+        handled = self.handled_here_or_above()
+        if handled is not NULL and handled is not value:
+            value.context = handled
+        raise ObservedException(value) from origin
 
     def compute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """A real operation on constants; what it raises, the program gets."""
@@ -112,7 +122,7 @@ class Tracer(BytecodeInterpreter):
     def identical(self, a: Value, b: Value) -> bool:
         """a is b, known for sure or guarded."""
         left, right = a.realize(), b.realize()
-        if left is right:
+        if left is right or left.is_same(right):
             return True
         if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
             if left.python_type() is not right.python_type():
@@ -121,6 +131,8 @@ class Tracer(BytecodeInterpreter):
         if isinstance(left, ConstantVariable) or isinstance(right, ConstantVariable):
             return False
         x, y = left.real_value(), right.real_value()
+        if (x is MISSING or y is MISSING) and left.is_constant() and right.is_constant():
+            return _identical_constants(left.as_constant(), right.as_constant())  # tuples of numbers
         if x is MISSING or y is MISSING or left.source is None or right.source is None:
             return x is not MISSING and x is y
         already_guarded = isinstance(left.source, ConstantSource) and isinstance(right.source, ConstantSource)
@@ -220,6 +232,8 @@ def _identical_constants(x: Any, y: Any) -> bool:
     if isinstance(x, SINGLETONS) or x is y and type(x) not in (int, float, complex, str, bytes, range):
         return True
     if isinstance(x, int) and -5 <= x <= 256:
+        return True
+    if x == ():
         return True
     raise Unsupported(
         "unsupported-object",

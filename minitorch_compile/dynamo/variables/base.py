@@ -59,6 +59,10 @@ class VariableTracker(Value):
     def unsupported(self, what: str, reason: str = "unsupported-object") -> NoReturn:
         raise Unsupported(reason, f"{what} is not followed for {self.describe()}.")
 
+    def is_same(self, other: VariableTracker) -> bool:
+        """Whether two trackers stand for one object; most objects have only one tracker."""
+        return False
+
     # --- what it is ---------------------------------------------------------------------------------------------------
 
     def python_type(self) -> type:

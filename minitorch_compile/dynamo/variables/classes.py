@@ -20,9 +20,11 @@ import operator
 from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType
 
 from minitorch_compile.dynamo import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.finalizers import has_finalizer, refuse
 from minitorch_compile.dynamo.variables.autograd_functions import ApplyVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
@@ -171,6 +173,8 @@ class ClassVariable(VariableTracker):
         handler = handler_of(self.cls)
         if handler is not None:
             return tracer.checked_call(handler, tracer, *args, **kwargs)
+        if issubclass(self.cls, ReferenceType):
+            raise refuse("what a weak reference is made to", "may have to end when its last reference goes")
         if issubclass(self.cls, BaseException):
             return self._exception(tracer, args, kwargs)
         if isinstance(self.cls, enum.EnumMeta):
@@ -189,6 +193,8 @@ class ClassVariable(VariableTracker):
     def _instance(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if getattr(self.cls, "__abstractmethods__", None):
             raise Unsupported("raised-exception", f"the class {self.cls.__qualname__} is abstract.")
+        if has_finalizer(self.cls):
+            raise refuse(f"a new {self.cls.__qualname__}")
         maker = look_up(self.cls, "__new__")
         init = look_up(self.cls, "__init__")
         assert maker is not None and init is not None

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -35,6 +36,7 @@ class ExceptionVariable(VariableTracker):
         self.args = list(args)
         self.cause: Value = ConstantVariable(None)
         self.context: Value = ConstantVariable(None)
+        self.was_raised = False
 
     def python_type(self) -> type:
         return self.cls
@@ -73,7 +75,9 @@ class ExceptionVariable(VariableTracker):
             self.cause = value
         elif name == "__context__":
             self.context = value
-        elif name not in ("__traceback__", "__suppress_context__"):
+        elif name in ("__traceback__", "__suppress_context__"):
+            self.was_raised = True  # it has more to it than can be made again
+        else:
             tracer.side_effects.store_attribute(self, name, value)
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -117,11 +121,16 @@ class ExceptionVariable(VariableTracker):
         return format(self.to_text(tracer, "str"), spec)
 
     def reconstruct(self, codegen: Codegen) -> str:
+        if self.was_raised:
+            raise Unsupported("unrebuildable-value", f"{self.describe()} was raised and lives on, with its traceback.")
         init = look_up(self.cls, "__init__")
         if init is not None and isinstance(init.value, FunctionType):
             return super().reconstruct(codegen)
         cls = codegen.constant(self.cls, self.cls.__name__)
         variable = codegen.assign("error", f"{cls}({', '.join(codegen.value(arg) for arg in self.args)})", self)
+        cause = self.cause.realize()
+        if not (isinstance(cause, ConstantVariable) and cause.value is None):
+            codegen.line(f"{variable}.__cause__ = {codegen.value(cause)}")
         codegen.fill_attributes(self, variable)
         return variable
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
+from minitorch_compile.dynamo.control_flow import enclosing_handlers
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.instructions import NULL
 from minitorch_compile.dynamo.interpreter import Returned, Yielded
@@ -44,6 +45,16 @@ class GeneratorVariable(IteratorVariable):
         self.frame = frame
         self.finished = self.running = self.started = False
         self.returned: Value = ConstantVariable(None)
+        frame.output.generators.append(self)
+
+    @property
+    def waits_in_a_block(self) -> bool:
+        """Whether Python would run a `finally` or `__exit__` of it when the last reference to it goes."""
+        if not self.started or self.finished:
+            return False
+        program = self.frame.program
+        handlers = (program.instructions[target].opname for target in enclosing_handlers(program, self.frame.current))
+        return "PUSH_EXC_INFO" in handlers
 
     def describe(self) -> str:
         return f"the generator {self.frame.program.code.co_qualname}"

@@ -30,6 +30,9 @@ class InstanceDictVariable(VariableTracker):
         super().__init__()
         self.owner = owner
 
+    def is_same(self, other: VariableTracker) -> bool:
+        return isinstance(other, InstanceDictVariable) and other.owner is self.owner
+
     def python_type(self) -> type:
         return dict
 

@@ -51,6 +51,8 @@ def main() -> int:
     gc.freeze()  # what is loaded by now is not looked through again at every collection
     start, wrong = time.perf_counter(), 0
     for seed in range(options.seed, options.seed + options.count):
+        if seed > options.seed and seed % 500 == 0:
+            print(f"    {seed - options.seed} programs", file=sys.stderr, flush=True)
         source, backend = random_program(seed), options.backend or backend_of(seed)
         found = difference(source, seed, backend)
         if found is not None:

@@ -1,0 +1,215 @@
+"""The smallest program for each mistake that the random programs found: it does the same compiled as plain.
+
+Also what is rarely looked at: the end of objects, the chain of exceptions, who is who.
+"""
+
+import sys
+import warnings
+import weakref
+
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.dynamo import graph_break, optimize
+from minitorch_compile.dynamo.comparing import behaviour
+from minitorch_compile.dynamo.testing import eager
+from tests.dynamo.compiled import assert_same, matrix
+
+LOG: list = []
+
+
+class Box:
+    def __init__(self, value=0):
+        self.value = value
+
+
+class Dying:
+    def __del__(self):
+        LOG.append("gone")
+
+
+class Alike:
+    def __eq__(self, other):
+        return isinstance(other, Alike)
+
+    def __hash__(self):
+        return 1
+
+
+def numbers(x):
+    try:
+        while True:
+            yield x
+    finally:
+        LOG.append("closed")
+
+
+def same(function, *arguments, calls=2):
+    """Plain and compiled, `calls` times with the same objects: equal results, arguments and log."""
+
+    def seen(run):
+        LOG.clear()
+        made = [make() for make in arguments]
+        return [behaviour(run, tuple(made), state=[list(LOG)]) for _ in range(calls)] + [list(LOG)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert seen(optimize(function, eager)) == seen(function)
+
+
+# --- guards -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_attribute_that_is_gone_at_the_next_call():
+    def f(box, x):
+        del box.value
+        return x + 1
+
+    same(f, Box, matrix)
+
+
+# --- the end of objects -----------------------------------------------------------------------------------------------
+
+
+def test_an_object_with_a_finalizer_ends_when_the_plain_function_ends_it():
+    def f(x):
+        Dying()
+        LOG.append(len(LOG))
+        return x + len(LOG)
+
+    same(f, matrix)
+
+
+@pytest.mark.parametrize("change", [lambda l: l.pop(), lambda l: l.clear(), lambda l: l.__setitem__(0, 1)])
+def test_an_object_with_a_finalizer_is_taken_out_of_a_list(change):
+    def f(x, items):
+        change(items)
+        LOG.append("changed")
+        return x + len(LOG)
+
+    same(f, matrix, lambda: [Dying()], calls=1)
+
+
+def test_a_weak_reference_to_a_local_object():
+    def f(x):
+        box = Box()
+        reference = weakref.ref(box)
+        del box
+        return reference() is None, x + 1
+
+    same(f, matrix)
+
+
+def test_a_generator_left_in_a_try_block_is_closed_at_once():
+    def f(x):
+        for _ in numbers(x):
+            break
+        LOG.append("behind the loop")
+        return x + len(LOG)
+
+    same(f, matrix)
+
+
+# --- exceptions -------------------------------------------------------------------------------------------------------
+
+
+def test_an_exception_that_lives_on_has_its_cause_context_and_traceback():
+    def f(x, kept):
+        try:
+            try:
+                raise KeyError(1)
+            except KeyError as error:
+                raise ValueError(x) from error
+        except ValueError as error:
+            kept.append(error)
+        return kept[0].__traceback__ is not None, x + 1
+
+    same(f, matrix, list, calls=1)
+
+
+def test_the_context_of_an_exception_that_an_operation_raises():
+    def f(x):
+        try:
+            try:
+                raise KeyError
+            except KeyError:
+                1 // 0
+        except ZeroDivisionError as error:
+            return type(error.__context__).__name__, x + 1
+
+    assert_same(f)
+
+
+def test_what_is_being_handled_is_known_only_inside_the_handler():
+    def f(x):
+        try:
+            raise ValueError
+        except ValueError:
+            inside = sys.exc_info()[0]
+        return inside, sys.exc_info(), x + 1
+
+    same(f, matrix)
+
+
+def test_an_exception_escapes_after_half_of_the_side_effects():
+    def f(x, items):
+        items.append(x * 2)
+        graph_break()
+        items.append(x.add_(1))
+        raise ValueError(items)
+
+    same(f, matrix, list)
+
+
+# --- who is who -------------------------------------------------------------------------------------------------------
+
+
+def test_equal_tuples_of_constants_may_be_one_object():
+    def f(x):
+        first, second = (1, 2), (1, 2)
+        return first is second, x + 1
+
+    same(f, matrix)
+
+
+def test_equal_objects_are_distinct_all_the_same():
+    def f(x, items, table):
+        items.remove(Alike())
+        table[Alike()] = x
+        return items.index(Alike()), table
+
+    same(f, matrix, lambda: [Alike(), Alike()], lambda: {Alike(): 1}, calls=1)
+
+
+def test_the_dict_of_an_object_is_one_object():
+    def f(box, x):
+        box.__dict__["extra"] = x
+        return vars(box) is box.__dict__, vars(box)["extra"] + 1
+
+    same(f, Box, matrix)
+
+
+# --- generated code ---------------------------------------------------------------------------------------------------
+
+
+def calls_none(x):
+    nothing = None
+    return nothing()
+
+
+def indexes_a_number(x):
+    five = 5
+    return five[0]
+
+
+def calls_text(x):
+    word = "a"
+    return x + 1, word()
+
+
+@pytest.mark.parametrize("wrong", [calls_none, indexes_a_number, calls_text])
+def test_python_does_not_warn_of_the_generated_code(wrong):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TypeError):
+            optimize(wrong, eager)(torch.ones(2))
