@@ -12,7 +12,7 @@ from minitorch_compile.dynamo.control import (
 )
 from minitorch_compile.dynamo.dimension_marks import mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
-from minitorch_compile.dynamo.eval_frame import optimize, region_of
+from minitorch_compile.dynamo.eval_frame import cache_sizes, optimize, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
 from minitorch_compile.dynamo.frame_hook import FrameHook, frame_hook
 from minitorch_compile.dynamo.frame_hook_check import FrameHookUnavailable
@@ -38,6 +38,7 @@ __all__ = [
     "Unsupported",
     "allow_in_graph",
     "assume_constant_result",
+    "cache_sizes",
     "disable",
     "explain",
     "frame_hook",

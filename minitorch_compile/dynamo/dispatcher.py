@@ -24,7 +24,7 @@ from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.errors import InternalTracerError
 from minitorch_compile.dynamo.frame_code import parameter_names
 from minitorch_compile.dynamo.frame_hook_marks import unhooked
-from minitorch_compile.dynamo.guards import failure
+from minitorch_compile.dynamo.guards import GuardFailure, failure
 from minitorch_compile.dynamo.wrapper import Signature, plain_caller
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks
@@ -151,7 +151,7 @@ class Dispatcher:
         if result is MISS:
             if threading.active_count() > 1:  # another thread may have changed what the guards look at
                 return self.plain(*arguments)
-            failed = self.failures(arguments)[-1]
+            failed = failure(self.bound[0][0].guards, self.scope(self.bound[0][0], arguments))
             raise InternalTracerError(f"{self.function.__qualname__}: {failed} right after compiling it.")
         return result
 
@@ -163,9 +163,10 @@ class Dispatcher:
         cells = {f"cell_{name}": cell for name, cell in zip(code.co_freevars, self.function.__closure__ or ())}
         return {**entry.names, **cells, **dict(zip(parameter_names(code).values(), arguments))}
 
-    def failures(self, arguments: tuple[Any, ...]) -> list[str]:
+    def failures(self, arguments: tuple[Any, ...]) -> list[GuardFailure]:
         """For each version, the guard that these arguments fail."""
-        return [str(failure(entry.guards, self.scope(entry, arguments))) for entry in self.cache.entries]
+        found = (failure(entry.guards, self.scope(entry, arguments)) for entry in self.cache.entries)
+        return [failed for failed in found if failed is not None]
 
     @property
     def place(self) -> str:

@@ -131,3 +131,22 @@ def region_of(function: Callable[..., Any]) -> Region:
     if dispatcher is None:
         raise TypeError(f"region_of: {function!r} is not a compiled function.")
     return dispatcher.region
+
+
+def cache_sizes(function: Callable[..., Any]) -> dict[str, int]:
+    """How many versions there are of a compiled function, and of those that were compiled on its way.
+
+    >>> from minitorch_compile.tensor import ones
+    >>> def halve(x):
+    ...     return x / 2
+    >>> compiled = optimize(halve, backend=lambda module, inputs: module, dynamic=False)
+    >>> for size in (1, 2, 1):
+    ...     _ = compiled(ones(size))
+    >>> cache_sizes(compiled)
+    {'halve': 2}
+    """
+    sizes: dict[str, int] = {}
+    for cache in region_of(function).caches:
+        name = cache.code.co_qualname
+        sizes[name] = sizes.get(name, 0) + len(cache.entries)
+    return sizes

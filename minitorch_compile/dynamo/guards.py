@@ -265,22 +265,27 @@ class GuardFailure:
     guard: Guard
     actual: str
 
+    @property
+    def expected(self) -> str:
+        """What was there when the entry was made."""
+        return self.guard.expected.replace("{{", "{").replace("}}", "}")
+
     def __str__(self) -> str:
-        expected = self.guard.expected.replace("{{", "{").replace("}}", "}")
-        return f"{self.guard.code}  (expected {expected}, now {self.actual})"
+        return f"{self.guard.code}  (expected {self.expected}, now {self.actual})"
 
 
 def failure(guards: Iterable[Guard], scope: Mapping[str, Any]) -> GuardFailure | None:
     """The first guard that does not hold for the variables and names in `scope`; None if all do."""
+    names = dict(scope)
     for guard in guards:
         try:
-            if eval(guard.code, dict(scope)):
+            if eval(guard.code, names):
                 continue
             actual = guard.actual.format(guard.source.name())
-            return GuardFailure(guard, _shown(eval(actual, dict(scope))))
+            return GuardFailure(guard, _shown(eval(actual, names)))
         except READ_ERRORS as error:
             return GuardFailure(guard, f"not readable: {type(error).__name__}: {error}")
-    return _unreadable(guards.reads, scope) if isinstance(guards, GuardSet) else None
+    return _unreadable(guards.reads, names) if isinstance(guards, GuardSet) else None
 
 
 def _unreadable(sources: Iterable[Source], scope: Mapping[str, Any]) -> GuardFailure | None:

@@ -16,6 +16,8 @@ Recompiling `<lambda>, <doctest ...:1`; the guard that failed:
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.entry import Entry
 from minitorch_compile.dynamo.errors import GraphBreak
+from minitorch_compile.dynamo.recompile_advice import what_kept_changing
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.printer import tabular
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -36,13 +39,16 @@ GUARDS, GRAPH_BREAKS = logs.artifact("guards"), logs.artifact("graph_breaks")
 BYTECODE, SIDE_EFFECTS = logs.artifact("bytecode"), logs.artifact("side_effects")
 GRAPH, GRAPH_CODE, GRAPH_SIZES = logs.artifact("graph"), logs.artifact("graph_code"), logs.artifact("graph_sizes")
 COMPILE_TIMES = logs.artifact("compile_times")
+PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def log_recompile(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> None:
     """Why the versions that exist did not do: the latest one's guard, or each one's."""
     if not dispatcher.cache.entries or not (RECOMPILES.is_on or VERBOSE.is_on):
         return
-    failures = dispatcher.failures(arguments)
+    failures = [str(failed) for failed in dispatcher.failures(arguments)]
+    if not failures:  # another thread changed it back
+        return
     RECOMPILES(f"Recompiling `{dispatcher.place}`; the guard that failed:\n    {failures[-1]}")
     VERBOSE(
         f"Recompiling `{dispatcher.place}`; for each version the guard that failed:\n    " + "\n    ".join(failures)
@@ -50,18 +56,31 @@ def log_recompile(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> None:
 
 
 def warn_of_the_limit(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> None:
-    """Once for each function."""
+    """Once for each function: what kept changing, and what to do about it. It points at the user's line."""
     cache = dispatcher.cache
     if cache.warned:
         return
     cache.warned = True
     failures = dispatcher.failures(arguments)
-    why = f"The last guard that failed: {failures[-1]}." if failures else "It raised an exception each time."
-    warnings.warn(
-        f"`{dispatcher.place}` was compiled {len(failures)} times, which is config.recompile_limit; new kinds of input"
-        f" now run as plain Python. {why} MTC_LOGS=recompiles shows all.  [{REASONS['recompile-limit'].id}]",
-        stacklevel=5,
+    why = what_kept_changing(failures) if failures else "It raised an exception each time."
+    message = (
+        f"`{dispatcher.place}` was compiled {len(cache.entries)} times, which is config.recompile_limit; new kinds of"
+        f" input now run as plain Python.\n{why}\nMTC_LOGS=recompiles shows each of them."
+        f"  [{REASONS['recompile-limit'].id}]"
     )
+    warnings.warn_explicit(message, UserWarning, *_users_line())
+
+
+def _users_line() -> tuple[str, int]:
+    """The file and line of the call, outside this package and generated code."""
+    frame = sys._getframe()
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith((PACKAGE, "<generated"))
 
 
 def log_entry(dispatcher: Dispatcher, entry: Entry) -> None:
