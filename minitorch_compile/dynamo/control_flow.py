@@ -70,3 +70,11 @@ def handler_depths(program: Program) -> dict[int, int]:
         if entry is not None and opname not in NEVER_RAISES:
             pending.append((entry.target, depth))
     return depths
+
+
+def enclosing_handlers(program: Program, index: int) -> Iterator[int]:
+    """The handlers that an exception raised here passes if each raises it again, from the inside out."""
+    entry = program.handler_of(index)
+    while entry is not None:
+        yield entry.target
+        entry = program.handler_of(entry.target)
