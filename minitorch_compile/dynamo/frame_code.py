@@ -17,6 +17,7 @@ def make_loss_fn(function, plain):                         made once for each fu
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from types import CodeType
@@ -44,7 +45,7 @@ def parameter_names(code: CodeType) -> dict[str, str]:
 
 
 def _safe(name: str) -> str:
-    clean = name if name.isidentifier() else "argument_" + name.strip(".")
+    clean = name if name.isidentifier() else "argument" + re.sub(r"\W", "_", name)  # `.0`; pytest's `@py_assert1`
     return clean + "_" if clean in USED_NAMES else clean
 
 
