@@ -106,7 +106,7 @@ class FunctionNode(Node):
         position = {id(x): i for i, x in enumerate(outputs) if isinstance(x, TensorBase) and x.grad_fn is self}
         self._saved_outputs = {i: position[id(x)] for i, x in enumerate(self._saved) if id(x) in position}
         self._versions = tuple(0 if x is None else x.storage.version for x in self._saved)
-        self._saved = tuple(twin(x) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
+        self._saved = tuple(_twin(x) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
 
     def pack_saved(self, pack: Pack, unpack: Unpack) -> None:
         """Leaves what is kept of the saved tensors to a pair of hooks."""
@@ -137,7 +137,7 @@ class FunctionNode(Node):
         return tuple(self._result(x, i) if i in self._saved_outputs else x for i, x in enumerate(saved))
 
     def _result(self, x: Any, index: int) -> Any:
-        result = twin(x)
+        result = _twin(x)
         result.requires_grad, result.grad_fn, result.output_index = True, self, self._saved_outputs[index]
         return result
 
@@ -191,3 +191,8 @@ class FunctionNode(Node):
     def release(self) -> None:
         if self._saved:
             self._saved = None
+
+
+def _twin(x: Any) -> Any:
+    """The same values as another tensor; a tracer is told, since it knows tensors by their identity."""
+    return ops.detach(x) if x.is_fake else twin(x)

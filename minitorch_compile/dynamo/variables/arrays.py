@@ -1,8 +1,8 @@
 """NumPy's arrays of known numbers: sizes and tables that a program computes on the way, such as np.cumsum(lengths).
 
 An array made while tracing, of constants only, is computed at once by NumPy itself. Where it enters the graph, by
-torch.from_numpy or torch.tensor, it becomes a tensor of numbers. A small array from outside is guarded by its numbers.
-What else is done with arrays breaks the graph, above all x.numpy(), which needs the tensor's data.
+torch.from_numpy or torch.tensor, it becomes a tensor of numbers. A small array of integers from outside is guarded by
+its numbers. What else is done with arrays breaks the graph, above all x.numpy(), which needs the tensor's data.
 
 >>> import numpy as np
 >>> from minitorch_compile.dynamo.testing import captured
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.tracer import Tracer
 
 LARGEST = 4096  # numbers that are written into a graph
-LARGEST_GUARDED = 64  # numbers of an array from outside that are compared at each call
+LARGEST_GUARDED = 64  # integers of an array from outside that are compared at each call
 
 # Functions and methods that compute from their arguments and do nothing else.
 FUNCTION_NAMES = """

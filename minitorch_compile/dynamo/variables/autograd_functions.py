@@ -39,6 +39,7 @@ from minitorch_compile.tensor import grad_mode, ops
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from minitorch_compile.dynamo.codegen import Codegen
     from minitorch_compile.dynamo.output_graph import OutputGraph
     from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.fx import Node
@@ -107,6 +108,9 @@ class ApplyVariable(VariableTracker):
         without_gradients(tracer, lambda: self._both(tracer, context, args))
         trial.undo(self)
         return tracer.output.call("call_function", self.cls.apply, args, {})  # type: ignore[attr-defined]
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        return f"{codegen.constant(self.cls, self.cls.__name__)}.apply"
 
     def _forward(self, tracer: Tracer, context: ContextVariable, args: list[Value]) -> Value:
         if getattr(self.cls, "setup_context", None) is None:

@@ -202,7 +202,7 @@ def _deque(output: OutputGraph, value: collections.deque[Any], source: Source) -
 @builds(np.ndarray)
 def _array(output: OutputGraph, value: np.ndarray, source: Source) -> VariableTracker:
     _guard_type(output, value, source)
-    if value.size <= LARGEST_GUARDED and value.dtype.kind in "biufc":
+    if value.size <= LARGEST_GUARDED and value.dtype.kind in "biu":
         return ArrayVariable.from_outside(output, value, source)
     return OpaqueVariable(value, source)
 
