@@ -36,6 +36,7 @@ from minitorch_compile.symbolic import (
     ShapeEnv,
     Symbol,
     SymInt,
+    simplified,
     symbol,
     text_of,
 )
@@ -110,8 +111,8 @@ class Layout:
         return (*self.sizes, *self.strides)
 
     def apply_to(self, fake: TensorBase) -> None:
-        """Gives a fake these sizes and strides."""
-        fake.sizes, fake.strides = self.sizes, self.strides
+        """Gives a fake these sizes and strides; those that became constants meanwhile, as numbers."""
+        fake.sizes, fake.strides = Size(map(simplified, self.sizes)), tuple(map(simplified, self.strides))
 
 
 class SymbolicSizes:

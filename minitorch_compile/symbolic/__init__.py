@@ -14,7 +14,16 @@ from minitorch_compile.symbolic.expression import Expression, FloorDivision, Max
 from minitorch_compile.symbolic.ranges import Range, range_of
 from minitorch_compile.symbolic.relation import Relation
 from minitorch_compile.symbolic.shape_env import ConstraintViolationError, FrozenShapeEnv, ShapeEnv
-from minitorch_compile.symbolic.sym_int import WHOLE, SymInt, is_symbolic, surely_equal, sym_max, sym_min, whole
+from minitorch_compile.symbolic.sym_int import (
+    WHOLE,
+    SymInt,
+    is_symbolic,
+    simplified,
+    surely_equal,
+    sym_max,
+    sym_min,
+    whole,
+)
 
 __all__ = [
     "WHOLE",
@@ -30,6 +39,7 @@ __all__ = [
     "Symbol",
     "is_symbolic",
     "range_of",
+    "simplified",
     "surely_equal",
     "sym_max",
     "sym_min",

@@ -200,6 +200,11 @@ def sym_or_int(expression: Expression, env: ShapeEnv) -> Any:
     return made if constant is None else constant
 
 
+def simplified(size: Any) -> Any:
+    """A size by all that was learned: a number, if that is what it is."""
+    return sym_or_int(size.expression, size.env) if isinstance(size, SymInt) else size
+
+
 def is_symbolic(value: object) -> bool:
     """Whether it is a size that is not known yet."""
     return isinstance(value, SymInt) and value.expression.constant is None

@@ -17,7 +17,7 @@ from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unuse
 from minitorch_compile.autograd.memory_order import check_inside, places, unflatten
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
-from minitorch_compile.tensor.strides import numel, wrap_dim
+from minitorch_compile.tensor.strides import clipped_range, numel, wrap_dim
 
 Ints = tuple[int, ...]
 
@@ -69,14 +69,14 @@ def _(grad: Tensor, out: Unused, x: Layout, dim: int | Sequence[int] | None) -> 
 @derivative(ops.select)
 def _(grad: Tensor, out: Unused, x: Layout, dim: int, index: int) -> Gradients:
     at = wrap_dim(dim, len(x.sizes))
-    first = index % x.sizes[at]
+    first = index + x.sizes[at] if index < 0 else index
     return _embedded(ops.unsqueeze(grad, at), x, at, first, 1)
 
 
 @derivative(ops.slice)
 def _(grad: Tensor, out: Unused, x: Layout, dim: int, start: int | None, end: int | None, step: int) -> Gradients:
     at = wrap_dim(dim, len(x.sizes))
-    return _embedded(grad, x, at, slice(start, end).indices(x.sizes[at])[0], step)
+    return _embedded(grad, x, at, clipped_range(start, end, x.sizes[at])[0], step)
 
 
 def _embedded(grad: Tensor, x: Layout, dim: int, first: int, step: int) -> Any:

@@ -60,7 +60,7 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
     first, total = parts[0], 0
     at = wrap_dim(dim, len(first.sizes))
     for position, t in enumerate(parts):
-        if t.sizes != first.sizes and not _alike_but_for(at, t.sizes, first.sizes):
+        if not _alike_but_for(at, t.sizes, first.sizes):
             raise RuntimeError(
                 f"cat: sizes of tensors must match except in dimension {at}: tensor 0 is {list(first.sizes)}, tensor"
                 f" {position} is {list(t.sizes)}"
@@ -72,7 +72,7 @@ def _cat_rule(tensors: Sequence[TensorBase], dim: int = 0) -> TensorBase:
 
 def _alike_but_for(dim: int, a: Sequence[int], b: Sequence[int]) -> bool:
     """Whether sizes agree in all dimensions but one."""
-    return len(a) == len(b) and all(m == n for d, (m, n) in enumerate(zip(a, b, strict=True)) if d != dim)
+    return len(a) == len(b) and a[:dim] == b[:dim] and a[dim + 1 :] == b[dim + 1 :]
 
 
 def _cat_strides(tensors: Sequence[TensorBase], sizes: tuple[int, ...]) -> tuple[int, ...]:
