@@ -51,7 +51,7 @@ NO_MORE_ITEMS: Any = type("NoMoreItems", (), {"__doc__": "What `next` gives at t
 def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
     """Why the frame can't be split at this instruction; empty if it can."""
     inst = frame.program.instructions[index]
-    if any(exception.source is None for exception in handled_exceptions(frame).values()):
+    if any(exception.source is None for exception in handled_exceptions(frame, index).values()):
         return "it is handling an exception that was raised while tracing, whose traceback can't be made again"
     if inst.opname not in EMITTERS and inst.opname not in (*JUMPS, "FOR_ITER"):
         return f"the instruction {inst.opname} can't be done by the generated code"
@@ -67,7 +67,7 @@ class BreakWriter:
         self.program = compiler.program
         self.codegen = codegen
         self.reason = reason
-        self.handled = handled_exceptions(self.frame)
+        self.handled = handled_exceptions(self.frame, self.frame.index)
         self.resumed = resume_code_of(self.program.code)
 
     @property

@@ -27,9 +27,10 @@ class CannotResume(NotImplementedError):
     """The rest of the function cannot be made a function of its own at this place."""
 
 
-def handled_exceptions(frame: BytecodeInterpreter) -> dict[int, Any]:
-    """The exceptions that the frame is handling before its next instruction, outermost first, by their stack slots."""
-    shape = _shape(frame.program, frame.index, len(frame.stack))
+def handled_exceptions(frame: BytecodeInterpreter, index: int) -> dict[int, Any]:
+    """The exceptions that the frame is handling at the instruction, which it has come to, outermost first, by their
+    stack slots."""
+    shape = _shape(frame.program, index, len(frame.stack))
     positions = [position for position, kind in enumerate(shape) if kind is PREVIOUS]
     inner = [*(frame.stack[position] for position in positions[1:]), frame.handled]
     return dict(zip(positions, inner))

@@ -1,25 +1,27 @@
-"""A graph break before any statement of a program changes nothing: the frame is rebuilt and resumed as it was."""
+"""A graph break at any statement or expression of a program changes nothing: the frame is rebuilt and resumed as it
+was. `EVERY=1 pytest` takes all places; otherwise some, to be quick."""
 
 import ast
 import inspect
+import os
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.dynamo import graph_break, optimize
+from minitorch_compile.dynamo import disable, graph_break, optimize
 from minitorch_compile.dynamo.testing import eager
 from tests.dynamo.programs import observe, program_id, programs
 
 BREAK = "_tensor = _tensor * 2; _graph_break(); _tensor = _tensor + 1"
 # A resume function says NameError where the whole function says UnboundLocalError, see test_resume.py.
 PROGRAMS = [p for p in programs() if program_id(p) != "closures.deleted_cell_in_its_own_function"]
-EVERY = 3  # of the places, to be quick
+EVERY_STATEMENT, EVERY_EXPRESSION = (int(os.environ["EVERY"]),) * 2 if "EVERY" in os.environ else (5, 31)
 
 
-class InsertBreak(ast.NodeTransformer):
+class AtStatement(ast.NodeTransformer):
     """Puts a graph break, between two tensor operations, before the n-th statement of a function."""
 
     def __init__(self, place: int) -> None:
@@ -51,28 +53,68 @@ class InsertBreak(ast.NodeTransformer):
         return node
 
 
-def with_breaks(program: types.FunctionType) -> Iterator[types.FunctionType]:
+class AtExpression(ast.NodeTransformer):
+    """Sends the value of the n-th expression through a function that breaks the graph; also in inner functions, lambdas,
+    comprehensions, decorators, bases, defaults, conditions and f-strings."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.seen = 0
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return [self.visit(statement) for statement in statements]
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        kept = isinstance(node, (ast.pattern, ast.Starred, ast.Slice, ast.JoinedStr, ast.FormattedValue))
+        if not isinstance(node, ast.expr) or kept or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            return node if isinstance(node, ast.pattern) else self.generic_visit(node)
+        here = self.seen == self.place
+        self.seen += 1
+        changed = self.generic_visit(node)
+        return ast.Call(ast.Name("_passed", ast.Load()), [changed], []) if here else changed
+
+
+def with_breaks(
+    program: types.FunctionType, make: Callable[[int], AtStatement | AtExpression], every: int
+) -> Iterator[types.FunctionType]:
     """The program with a break at the first place, at one some places on, ..."""
     source = textwrap.dedent(inspect.getsource(program))
-    place = len(program.__name__) % 5  # not always the first statement
+    place = len(program.__name__) % every  # not always the first
     while True:
         tree = ast.parse(source)
         function = tree.body[0]
-        insert = InsertBreak(place)
+        insert = make(place)
         function.body = ast.parse("_tensor = _make_tensor() + 1").body + insert.block(function.body)
         if insert.seen <= place:
             return
-        namespace = {**program.__globals__, "_make_tensor": lambda: torch.ones(1), "_graph_break": graph_break}
+        breaks = {"_make_tensor": lambda: torch.ones(1), "_graph_break": graph_break, "_passed": passed}
+        namespace = {**program.__globals__, **breaks}
         exec(compile(ast.fix_missing_locations(tree), program.__code__.co_filename, "exec"), namespace)
         yield namespace[program.__name__]
-        place += EVERY
+        place += every
+
+
+@disable
+def passed(value: object) -> object:
+    return value
+
+
+def assert_unchanged(broken: types.FunctionType) -> None:
+    expected = observe(broken)
+    compiled = optimize(broken, eager)
+    assert observe(compiled) == expected
+    assert observe(compiled) == expected
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("program", PROGRAMS, ids=program_id)
 def test_a_break_before_any_statement_changes_nothing(program):
-    for broken in with_breaks(program):
-        expected = observe(broken)
-        compiled = optimize(broken, eager)
-        assert observe(compiled) == expected
-        assert observe(compiled) == expected
+    for broken in with_breaks(program, AtStatement, EVERY_STATEMENT):
+        assert_unchanged(broken)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("program", PROGRAMS, ids=program_id)
+def test_a_break_at_any_expression_changes_nothing(program):
+    for broken in with_breaks(program, AtExpression, EVERY_EXPRESSION):
+        assert_unchanged(broken)

@@ -10,6 +10,7 @@ from minitorch_compile.dynamo.decode import decode
 from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.hooks import UnsupportedInstruction
 from minitorch_compile.dynamo.interpreter import BytecodeInterpreter, Returned, Yielded
+from tests.dynamo.battery.module_code import MODULES
 from tests.dynamo.programs import observe, program_id, programs
 
 
@@ -58,12 +59,15 @@ def test_called_python_functions_are_interpreted_too(monkeypatch):
     assert interpreted == ["program", "__init__", "helper", "method"]
 
 
-def test_a_module_runs_in_its_namespace():
-    source = "from math import *\nimport os.path\nx: int = 1\ndef f(): return x + floor(2.5)\ny = f()\ndel x"
-    namespace = {"__name__": "example"}
-    interpret_module(compile(source, "example", "exec"), namespace)
-    assert namespace["y"] == 3
-    assert "x" not in namespace
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_runs_in_its_namespace(name):
+    code = compile(MODULES[name], name, "exec")
+    interpreted, run = ({"__name__": "example", "__builtins__": __builtins__} for _ in range(2))
+    interpret_module(code, interpreted)
+    exec(code, run)
+    assert list(interpreted) == list(run)
+    plain = [k for k, value in run.items() if isinstance(value, (int, str, list, tuple)) and not k.startswith("__")]
+    assert [interpreted[key] for key in plain] == [run[key] for key in plain]
 
 
 def test_a_frame_runs_step_by_step_and_shows_its_state():

@@ -64,7 +64,7 @@ def cut(
         raising=raised is not None,
     )
     values = {**bound, **{f"__stack{position}": value for position, value in enumerate(stack)}, "__raised": raised}
-    values |= {f"__handled{position}": error for position, error in handled_exceptions(frame).items()}
+    values |= {f"__handled{position}": error for position, error in handled_exceptions(frame, frame.index).items()}
     free = {name: values.get(name) or types.CellType() for name in resume.free_names}
     return resume, resume.function(frame.globals, free), [values[name] for name in resume.argument_names]
 

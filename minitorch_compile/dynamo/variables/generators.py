@@ -136,7 +136,7 @@ class GeneratorVariable(IteratorVariable):
         live = live_slots(frame.program, frame.index)
         cells = {name: v for name, v in frame.locals.items() if isinstance(v, CellVariable) and name in live}
         slots = {name: v for name, v in frame.locals.items() if name in live and name not in cells}
-        handled = handled_exceptions(frame)
+        handled = handled_exceptions(frame, frame.index)
         try:
             code = make_resumed_generator(
                 frame.program,
