@@ -177,7 +177,7 @@ class TupleVariable(SequenceVariable):
 
 
 class SizeVariable(TupleVariable):
-    """The sizes of a tensor: constants, since graphs are made for fixed shapes."""
+    """The sizes of a tensor: numbers, and symbols for those that are not known."""
 
     cls = Size
 
