@@ -9,7 +9,7 @@ where one of them is changed, the entry holds only for calls in which they are j
 >>> compiled = optimize(lambda x, y: x.add_(1) * y, eager)
 >>> _ = compiled(ones(2), ones(2))
 >>> print([guard for guard in region_of(compiled).caches[0].entries[0].guards if guard.kind == "NO_ALIAS"][0])
-NO_ALIAS         len({id(x.storage.memory), id(y.storage.memory)}) == 2
+NO_ALIAS         {id(x.storage.memory)}.isdisjoint({id(y.storage.memory)})
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import Guard
+from minitorch_compile.dynamo.memory_guard import memory_guard
 from minitorch_compile.dynamo.output_graph import OutputGraph
 from minitorch_compile.dynamo.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource
@@ -47,19 +48,14 @@ def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
 
 def _guard_storages(output: OutputGraph) -> None:
     """The storages that are written to are none of the others'."""
-    sources = {
-        id(v): AttrSource(AttrSource(v.source, "storage"), "memory") for v in output.inputs if v.source is not None
-    }
-    if len({v.real.storage for v in output.inputs}) == len(output.inputs):
-        _guard_separate(output, list(sources.values()) if output.written_inputs else [])
-        return
-    for variable in output.written_inputs:
-        others = ", ".join(f"id({source.name()})" for key, source in sources.items() if key != id(variable))
-        check = f"id({{0}}) not in ({others},)"
-        output.guards.add(Guard(sources[id(variable)], "NO_ALIAS", check, "no shared memory"))
+    written = output.written_inputs
+    writes = [v.source for v in written if v.source is not None]
+    reads = [v.source for v in output.inputs if v.source is not None and v not in written]
+    if writes and len(writes) + len(reads) > 1:
+        output.guards.add(memory_guard(writes, reads))
 
 
-def _guard_separate(output: OutputGraph, sources: list[Source] | list[AttrSource]) -> None:
+def _guard_separate(output: OutputGraph, sources: list[Source]) -> None:
     """One guard that all these objects are different ones."""
     if len(sources) > 1:
         ids = ", ".join(f"id({source.name()})" for source in sources)

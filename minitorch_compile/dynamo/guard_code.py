@@ -25,6 +25,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from minitorch_compile.dynamo.guards import Guard, GuardSet
+from minitorch_compile.dynamo.memory_guard import Memory, MemoryGuard, conditions_between
 from minitorch_compile.dynamo.namespace import Namespace
 from minitorch_compile.dynamo.source import CellSource, ConstantSource, LocalSource, Source
 from minitorch_compile.dynamo.structure import Structure
@@ -107,6 +108,17 @@ class SourceReader:
         other = self.variable(guard.other) if guard.other else ""
         self._checks.append(guard.check.format(subject, other))
 
+    def check_memory(self, guard: MemoryGuard) -> None:
+        """Adds the conditions; tensors of one structure are compared in there."""
+        groups: dict[StructureReader | None, tuple[list[Source], list[Source]]] = {}
+        for position, sources in enumerate((guard.written, guard.read)):
+            for source in sources:
+                groups.setdefault(self._structures.get(source), ([], []))[position].append(source)
+        written, read = groups.pop(None, ([], []))
+        outside = Memory.of([self.variable(s) for s in written], [self.variable(s) for s in read])
+        inside = [structure.memory(*sources) for structure, sources in groups.items() if structure is not None]
+        self._checks += [*outside.conditions(len(written)), *conditions_between([outside, *inside])]
+
     def structure(self, guarded: GuardedStructure) -> None:
         """Adds all that is guarded below an object, to be asked when it has changed."""
         if isinstance(guarded, GuardedConstants):
@@ -130,7 +142,6 @@ class StructureReader:
     """The lines for one structure; which values are needed behind them is known when all else has been written."""
 
     def __init__(self, guarded: GuardedStructure, root: str, names: Namespace) -> None:
-        self._positions = guarded.positions
         self._root = root
         self._structure = Structure(guarded.plan.steps)
         self._name = names.install(self._structure, "structure")
@@ -138,6 +149,8 @@ class StructureReader:
         self._values = names.fresh("kept")
         self._kept: dict[Source, str] = {}  # with their variables in the function below, in the order of the tuple
         self._named: list[Source] = []  # those which need a variable in the caller, too
+        self._computed: dict[str, str] = {}  # variables that are made of others, and the texts
+        self._conditions: list[str] = []  # on those
         self._reader = SourceReader(names, {guarded.root: root})
         for guard in guarded.guards:
             self._reader.check(guard)
@@ -164,20 +177,33 @@ class StructureReader:
 
     def _add(self, source: Source) -> None:
         self._kept.setdefault(source, self._reader.variable(source))
-        self._structure.kept = tuple(self._positions[kept] for kept in self._kept)
+
+    def memory(self, written: list[Source], read: list[Source]) -> Memory:
+        """Of tensors in here: checks that they share no memory, and keeps the sets of it."""
+        variables = self._reader.variable
+        sets = Memory.of([variables(source) for source in written], [variables(source) for source in read])
+        names = [self._reader.names.fresh("memory") if text else "" for text in (sets.written, sets.read)]
+        self._computed |= {name: text for name, text in zip(names, (sets.written, sets.read)) if text}
+        self._structure.computed = len(self._computed)
+        self._conditions += Memory(*names).conditions(len(written))
+        return Memory(*names)
 
     @property
     def lines(self) -> list[str]:
         lines = reading_lines(self._values, self._name, self._root, self._check)
-        order = list(self._kept)
-        if self._named == order:
-            return [*lines, *tuple_of(list(self._kept.values()), "", f" = {self._values}")] if order else lines
-        return [*lines, *(f"{self._kept[s]} = {self._values}[{order.index(s)}]" for s in self._named)]
+        order = [*self._kept.values(), *self._computed]
+        named = [*(self._kept[source] for source in self._named), *self._computed]
+        if named == order:
+            return [*lines, *tuple_of(order, "", f" = {self._values}")] if order else lines
+        return [*lines, *(f"{name} = {self._values}[{order.index(name)}]" for name in named)]
 
     @property
     def function(self) -> list[str]:
         """The function that asks the guards, and gives the same values."""
-        return check_function(self._check, self._root, self._reader.lines, list(self._kept.values()))
+        checks = [*self._reader.lines, *(f"{name} = {text}" for name, text in self._computed.items())]
+        if self._conditions:
+            checks += [*_condition(self._conditions), "    return MISS"]
+        return check_function(self._check, self._root, checks, [*self._kept.values(), *self._computed])
 
 
 def _condition(checks: list[str]) -> list[str]:
@@ -197,7 +223,9 @@ def write_checks(guards: GuardSet, reader: SourceReader) -> None:
         any(structure.covers(source) for structure in structures)
     for guard in ordered:
         structure = inside.get(id(guard))
-        if structure is None:
+        if isinstance(guard, MemoryGuard):
+            reader.check_memory(guard)
+        elif structure is None:
             reader.check(guard)
         elif guard is structure.guards[0]:
             reader.structure(structure)

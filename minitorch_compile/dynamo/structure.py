@@ -9,8 +9,8 @@ differs, something was assigned, perhaps something irrelevant: the guards are as
 >>> model = Layer()
 >>> model.training, model.sizes = True, {"hidden": 64}
 >>> plan = StructurePlan()
->>> hidden = plan.add(plan.add(plan.add(0, ATTRIBUTES), "sizes"), "hidden")
->>> structure = Structure(plan.steps, kept=[hidden])
+>>> _ = plan.add(plan.add(plan.add(0, ATTRIBUTES), "sizes"), "hidden")
+>>> structure = Structure(plan.steps)
 >>> asked = []
 >>> def guards(model):
 ...     asked.append("guards")
@@ -28,7 +28,7 @@ Nothing here keeps the model alive. PyTorch has the same idea since 2.8 (`use_re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.dynamo.dict_versions import WordOf, dict_of, word_of_dict, word_of_type, words_of_instance
@@ -64,13 +64,14 @@ class StructurePlan:
 
 
 class Structure:
-    """What one entry knows of the objects that it was called with. `kept`: the positions of the values that `read`
-    gives, as `guards` does."""
+    """What one entry knows of the objects that it was called with. Of the values that the guards give, the last
+    `computed` ones are not parts of the structure, but made of them."""
 
-    def __init__(self, steps: Sequence[Step], kept: Sequence[int] = ()) -> None:
+    def __init__(self, steps: Sequence[Step], computed: int = 0) -> None:
         self.steps = tuple(steps)
-        self.kept = tuple(kept)
+        self.computed = computed
         self._comparisons: dict[int, Recall] = {}  # by the id of the root; the first thing compared is its class
+        self._alive: dict[int, tuple[Any, ...]] = {}  # the computed values
         self._passes, self._wait = 0, 1
 
     def __repr__(self) -> str:
@@ -89,18 +90,24 @@ class Structure:
 
     def _ask(self, root: object, guards: Guards) -> tuple[Any, ...]:
         """Noting comes first: what the guards are about to see, and not what another thread makes of it."""
-        noted = self._observe(root)
+        words = self._observe(root)
         values = guards(root)
         if values is not MISS:
             self._passes += 1
-            if noted is not None:
-                if len(self._comparisons) >= MOST_ROOTS:
-                    self._comparisons.clear()
-                self._comparisons[id(root)] = noted
+            if words is not None:
+                self._remember(root, words, values)
         return values
 
-    def _observe(self, root: object) -> Recall | None:
-        """How to see, later, that nothing has changed since now.
+    def _remember(self, root: object, words: Iterable[Word], values: tuple[Any, ...]) -> None:
+        if len(self._comparisons) >= MOST_ROOTS:
+            self._comparisons.clear()
+            self._alive.clear()
+        recall = comparison(words, values, root)
+        self._alive[id(root)] = values[len(values) - self.computed :]
+        self._comparisons[id(root)] = recall
+
+    def _observe(self, root: object) -> Iterable[Word] | None:
+        """The words that say, later, that nothing has changed since now.
 
         Noting the words takes longer than asking the guards. So this waits until they passed once, and then ever
         longer, for objects that are changed between any two calls.
@@ -109,15 +116,12 @@ class Structure:
             return None
         self._passes, self._wait = 0, min(2 * self._wait, LONGEST_WAIT)
         word = word_of_dict()
-        noted = None if word is None else self._note(root, word)
-        if noted is None:
-            return None
-        words, values = noted
-        return comparison(dict.fromkeys(words), [values[position] for position in self.kept], root)
+        words = None if word is None else self._note(root, word)
+        return None if words is None else dict.fromkeys(words)
 
-    def _note(self, root: object, word: WordOf) -> tuple[list[Word], list[Any]] | None:
-        """All words, top down, so that each is read from an object that the ones before it prove to be there; and all
-        values. None if there is an object that words can't speak for."""
+    def _note(self, root: object, word: WordOf) -> list[Word] | None:
+        """All words, top down, so that each is read from an object that the ones before it prove to be there. None if
+        there is an object that words can't speak for."""
         words, values = [word_of_type(root)], [root]
         for base, key in self.steps:
             owner = values[base]
@@ -134,7 +138,7 @@ class Structure:
                     return None
                 words += found
             values.append(value)
-        return words, values
+        return words
 
 
 def _item(owner: Any, key: Any) -> Any:

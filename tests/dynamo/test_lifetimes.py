@@ -17,6 +17,11 @@ class Holder:
     pass
 
 
+class TensorList(list):
+    def __init__(self):
+        super().__init__([torch.ones(3)])
+
+
 def assert_freed(*references):
     gc.collect()
     assert [reference() for reference in references] == [None] * len(references)
@@ -112,11 +117,6 @@ def test_an_argument(function, make):
     reference = weakref.ref(thing)
     del thing
     assert_freed(reference)
-
-
-class TensorList(list):
-    def __init__(self):
-        super().__init__([torch.ones(3)])
 
 
 def test_a_class_made_on_the_way():

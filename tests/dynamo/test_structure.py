@@ -310,3 +310,56 @@ def test_a_method_of_this_package_that_a_class_of_the_users_hides():
     assert compiled(layer, matrix()).tolist() == (matrix() * 5).tolist()
     Mine.__call__ = lambda self, x: x * 6
     assert compiled(layer, matrix()).tolist() == (matrix() * 6).tolist()
+
+
+class Accumulating(nn.Module):
+    """Writes to buffers that are remembered with it."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.register_buffer("total", torch.zeros(3))
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x):
+        self.total.add_(x)
+        self.count.add_(1)
+        return self.second(self.first(x)) + self.total + self.count + x
+
+
+def share_total(model):
+    model.count = model.total
+
+
+def share_memory_of_total(model):
+    model.count = model.total.view(3)
+
+
+def share_a_parameter(model):
+    model.count = model.first.bias.data
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        (lambda model: None, lambda model: model.total),
+        (lambda model: None, lambda model: model.count.view(3)),
+        (lambda model: None, lambda model: model.first.bias.detach()),
+        (share_total, lambda model: torch.ones(3)),
+        (share_memory_of_total, lambda model: torch.ones(3)),
+        (share_a_parameter, lambda model: torch.ones(3)),
+    ],
+    ids=["buffer as argument", "view as argument", "parameter", "one buffer", "one memory", "memory of a parameter"],
+)
+def test_memory_that_is_shared_from_now_on(change, argument):
+    plain, model = Accumulating(), Accumulating()
+    model.load_state_dict(plain.state_dict())
+    compiled = optimize(model, eager)
+    with torch.no_grad():
+        for _ in range(4):
+            assert compiled(torch.ones(3)).tolist() == plain(torch.ones(3)).tolist()
+        for changed in (model, plain):
+            change(changed)
+        for _ in range(3):
+            assert compiled(argument(model)).tolist() == plain(argument(plain)).tolist()
+            assert model.total.tolist() == plain.total.tolist() and model.count.tolist() == plain.count.tolist()
