@@ -108,6 +108,10 @@ class Codegen:
             return value.reconstruct(self)  # `items.append`: a new object each time in Python, too
         return self._make(value)
 
+    def has_made(self, tracker: VariableTracker) -> bool:
+        """Whether a variable stands for the tracker already."""
+        return id(tracker) in self._made
+
     def _make(self, tracker: VariableTracker) -> str:
         """Makes a value of the traced program again."""
         if id(tracker) in self._building:

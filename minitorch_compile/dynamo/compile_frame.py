@@ -240,9 +240,9 @@ class FrameCompiler:
 
     def _finish(self, write: Callable[[Codegen], None], shown: GraphBreak | None) -> Entry:
         try:
-            self._check_generators()
             guard_aliasing(self.output)
             codegen = self._written(write)
+            self._check_generators(codegen)
             prepared, expected = checks(self.output, codegen, ", ".join(self.parameters.values()))
         except Unsupported as error:
             if not error.stack:
@@ -258,10 +258,11 @@ class FrameCompiler:
         self._guard_sizes(codegen)
         return self._entry(codegen, [*prepared, *call, *codegen.body], module, shown)
 
-    def _check_generators(self) -> None:
-        """A generator that is left half-way in a try or with block ends at a moment that the trace can't tell."""
+    def _check_generators(self, codegen: Codegen) -> None:
+        """A generator that is left half-way in a try or with block ends at a moment that the trace can't tell; one that
+        lives on, when the program drops it."""
         for generator in self.output.generators:
-            if generator.waits_in_a_block:
+            if generator.waits_in_a_block and not codegen.has_made(generator):
                 raise Unsupported("generator-frame", f"{generator.describe()} is left before the end of its block.")
 
     def _written(self, write: Callable[[Codegen], None]) -> Codegen:

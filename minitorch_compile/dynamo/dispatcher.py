@@ -25,6 +25,7 @@ from minitorch_compile.dynamo.errors import InternalTracerError
 from minitorch_compile.dynamo.frame_code import parameter_names
 from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.guards import GuardFailure, failure
+from minitorch_compile.dynamo.resume import resume_code_of
 from minitorch_compile.dynamo.wrapper import Signature, plain_caller
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks
@@ -104,11 +105,13 @@ class Dispatcher:
     def _bind(self, entry: Entry) -> Callable[..., Any]:
         """The entry for this function object. Where the frame stays plain Python, the functions that it calls need
         not."""
-        if not entry.is_plain:
-            return entry.bind(self.function, self.plain)
+        return entry.bind(self.function, self._calling_through() if entry.is_plain else self.plain)
+
+    def _calling_through(self) -> Callable[..., Any]:
+        """The plain function, with the functions that it calls compiled."""
         if self._through is None:
             self._through = plain_caller(calling_through(self.function, self.region.compiled))
-        return entry.bind(self.function, self._through)
+        return self._through
 
     def _use_first(self, version: Version) -> None:
         self.bound = to_front(self.bound, version)
@@ -123,8 +126,7 @@ class Dispatcher:
                 if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
                     return self._or_plain(self._bind(entry))
             if cache.is_full:
-                reporting.warn_of_the_limit(self, arguments)
-                return self.plain
+                return self._at_the_limit(arguments)
             reporting.log_recompile(self, arguments)
             try:
                 entry = compile_frame(self.function, arguments, self.region, self.owner)
@@ -136,6 +138,15 @@ class Dispatcher:
             bound = self._bind(entry)
             self._use_first((entry, bound))
         return lambda *arguments: self._first_run(bound, arguments)
+
+    def _at_the_limit(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """New kinds of input run as plain Python. In a loop that breaks, each round may bring another string or object:
+        no reason for a warning, and what the rest of the loop calls goes on being compiled."""
+        resumed = resume_code_of(self.code)
+        if resumed is not None and resumed.is_in_loop:
+            return self._calling_through()
+        reporting.warn_of_the_limit(self, arguments)
+        return self.plain
 
     def _or_plain(self, bound: Callable[..., Any]) -> Callable[..., Any]:
         """A version whose guards hold; if another thread changes what they look at before it runs, the plain one."""

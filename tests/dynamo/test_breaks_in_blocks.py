@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import traceback
+import warnings
 
 import pytest
 
@@ -540,6 +541,22 @@ def test_a_long_loop_does_not_nest_its_rounds():
     depths = []
     assert optimize(f, eager)(torch.zeros(1), depths).item() == 3000
     assert max(depths[20:]) == min(depths[20:])
+
+
+def test_a_loop_whose_rounds_all_differ_ends_in_python_without_a_warning():
+    def scaled(x, count):
+        return x * count
+
+    def f(x, log):
+        for name in ("a", "bb", "c", "dd", "e", "ff", "g", "hh", "i", "jj", "k", "ll", "m", "nn"):
+            disable(log.append)(name)
+            x = x + (1 if name.isupper() else 2)
+            x = scaled(x, len(name))
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same(f).frame_count > 1
 
 
 def lines_of(call):
