@@ -112,6 +112,24 @@ SPLICE_POINTS = (
         "The slots that may still be read, before they are written, when the program goes on at the instruction.",
     ),
     SplicePoint(
+        "dynamo.argument_names",
+        "dynamo.binding:argument_names",
+        ("code",),
+        "The slots that a call fills, in order: positional, by keyword only, then *args and **kwargs.",
+    ),
+    SplicePoint(
+        "dynamo.is_ordinary",
+        "dynamo.frame_hook_rule:is_ordinary",
+        ("code",),
+        "Whether it is a function's body that runs at once when called, with parameters that have names.",
+    ),
+    SplicePoint(
+        "dynamo.holds_tensor",
+        "dynamo.frame_hook_rule:holds_tensor",
+        ("value", "depth"),
+        "Whether the value is a tensor, or leads to one in at most `depth` steps to items and attributes.",
+    ),
+    SplicePoint(
         "autograd.sum_to",
         "autograd.derivative_table:sum_to",
         ("grad", "like"),

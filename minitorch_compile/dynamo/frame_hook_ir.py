@@ -184,12 +184,15 @@ collect:
   %first_slot = getelementptr i8, ptr %frame, i64 {SLOTS}
   br label %loop
 loop:
-  %i = phi i64 [0, %collect], [%next, %copy]
+  %i = phi i64 [0, %collect], [%next, %keep]
   %is_done = icmp eq i64 %i, %count
   br i1 %is_done, label %call, label %copy
 copy:
   %slot = getelementptr ptr, ptr %first_slot, i64 %i
   %value = call ptr @untagged(ptr %slot)
+  %is_unbound = icmp eq ptr %value, null        ; more slots were asked for than the call has filled
+  br i1 %is_unbound, label %as_is, label %keep
+keep:
   %next = add i64 %i, 1
   %place = getelementptr ptr, ptr %arguments, i64 %next
   store ptr %value, ptr %place

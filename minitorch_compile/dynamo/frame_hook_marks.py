@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from minitorch_compile.dynamo.frame_hook_ir import CAPTURE, OFF, PASS
-from minitorch_compile.dynamo.frame_hook_native import Word, native_hook
+from minitorch_compile.dynamo.frame_hook_native import Word, native_hook_if_made
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
@@ -61,8 +61,9 @@ def _marked(function: Any, kind: int) -> Any:
     code = _code_of(function)
     if code is not None and mark_of(code) not in (kind, CAPTURE):
         _marks[id(code)] = code, kind
-        if native_hook.cache_info().currsize:  # a hook may have judged it already
-            native_hook().set_word(code, Word(kind if kind != CAPTURE else 0))
+        hook = native_hook_if_made()
+        if hook is not None:  # it may have judged the function already
+            hook.set_word(code, Word(kind if kind != CAPTURE else 0))
     return function
 
 

@@ -24,7 +24,6 @@ Everything here is called with the GIL held. What the machine code does is in fr
 from __future__ import annotations
 
 import ctypes
-import functools
 import itertools
 import sys
 from collections.abc import Callable
@@ -177,10 +176,19 @@ _EXTRA_NAMES = "PyUnstable_Code_GetExtra", "PyUnstable_Code_SetExtra", "PyUnstab
 _EXTRA_NAMES_3_11 = "_PyCode_GetExtra", "_PyCode_SetExtra", "_PyEval_RequestCodeExtraIndex"
 
 
-@functools.cache
+_made: list[NativeHook] = []  # for ever: frames may be on their way through it
+
+
 def native_hook() -> NativeHook:
     """The process's hook, made when it is first wanted."""
-    return NativeHook()
+    if not _made:
+        _made.append(NativeHook())
+    return _made[0]
+
+
+def native_hook_if_made() -> NativeHook | None:
+    """The hook, None if nobody has wanted it so far."""
+    return _made[0] if _made else None
 
 
 def _new_thread_key() -> ctypes.c_int64:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.binding import argument_names
 from minitorch_compile.dynamo.dispatcher import Dispatcher
 from minitorch_compile.dynamo.entry import MISS, Entry
-from minitorch_compile.dynamo.frame_hook_ir import PASS_HERE
+from minitorch_compile.dynamo.frame_hook_ir import CAPTURE, PASS_HERE
 from minitorch_compile.dynamo.frame_hook_marks import generated, unhooked
 from minitorch_compile.dynamo.frame_hook_native import RUN_AS_IS, Callback, Word, native_hook
 from minitorch_compile.dynamo.frame_hook_rule import judge_code, sees_tensors
@@ -98,8 +98,8 @@ class RegionFrames:
 
     def judge(self, function: FunctionType) -> Word:
         """What to do with the frames of this function's code."""
-        code = function.__code__
-        return Word(judge_code(function, self.include), slots=len(argument_names(code)))
+        kind, code = judge_code(function, self.include), function.__code__
+        return Word(kind, slots=min(len(argument_names(code)), code.co_nlocals) if kind == CAPTURE else 0)
 
     def enter(self, function: FunctionType, *slots: Any) -> Any:
         """The result of the frame, or RUN_AS_IS."""

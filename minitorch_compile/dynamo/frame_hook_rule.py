@@ -27,7 +27,8 @@ import inspect
 import os
 import sys
 import sysconfig
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -45,7 +46,7 @@ INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "pl
 SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 FUNCTION_BODY = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 DECIDED_BY_HAND = ("_dynamo_disabled", "_dynamo_allowed", "_dynamo_constant")
-DEPTH = 3  # how far into containers and objects a tensor is looked for
+DEPTH, MOST_ITEMS = 4, 64  # how far into containers and objects a tensor is looked for, and at how many items of each
 
 
 def judge_code(function: FunctionType, include: Collection[str] | None) -> int:
@@ -54,15 +55,14 @@ def judge_code(function: FunctionType, include: Collection[str] | None) -> int:
     marked = mark_of(code)
     if marked is not None:
         return marked
-    if not is_ordinary(code) or is_generated(code) or _is_standard(code) or is_library_code(code):
-        return PASS
     module = str(function.__globals__.get("__name__") or "")
-    if code.co_filename == "<string>" and _has_no_user(module):  # the __init__ of a dataclass of ours
-        return PASS
-    if reason_to_skip(code, module) is not None or any(mark in function.__dict__ for mark in DECIDED_BY_HAND):
+    if is_generated(code) or _is_standard(code) or is_library_code(code) or _is_made_by_library(code, module):
         return PASS
     if code.co_filename.startswith(INSTALLED) and include is not None and module.partition(".")[0] not in include:
         return PASS_HERE
+    decided = reason_to_skip(code, module) is not None or any(mark in function.__dict__ for mark in DECIDED_BY_HAND)
+    if decided or not is_ordinary(code):
+        return PASS
     return CAPTURE
 
 
@@ -83,14 +83,16 @@ def _is_standard(code: CodeType) -> bool:
     return name.startswith("<frozen ") or (name.startswith(STANDARD_LIBRARY) and not name.startswith(INSTALLED))
 
 
-def _has_no_user(module: str) -> bool:
+def _is_made_by_library(code: CodeType, module: str) -> bool:
+    """What a named tuple, or a dataclass of ours or of Python's, has without a file: __new__, __init__ and others."""
     top = module.partition(".")[0]
-    return top == LIBRARY or (top in sys.stdlib_module_names and top != "__main__")
+    has_no_user = top == LIBRARY or top in sys.stdlib_module_names or top.startswith("namedtuple_")
+    return code.co_filename == "<string>" and has_no_user
 
 
 def sees_tensors(function: FunctionType, arguments: tuple[Any, ...]) -> bool:
     """Whether a call may have to do with tensors."""
-    return _names_library(function) or any(_holds_tensor(argument, DEPTH) for argument in arguments)
+    return _names_library(function) or any(holds_tensor(argument, DEPTH) for argument in arguments)
 
 
 def _names_library(function: FunctionType) -> bool:
@@ -104,17 +106,27 @@ def _names_library(function: FunctionType) -> bool:
     )
 
 
-def _holds_tensor(value: Any, depth: int) -> bool:
+def holds_tensor(value: Any, depth: int) -> bool:
+    """Whether it is a tensor, or leads to one in at most `depth` steps, each to an item or an attribute.
+
+    >>> holds_tensor([1, {"x": None}], 4)
+    False
+    """
     if isinstance(value, TensorBase):
         return True
-    if depth == 0 or isinstance(value, (str, bytes, int, float, type, ModuleType, FunctionType)):
-        return False
+    return depth > 0 and any(holds_tensor(item, depth - 1) for item in islice(_inside(value), MOST_ITEMS))
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """Items of a container, values of a dict, attributes of an object; no code of the user's runs for it."""
+    if isinstance(value, (str, bytes, int, float, type, ModuleType, FunctionType)):
+        return ()
     if isinstance(value, (list, tuple, set, frozenset)):
-        return any(_holds_tensor(item, depth - 1) for item in list(value))
+        return list(value)
     if isinstance(value, dict):
-        return any(_holds_tensor(item, depth - 1) for item in list(value.values()))
+        return list(value.values())
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return False
-    return type(attributes) is dict and _holds_tensor(attributes, depth - 1)
+        return ()
+    return list(attributes.values()) if type(attributes) is dict else ()

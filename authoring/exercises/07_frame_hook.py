@@ -1,0 +1,417 @@
+# %% [markdown]
+# # 07 Exercises: the frame hook
+#
+# Five exercises, about an hour. Each is a sentence, a signature, an example and a check. Write your answer in place of the
+# `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("07.1")` gives the first of three
+# hints, and calling it again the next; hints cost nothing. Three answers can be spliced into the package: then the hook
+# stands or falls with them.
+
+# %%
+import inspect
+from types import CodeType
+
+import minitorch_compile as torch
+from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
+from minitorch_compile.dynamo import frame_hook
+from minitorch_compile.dynamo.frame_hook_native import RUN_AS_IS
+from minitorch_compile.dynamo.testing import eager
+
+# %% [markdown]
+# ## 07.1 The slots that a call fills
+#
+# The first slots of a new frame hold the arguments. Give their names, from the code object: positional arguments, then
+# those by keyword only, then `*args` and `**kwargs` if there are any. For `def f(x, *rest, key=1): y = x` it is
+# `("x", "key", "rest")`. A code object has `co_varnames`, `co_argcount`, `co_posonlyargcount`, `co_kwonlyargcount` and
+# `co_flags`, of which `inspect.CO_VARARGS` and `inspect.CO_VARKEYWORDS` are two.
+
+
+# %%
+def argument_names(code: CodeType) -> tuple[str, ...]:
+    """The names of the slots that a call fills, in their order."""
+    ### BEGIN SOLUTION
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
+    ### END SOLUTION
+
+
+# %%
+check("07.1")
+
+# %%
+if passed("07.1"):
+
+    def weigh(x, by=2, *rest, offset=0):
+        return (x * by + offset).sum()
+
+    with splice("dynamo.argument_names", argument_names), frame_hook(eager) as hook:
+        print(weigh(torch.ones(2), 3, offset=1))
+    print([graph.graph.compact() for graph in hook.region.graph_modules])
+
+
+# %% tags=["wrong"] says="goes on with the local variables"
+def argument_names(code):
+    return code.co_varnames
+
+
+# %% tags=["wrong"] says="Arguments by keyword only have slots, too"
+def argument_names(code):
+    return code.co_varnames[: code.co_argcount]
+
+
+# %% tags=["wrong"] says="have a slot each: a tuple and a dict"
+def argument_names(code):
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+# %% tags=["wrong"] says="counted in co_argcount already"
+def argument_names(code):
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    count = code.co_posonlyargcount + code.co_argcount + code.co_kwonlyargcount + stars
+    return code.co_varnames[:count]
+
+
+# %% tags=["wrong"] says="so there is no slot for it"
+def argument_names(code):
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[: count + 2 * bool(code.co_flags & inspect.CO_VARARGS)]
+
+
+# %% [markdown]
+# ## 07.2 Frames that can be captured
+#
+# A frame can be answered by a result only if its code is the body of a function that runs at once and to its end. Four kinds
+# of code must be told apart from that: generators, coroutines and asynchronous generators, which are put aside when they are
+# called; bodies of classes and of modules, which don't have `CO_OPTIMIZED` and `CO_NEWLOCALS` both set; and the hidden
+# functions that comprehensions are until Python 3.11, whose parameter is named `.0`.
+
+
+# %%
+def is_ordinary(code: CodeType) -> bool:
+    """Whether frames of this code run at once, and have parameters with names."""
+    ### BEGIN SOLUTION
+    body = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+    put_aside = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    if code.co_flags & body != body or code.co_flags & put_aside:
+        return False
+    return all(name.isidentifier() for name in code.co_varnames[: code.co_argcount])
+    ### END SOLUTION
+
+
+# %%
+check("07.2")
+
+
+# %% tags=["wrong"] says="runs nothing yet"
+def is_ordinary(code):
+    return True
+
+
+# %% tags=["wrong"] says="three flags, not one"
+def is_ordinary(code):
+    body = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+    names = code.co_varnames[: code.co_argcount]
+    return (
+        code.co_flags & body == body
+        and not code.co_flags & inspect.CO_GENERATOR
+        and all(name.isidentifier() for name in names)
+    )
+
+
+# %% tags=["wrong"] says="is no function: its variables live in a dictionary"
+def is_ordinary(code):
+    put_aside = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return not code.co_flags & put_aside and ".0" not in code.co_varnames
+
+
+# %% tags=["wrong"] says="can't be written in Python"
+def is_ordinary(code):
+    body = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+    put_aside = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return code.co_flags & body == body and not code.co_flags & put_aside
+
+
+# %% tags=["wrong"] says="A lambda is a function like any other"
+def is_ordinary(code):
+    body = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+    put_aside = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return (
+        code.co_flags & body == body and not code.co_flags & put_aside and "<" not in code.co_name
+    )
+
+
+# %% [markdown]
+# ## 07.3 Tensors in sight
+#
+# Tell whether a value is a tensor, or leads to one in at most `depth` steps. A step goes from a list, tuple or set to one of
+# its items, from a dict to one of its values, from any other object to one of its attributes. So `[[x]]` holds a tensor for
+# depth 2, and not for depth 1. Looking must not run any code of the user's, such as a property or a `__getattr__`:
+# `object.__getattribute__(value, "__dict__")` gives the attributes without, and raises AttributeError if there are none.
+
+
+# %%
+def holds_tensor(value: object, depth: int) -> bool:
+    """Whether there is a tensor in value, at most depth steps away."""
+    ### BEGIN SOLUTION
+    if isinstance(value, torch.Tensor):
+        return True
+    if depth == 0:
+        return False
+    if isinstance(value, list | tuple | set):
+        inside = list(value)
+    elif isinstance(value, dict):
+        inside = list(value.values())
+    else:
+        try:
+            inside = list(object.__getattribute__(value, "__dict__").values())
+        except AttributeError:
+            inside = []
+    return any(holds_tensor(item, depth - 1) for item in inside)
+    ### END SOLUTION
+
+
+# %%
+check("07.3")
+
+
+# %% tags=["wrong"] says="come in lists, tuples, sets and dicts"
+def holds_tensor(value, depth):
+    return isinstance(value, torch.Tensor)
+
+
+# %% tags=["wrong"] says="In a dict the tensors are the values"
+def holds_tensor(value, depth):
+    if isinstance(value, torch.Tensor):
+        return True
+    inside = value if isinstance(value, list | tuple | set | dict) else []
+    return depth > 0 and any(holds_tensor(item, depth - 1) for item in inside)
+
+
+# %% tags=["wrong"] says="Only the depth ends the search"
+def holds_tensor(value, depth):
+    if isinstance(value, torch.Tensor):
+        return True
+    if isinstance(value, list | tuple | set):
+        return any(holds_tensor(item, depth) for item in value if depth)
+    if isinstance(value, dict):
+        return holds_tensor(list(value.values()), depth)
+    return False
+
+
+# %% tags=["wrong"] says="depth counts the steps"
+def holds_tensor(value, depth):
+    if isinstance(value, torch.Tensor):
+        return True
+    if depth < 0:
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return isinstance(inside, list | tuple | set | type({}.values())) and any(
+        holds_tensor(item, depth - 1) for item in inside
+    )
+
+
+# %% tags=["wrong"] says="An object holds tensors in its attributes"
+def holds_tensor(value, depth):
+    if isinstance(value, torch.Tensor):
+        return True
+    inside = list(value.values()) if isinstance(value, dict) else value
+    return (
+        depth > 0
+        and isinstance(inside, list | tuple | set)
+        and any(holds_tensor(i, depth - 1) for i in inside)
+    )
+
+
+# %% tags=["wrong"] says="Looking must not change anything"
+def holds_tensor(value, depth):
+    if isinstance(value, torch.Tensor):
+        return True
+    if depth == 0:
+        return False
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list | tuple | set):
+        value = list(getattr(value, "__dict__", {}).values())
+    return any(holds_tensor(item, depth - 1) for item in value)
+
+
+# %% [markdown]
+# ## 07.4 A hook that remembers
+#
+# Write an `enter` that remembers results. `memory` is a dict that is yours, empty at first. `call()` evaluates the frame past
+# the hook and gives its result; calling `function(*slots)` yourself would be stopped again. Answer from the memory where it
+# is right to do so, and remember only what can't be changed: results that are an int, str, bool or None. If one of the slots
+# is of another type than these four, give the frame back. Take care: `1 == True`.
+
+
+# %%
+def enter(memory: dict, call, function, *slots):
+    """The frame's result, remembered or fresh; or RUN_AS_IS."""
+    ### BEGIN SOLUTION
+    fixed = (int, str, bool, type(None))
+    if any(type(slot) not in fixed for slot in slots):
+        return RUN_AS_IS
+    question = function, slots, tuple(map(type, slots))
+    if question in memory:
+        return memory[question]
+    result = call()
+    if type(result) in fixed:
+        memory[question] = result
+    return result
+    ### END SOLUTION
+
+
+# %%
+check("07.4")
+
+
+# %% tags=["wrong"] says="must name the function, too"
+def enter(memory, call, function, *slots):
+    if slots not in memory:
+        memory[slots] = call()
+    return memory[slots]
+
+
+# %% tags=["wrong"] says="and not their closures"
+def enter(memory, call, function, *slots):
+    if any(isinstance(slot, list) for slot in slots):
+        return RUN_AS_IS
+    question = function.__code__, slots, tuple(map(type, slots))
+    if question not in memory:
+        memory[question] = call()
+    return memory[question]
+
+
+# %% tags=["wrong"] says="keep the types with the values"
+def enter(memory, call, function, *slots):
+    if any(isinstance(slot, list) for slot in slots):
+        return RUN_AS_IS
+    if (function, slots) not in memory:
+        memory[function, slots] = call()
+    return memory[function, slots]
+
+
+# %% tags=["wrong"] says="Give such a frame back: RUN_AS_IS"
+def enter(memory, call, function, *slots):
+    question = function, slots, tuple(map(type, slots))
+    if question not in memory:
+        result = call()
+        if isinstance(result, list):
+            return result
+        memory[question] = result
+    return memory[question]
+
+
+# %% tags=["wrong"] says="Keep only what can't be changed"
+def enter(memory, call, function, *slots):
+    if any(isinstance(slot, list) for slot in slots):
+        return RUN_AS_IS
+    question = function, slots, tuple(map(type, slots))
+    if question not in memory:
+        memory[question] = call()
+    return memory[question]
+
+
+# %% tags=["wrong"] says="call() goes past the hook"
+def enter(memory, call, function, *slots):
+    if any(isinstance(slot, list) for slot in slots):
+        return RUN_AS_IS
+    question = function, slots, tuple(map(type, slots))
+    if question not in memory:
+        memory[question] = function(*slots)
+    return memory[question]
+
+
+# %% tags=["wrong"] says="and the function ran again"
+def enter(memory, call, function, *slots):
+    return RUN_AS_IS
+
+
+# %% [markdown]
+# ## 07.5 What is captured: predict
+#
+# Each line is run under a new hook. Before you run anything, write down which functions get a graph, as a list of names; for
+# `doubled(x)` it would be `["doubled"]` if you think that one does. A method goes by its own name, without the class.
+
+# %%
+x = torch.ones(2)
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+
+
+def doubled(x):
+    return x * 2
+
+
+def twice(x):
+    return doubled(doubled(x))
+
+
+def produce(x):
+    yield doubled(x)
+
+
+def count(n):
+    return n * 2
+
+
+@torch.compiler.disable
+def outside(x):
+    return doubled(x)
+
+
+class Box:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def half(self):
+        return self.x / 2
+
+
+box = Box(x)
+
+# %% tags=["stub"]
+captured = {
+    "doubled(x)": ...,
+    "twice(x)": ...,
+    "list(map(doubled, [x, x]))": ...,
+    "count(3)": ...,
+    "list(produce(x))": ...,
+    "outside(x)": ...,
+    "box.half": ...,
+    "model(x)": ...,
+    "thread.start(), thread.join()": ...,  # thread = threading.Thread(target=doubled, args=(x,))
+}
+
+# %% tags=["solution"]
+captured = {
+    "doubled(x)": ["doubled"],
+    "twice(x)": ["twice"],
+    "list(map(doubled, [x, x]))": ["doubled"],
+    "count(3)": [],
+    "list(produce(x))": ["doubled"],
+    "outside(x)": [],
+    "box.half": ["half"],
+    "model(x)": ["__call__"],
+    "thread.start(), thread.join()": [],
+}
+
+# %%
+check("07.5")
+
+# %% tags=["wrong"] says="never had a frame of its own"
+captured = captured | {"twice(x)": ["twice", "doubled"]}
+
+# %% tags=["wrong"] says="There is no tensor in sight"
+captured = captured | {"count(3)": ["count"]}
+
+# %% tags=["wrong"] says="is a call like any other"
+captured = captured | {"list(produce(x))": []}
+
+# %% tags=["wrong"] says="for everything that it calls"
+captured = captured | {"outside(x)": ["doubled"]}
+
+# %% tags=["wrong"] says="A property is a function"
+captured = captured | {"box.half": []}
+
+# %% tags=["wrong"] says="Frames of others pass"
+captured = captured | {"thread.start(), thread.join()": ["doubled"]}
