@@ -109,9 +109,9 @@ _ROWS = (
     ),
     BreakReason(
         "MTC-B11",
-        "break-inside-block",
-        "A break inside a loop, with or try can't be resumed in the middle: the function itself runs as plain Python.",
-        "move the line that breaks out of the block, or put the body of the block into a function of its own.",
+        "function-not-split",
+        "The function can't be split where it breaks, so it runs as plain Python; what it calls is compiled.",
+        "put the line that breaks, with what belongs to it, into a function of its own.",
     ),
     BreakReason(
         "MTC-B12",

@@ -48,11 +48,15 @@ JUMPS = ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE")
 NO_MORE_ITEMS: Any = type("NoMoreItems", (), {"__doc__": "What `next` gives at the end of a loop."})()
 
 
+def raised_while_tracing(frame: SymbolicInterpreter, index: int) -> list[Value]:
+    """The exceptions that the frame is handling at this instruction and that no running program has raised: their
+    tracebacks could not be made again. The outermost first."""
+    return [exception for exception in handled_exceptions(frame, index).values() if exception.source is None]
+
+
 def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
     """Why the frame can't be split at this instruction; empty if it can."""
     inst = frame.program.instructions[index]
-    if any(exception.source is None for exception in handled_exceptions(frame, index).values()):
-        return "it is handling an exception that was raised while tracing, whose traceback can't be made again"
     if inst.opname not in EMITTERS and inst.opname not in (*JUMPS, "FOR_ITER"):
         return f"the instruction {inst.opname} can't be done by the generated code"
     return ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile import logs
 from minitorch_compile.dynamo.aliasing import guard_aliasing
 from minitorch_compile.dynamo.break_reasons import REASONS
-from minitorch_compile.dynamo.break_writer import BreakWriter, why_not_here
+from minitorch_compile.dynamo.break_writer import BreakWriter, raised_while_tracing, why_not_here
 from minitorch_compile.dynamo.breaking import EMITTERS
 from minitorch_compile.dynamo.codegen import Codegen
 from minitorch_compile.dynamo.decode import decode
@@ -27,6 +27,7 @@ from minitorch_compile.dynamo.errors import (
     GraphBreak,
     InternalTracerError,
     ObservedException,
+    SourceLine,
     Unsupported,
 )
 from minitorch_compile.dynamo.expectations import checks
@@ -69,7 +70,7 @@ class _RunFrameAsItIs(Exception):
         self.why = why
 
 
-BLOCKS = REASONS["break-inside-block"]
+NOT_SPLIT = REASONS["function-not-split"]
 DYNAMIC = logs.artifact("dynamic")
 EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError, ConstraintViolationError)
 
@@ -128,6 +129,7 @@ class FrameCompiler:
         self.owner = owner
         self.program = decode(self.code)
         self.raiser: Raiser | None = None  # puts the line of the break into tracebacks
+        self.raised_at: dict[int, tuple[int, int, SourceLine]] = {}  # exception -> step, instruction and line
         self.parameters = parameter_names(self.code)
         self.name = _identifier(self.code.co_name)
         cells = (f"cell_{name}" for name in self.code.co_freevars)
@@ -181,6 +183,9 @@ class FrameCompiler:
                 return known
             try:
                 self.frame.step()
+                if self.frame.unwound is not None:
+                    here = step, self.frame.current, self.frame.source_line()
+                    self.raised_at.setdefault(id(self.frame.unwound), here)
             except Unsupported as error:
                 self._note_break(step, error)
             except RecursionError as error:
@@ -198,6 +203,14 @@ class FrameCompiler:
         if self.region.fullgraph:
             raise error
         index = self.frame.current
+        raised = raised_while_tracing(self.frame, index)
+        if raised and not error.keeps_frame_whole and id(raised[0]) in self.raised_at:
+            step, index, line = self.raised_at[id(raised[0])]
+            detail = (
+                f"{raised[0].realize().describe()} is raised for real, since the graph breaks where it is handled: "
+            )
+            error = Unsupported("raised-exception", detail + error.detail, error.hint)
+            error.stack = (line,)
         why = error.keeps_frame_whole or why_not_here(self.frame, index)
         if why:
             raise _RunFrameAsItIs(error, why) from error
@@ -227,7 +240,7 @@ class FrameCompiler:
     def _entry_for_plain(self, skipped: _RunFrameAsItIs) -> Entry:
         shown = GraphBreak.of(
             skipped.reason,
-            f"This function runs as plain Python, because {skipped.why} [{BLOCKS.id}]; what it calls is compiled.",
+            f"This function runs as plain Python, because {skipped.why} [{NOT_SPLIT.id}]; what it calls is compiled.",
         )
         codegen = Codegen(self.output)
         write_checks(self.output.guards, codegen.reader)

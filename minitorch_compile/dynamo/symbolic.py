@@ -74,6 +74,7 @@ class SymbolicInterpreter(SymbolicDomain):
         self.parent = parent
         self.depth = 0 if parent is None else parent.depth + 1
         self._logged_line = 0
+        self.unwound: Value | None = None  # the exception that the last step raised, if a handler of this frame got it
 
     def called_by(self, caller: Tracer) -> None:
         """A generator's frame goes on below whoever asks for its next item."""
@@ -86,6 +87,7 @@ class SymbolicInterpreter(SymbolicDomain):
         """One instruction; an `Unsupported` that passes learns the line."""
         if TRACE_BYTECODE.is_on or TRACE_SOURCE.is_on:
             self._log_step()
+        self.unwound = None
         try:
             super().step()
         except Unsupported as error:
@@ -99,6 +101,10 @@ class SymbolicInterpreter(SymbolicDomain):
             self._logged_line = inst.line
             text = linecache.getline(self.program.code.co_filename, inst.line, self.scope.real).rstrip()
             TRACE_SOURCE(f"{self.program.code.co_filename.rpartition('/')[2]}:{inst.line}  {text}")
+
+    def unwind(self, exception: Value) -> bool:
+        self.unwound = exception
+        return super().unwind(exception)
 
     def run(self) -> Value:
         self.output.frames.append(self)

@@ -11,7 +11,7 @@ from minitorch_compile.dynamo.break_reasons import REASONS, break_reason
 from tools import break_page
 
 # These have no program of their own: they are told together with another reason, or as a warning.
-WITHOUT_EXAMPLE = {"break-inside-block", "recompile-limit"}
+WITHOUT_EXAMPLE = {"function-not-split", "recompile-limit"}
 
 
 def test_every_reason_has_an_example():

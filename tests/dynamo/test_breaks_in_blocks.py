@@ -184,6 +184,33 @@ def in_try_finally(x, log):
         x = x + 5
 
 
+def in_except(x, log):
+    x = x + 1
+    try:
+        x = x * 2
+        raise ValueError("traced")
+    except ValueError as error:
+        x = x * 3
+        graph_break()
+        log.append((error.args, traceback.extract_tb(error.__traceback__)[-1].line, repr(sys.exc_info()[1])))
+        x = x + 5
+    return x - 1
+
+
+def in_except_of_a_callee(x, log):
+    def look_up(table, key):
+        return table[key] * 2
+
+    for key in ("a", "b"):
+        try:
+            y = look_up({"a": x}, key)
+        except KeyError as error:
+            disable(log.append)((error.args, repr(error.__context__)))
+            y = x * 7
+        x = x + y
+    return x
+
+
 def in_generator(x, log):
     def parts():
         for i in range(3):
@@ -205,6 +232,7 @@ def escaping_generator(x, log):
 LEFT_ALONE_BY_PYTORCH = (
     in_for, in_for_over_a_list, in_while, in_a_loop_with_continue_and_break, in_nested_loops, in_enumerate_and_zip,
     in_map_and_filter, over_rows, in_a_users_manager, in_a_generators_manager, in_two_managers, in_try, in_try_finally,
+    in_except, in_except_of_a_callee,
     in_generator, escaping_generator,
 )  # fmt: skip
 
