@@ -35,10 +35,12 @@ lint: setup  ## only the quick checks: ruff, mypy, the floors
 bench: setup  ## measure: call overhead, eager against compiled, kernels
 	@$(PY) -m benchmarks
 	@$(PY) -m benchmarks.dispatch
+	@$(PY) -m benchmarks.frame_hook
 	@$(PY) -m benchmarks.eager
 	@$(PY) -m benchmarks.kernels
 
-fuzz: setup  ## generated programs on a backend against eager; FUZZ="--backend loops --count 200"
+fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ="--backend loops")
+	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/

@@ -1,42 +1,62 @@
-"""Random programs, plain against compiled: results, all reachable state, printed text, exceptions, grad mode.
+"""Random programs, plain against compiled: results, all reachable state, text, warnings, exceptions, random state.
 
-MTC_FUZZ=5000 runs that many programs; a failing seed is the test's parameter.
+MTC_FUZZ=5000 runs that many programs; a failing seed is the test's parameter. `make fuzz` runs thousands, and makes a
+failing program small.
 """
 
-import linecache
+import gc
 import os
-import warnings
+from collections.abc import Iterator
 
 import pytest
 
-import minitorch_compile as torch
-from minitorch_compile import dynamo
-from minitorch_compile.dynamo.comparing import behaviour
-from minitorch_compile.dynamo.testing import eager
-from tests.dynamo.random_programs import CALLS, WORLD, RandomProgram
+from tests.dynamo.fuzz.difference import difference, program_of
+from tests.dynamo.fuzz.running import backend_of
+from tests.dynamo.fuzz.shrinking import shrunk
 
-PROGRAMS = int(os.environ.get("MTC_FUZZ", "150"))
+PROGRAMS = int(os.environ.get("MTC_FUZZ", "300"))
 
 
-def run(source, seed, compiled):
-    """Three calls in a fresh world: twice the same kind, then another kind; what each did."""
-    torch.manual_seed(0)
-    world = {"torch": torch, "dynamo": dynamo, "__name__": "user"}
-    filename = f"<program {seed}>"
-    linecache.cache[filename] = (len(source), None, (WORLD + source).splitlines(keepends=True), filename)
-    exec(compile(WORLD + source, filename, "exec"), world)
-    function = dynamo.optimize(world["f"], eager) if compiled else world["f"]
-    seen = []
-    for call in range(3):
-        arguments = eval(CALLS[(seed + call // 2) % len(CALLS)], world)
-        reachable = [world["history"], world["table"], world["Box"].kind]
-        seen.append((behaviour(function, arguments, state=reachable), world["counter"], torch.is_grad_enabled()))
-    return seen
+@pytest.fixture(scope="module", autouse=True)
+def quick_collection() -> Iterator[None]:
+    """Programs are compared after a garbage collection; what was loaded before is not looked through each time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("seed", range(PROGRAMS))
-def test_a_random_program(seed):
-    source = RandomProgram(seed).source()
-    with warnings.catch_warnings(), torch.enable_grad():
-        warnings.simplefilter("ignore")
-        assert run(source, seed, compiled=True) == run(source, seed, compiled=False), source
+def test_a_random_program(seed: int) -> None:
+    source = program_of(seed)
+    found = difference(source, seed, backend_of(seed))
+    assert found is None, f"{source}\n{found}"
+
+
+# --- what finds the mistakes: does it find one? -----------------------------------------------------------------------
+
+PROGRAM = """
+def f(x, y, n, items, box, opts, *rest, **named):
+    items.append(n)
+    if n >= 0:
+        items.append((x * 2, {seen}))
+    return items
+"""
+
+
+def test_the_same_program_gives_no_difference() -> None:
+    assert difference(PROGRAM.format(seen=2), 0, "eager") is None
+
+
+@pytest.mark.parametrize(
+    "odd", ["id(x)", "sys._getframe(1).f_code.co_name", "__import__('time').perf_counter()"]
+)
+def test_a_program_that_depends_on_chance_or_on_who_calls_differs(odd: str) -> None:
+    found = difference(PROGRAM.format(seen=odd), 0, "eager")
+    assert found is not None and found.call == 0
+
+
+def test_a_failing_program_is_made_small() -> None:
+    source = PROGRAM.format(seen="(1 if items else 2) * id(x)")
+    small = shrunk(source, lambda text: difference(text, 0, "eager") is not None)
+    assert len(small.splitlines()) <= 4 and "id(" in small

@@ -13,8 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.dynamo.fuzz.difference import Difference, difference
-from tests.dynamo.fuzz.programs import random_program
+from tests.dynamo.fuzz.difference import Difference, difference, program_of
 from tests.dynamo.fuzz.running import BACKENDS, backend_of
 from tests.dynamo.fuzz.shrinking import shrunk
 
@@ -51,9 +50,9 @@ def main() -> int:
     gc.freeze()  # what is loaded by now is not looked through again at every collection
     start, wrong = time.perf_counter(), 0
     for seed in range(options.seed, options.seed + options.count):
-        if seed > options.seed and seed % 500 == 0:
+        if seed > options.seed and seed % 100 == 0:
             print(f"    {seed - options.seed} programs", file=sys.stderr, flush=True)
-        source, backend = random_program(seed), options.backend or backend_of(seed)
+        source, backend = program_of(seed), options.backend or backend_of(seed)
         found = difference(source, seed, backend)
         if found is not None:
             wrong += 1

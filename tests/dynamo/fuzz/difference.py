@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tests.dynamo.fuzz.programs import random_program
 from tests.dynamo.fuzz.running import NoProgram, run
 
 
@@ -27,6 +28,15 @@ class Difference:
         """Differences of the same kind may have the same cause: shrinking keeps the kind."""
         internal = isinstance(self.compiled, tuple) and self.compiled and self.compiled[0] == "InternalTracerError"
         return "internal" if internal or self.compiled == "InternalTracerError" else self.what.partition(" of ")[0]
+
+
+def program_of(seed: int) -> str:
+    """A random program. Half of them raise an exception; of two, the one that does not is taken, to see more."""
+    first, second = random_program(2 * seed), random_program(2 * seed + 1)
+    try:
+        return second if "raised" in run(first, seed, None)[0].seen else first
+    except NoProgram:
+        return second
 
 
 def difference(source: str, seed: int, backend: str) -> Difference | None:
