@@ -279,14 +279,19 @@ def f(x):
     "unsupported-syntax": Example(
         """\
 def f(x):
-    match x.shape[0]:
-        case int(size):
-            return x * size
+    try:
+        raise ExceptionGroup("several", [ValueError()])
+    except* ValueError:
+        x = x * 2
+    return x
 """,
         """\
 def f(x):
-    size = x.shape[0]
-    return x * size
+    try:
+        raise ValueError()
+    except ValueError:
+        x = x * 2
+    return x
 """,
     ),
     "metaclass-or-descriptor": Example(

@@ -21,7 +21,7 @@ import inspect
 import linecache
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from minitorch_compile import logs
 from minitorch_compile.dynamo import guards
@@ -294,7 +294,7 @@ class SymbolicInterpreter(SymbolicDomain):
         return NULL if frame is None else frame.handled
 
     def reraise(self, exception: Value) -> NoReturn:
-        raise ObservedException(exception.realize())
+        raise ObservedException(cast(ExceptionVariable, exception.realize()))  # or one from outside, of any tracker
 
     def exception_matches(self, exception: Value, classes: Value) -> Value:
         cls = exception.realize().python_type()
