@@ -60,6 +60,9 @@ class FrameDispatcher(Dispatcher):
     def _bind(self, entry: Entry) -> Callable[..., Any]:
         return entry.bind(self.function, _as_is if entry.is_plain else self._run_plainly)
 
+    def _calling_through(self) -> Callable[..., Any]:
+        return _as_is  # what the frame calls meets the hook
+
     def _run_plainly(self, *slots: Any) -> Any:
         """For compiled code that has begun and needs the plain function's result: a copy that passes the hook."""
         copy = bare_copy(self.function, generated(self.function.__code__.replace()))
