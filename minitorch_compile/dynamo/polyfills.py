@@ -219,7 +219,8 @@ def groupby(iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) ->
 
 
 def tee(iterable: Iterable[Any], n: int = 2) -> tuple[Iterator[Any], ...]:
-    iterator, seen = iter(iterable), []
+    iterator = iter(iterable)
+    seen: list[Any] = []
 
     def copy() -> Iterator[Any]:
         position = 0

@@ -235,7 +235,7 @@ class SymbolicInterpreter(SymbolicDomain):
     def truth(self, value: Value) -> bool:
         """Of a tensor only where one way does nothing but raise."""
         tracked = value.realize()
-        if isinstance(tracked, TensorVariable) and tracked.fake.numel() == 1:
+        if isinstance(tracked, TensorVariable) and tracked.fake.numel() == 1:  # type: ignore[attr-defined]
             outcome = expected_outcome(self.program, self.current)
             if outcome is not None:
                 self.output.expectations.append(Expectation(tracked, outcome))

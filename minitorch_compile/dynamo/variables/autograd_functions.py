@@ -58,7 +58,7 @@ class ContextVariable(VariableTracker):
         self.needs_input_grad = [ConstantVariable(needed) for needed in needs_input_grad]
 
     def python_type(self) -> type:
-        return self.cls.node_class  # type: ignore[attr-defined, no-any-return]
+        return self.cls.node_class  # type: ignore[attr-defined]
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
@@ -177,8 +177,8 @@ class Trial:
     def _state(self) -> tuple[int, ...]:
         """What only grows, if something else than computing was done."""
         output = self.output
-        sizes = map(len, (output.inputs, output.side_effects.effects, output.fakes.written, output.expectations))
-        return tuple(sizes)
+        changes = output.inputs, output.side_effects.effects, output.fakes.written, output.expectations
+        return tuple(len(found) for found in changes)
 
     def undo(self, what: VariableTracker) -> None:
         made = [node for node in self.output.graph.nodes if node not in self.nodes]

@@ -42,7 +42,7 @@ IN_PYTHON: dict[Any, Any] = {
     itertools.takewhile: polyfills.takewhile,
     itertools.tee: polyfills.tee,
     itertools.zip_longest: polyfills.zip_longest,
-    collections._count_elements: polyfills.count_elements,  # type: ignore[attr-defined]  what Counter.update calls
+    getattr(collections, "_count_elements"): polyfills.count_elements,  # noqa: B009  what Counter.update calls; unknown to mypy
 }
 if hasattr(itertools, "batched"):  # from Python 3.12 on
     IN_PYTHON[itertools.batched] = polyfills.batched

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.tracer import Tracer
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
-CLASS_METHODS = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
+CLASS_METHODS: dict[tuple[type, str], Any] = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
 PLAIN_METACLASSES = (type, abc.ABCMeta)
 
 

@@ -40,7 +40,7 @@ class DequeVariable(ListVariable):
     """A deque. `changes` counts what was done to it, since iterating over a changing deque is an error."""
 
     cls = collections.deque  # type: ignore[assignment]
-    iterator_type = type(iter(collections.deque()))
+    iterator_type: type = type(iter(collections.deque[Any]()))
 
     def __init__(
         self,

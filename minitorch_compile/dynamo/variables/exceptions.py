@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
