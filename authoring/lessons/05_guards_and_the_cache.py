@@ -458,10 +458,10 @@ with warnings.catch_warnings(record=True) as told:
         state.step += 1
         fast(x, state)
 for warning in told:
-    print(str(warning.message).replace(". ", ".\n"))
+    print(warning.message)
 
 # %% [markdown]
-# The message names the guard, so the cure is at hand: what changes at every call must not be *decided* at tracing time.
+# The message names the source that kept changing, so the cure is at hand: what changes at every call must not be *decided* at tracing time.
 # Make it a tensor, and it becomes an input of the graph, whose numbers nobody guards. Or don't read it in compiled code.
 # (`dynamic=False` switches off a third cure: the compiler can notice that a number keeps changing and treat it as a
 # symbol. That is lesson 18.)

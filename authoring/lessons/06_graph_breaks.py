@@ -496,11 +496,32 @@ print(counter.frame_count, "graph")
 #
 # ## In the middle of things
 #
-# A break can happen in places that are less comfortable than the middle of a straight function. In an inlined callee, the
-# caller breaks at the call, and the callee is compiled as a function of its own, break and all. In a loop, the resume
-# function jumps into the loop, iterator on its stack, as `squares` did. Inside `with torch.no_grad():` the mode must be
-# switched on again for the rest. Where the package can't split a function, it runs *that function* as plain Python and
-# compiles what it calls. Whatever it does, `explain` says so.
+# A break can happen in places that are less comfortable than the middle of a straight function. Inside a loop, for
+# instance. The iterator goes along on the stack, as it did in `squares`, and the resume function asks it for the next
+# item, for real:
+
+
+# %%
+def shrink(x):
+    for _ in range(3):
+        x = x / x.max()
+        print("sum:", x.sum().item())
+    return x + 1
+
+
+compiled = torch.compile(shrink, backend="eager")
+compiled(torch.tensor([1.0, 2.0]))
+draw_split(compiled)
+
+# %% [markdown]
+# The first round begins in the function itself. The second begins in the box at the lower right, and goes back to where
+# the first one went on. So a loop of a thousand rounds is compiled once, in five pieces.
+#
+# Inside `with torch.no_grad():` the mode must be switched on again for the rest, and inside `try` the handlers must still
+# be there; they are, since the rest is the user's own code. When a function that is called breaks, the tracer, which had
+# gone into it, breaks the caller at the call, and the callee is compiled by itself, break and all. Where the package can't
+# split a function, it runs *that function* as plain Python and compiles what it calls. Whatever it does, `explain` says
+# so.
 
 
 # %%
@@ -526,6 +547,7 @@ print(torch.compiler.explain(outer)(torch.zeros(1)))
 # - Its resume functions are the same idea: the user's bytecode behind a prefix that restores the stack and jumps. So are
 # the speculation log, which lets tracing start again and stop before the instruction that failed, and the names:
 # `torch_dynamo_resume_in_f_at_31`.
+# - A break inside a loop or a `try` makes it run the whole function as plain Python: no graph at all.
 # - It breaks at `print`, too, but can be told to defer it to the end of the graph (`reorderable_logging_functions`).
 # - It captures `.item()` in the graph if asked to (`capture_scalar_outputs`), as an unknown number with a name of its own.
 # Ours always breaks there.

@@ -40,6 +40,7 @@ from .svg import INK, PALETTE, Drawing, arrow, box, label
 
 LEFT, TOP, LINE, PAD, GAP_X, GAP_Y = 12, 12, 24, 10, 26, 46
 CHARACTER, LONGEST = 7.4, 52
+LOOP_END = "NO_MORE_ITEMS"  # what generated code compares with where it takes the next item of a loop for real
 GRAPH_COLOUR, EFFECT_COLOUR, BREAK_COLOUR = PALETTE[2], PALETTE[1], PALETTE[4]
 
 
@@ -51,6 +52,7 @@ class Frame:
     rows: list[tuple[str, str]] = field(default_factory=lambda: [("none", "not needed so far")])
     then: list[Frame] = field(default_factory=list)
     is_compiled: bool = False
+    ways: tuple[str, str] = ("true", "false")
 
     @property
     def width(self) -> float:
@@ -97,7 +99,8 @@ def _frames(caches: list[CodeCache]) -> list[Frame]:
         if id(code) not in entries:
             return Frame(code.co_name)
         entry = entries[id(code)][1]
-        made = Frame(code.co_name, _rows(entry), is_compiled=True)
+        ways = ("done", "next item") if LOOP_END in entry.source else ("true", "false")
+        made = Frame(code.co_name, _rows(entry), is_compiled=True, ways=ways)
         for target in _targets(entry):
             if id(target) in drawn:
                 made.rows.append(("none", f"back to {target.co_name}"))
@@ -110,7 +113,7 @@ def _frames(caches: list[CodeCache]) -> list[Frame]:
 
 def _targets(entry: Entry) -> list[CodeType]:
     """The code of the resume functions that a version goes on to, in the order of its source."""
-    names = dict.fromkeys(re.findall(r"\b(resume_in_\w+)\(", entry.source))
+    names = dict.fromkeys(re.findall(r"\b(resume_in_\w+)[(,]", entry.source))
     found = [_code(entry.names[name]) for name in names if name in entry.names]
     return [code for code in found if code is not None]
 
@@ -128,6 +131,7 @@ def _rows(entry: Entry) -> list[tuple[str, str]]:
     rows = [(GRAPH_COLOUR, f"graph: {operations}") if operations else ("none", "no graph")]
     effects = [line.strip().partition("  ")[2] for line in entry.side_effects.splitlines()]
     rows += [(EFFECT_COLOUR, f"effects: {'; '.join(effects)}")] if effects else []
+    rows += [(BREAK_COLOUR, "for real: next(...) of the loop")] if LOOP_END in entry.source else []
     rows += [(BREAK_COLOUR, f"for real: {_broken(entry)}")] if entry.graph_break is not None else []
     return [(colour, text if len(text) <= LONGEST else text[: LONGEST - 3] + "...") for colour, text in rows]
 
@@ -161,7 +165,7 @@ def _draw(frame: Frame, left: float, top: float, parts: list[str]) -> float:
         parts.append(arrow(bend, 1))
         if len(frame.then) == 2:
             side, anchor = (-9, "end") if number == 0 else (9, "start")
-            parts.append(label(end + side, below - 10, ("true", "false")[number], size=11, anchor=anchor))
+            parts.append(label(end + side, below - 10, frame.ways[number], size=11, anchor=anchor))
         lowest = max(lowest, _draw(target, x, below, parts))
         x += target.span + GAP_X
     parts += _box(frame, middle - frame.width / 2, top)

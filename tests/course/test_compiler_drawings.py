@@ -82,6 +82,18 @@ def test_a_callee_that_breaks_is_drawn_beside_its_caller():
     assert drawing.startswith("outer\n") and "\ninner\n" in drawing
 
 
+def test_a_loop_goes_back_to_where_it_was():
+    def repeated(x):
+        for _ in range(2):
+            x = x + 1
+            print("round")
+        return x * 2
+
+    drawing = draw_split(compiled(repeated, torch.ones(2)))
+    assert {"done", "next item"} <= set(texts(drawing))
+    assert "back to resume_in_repeated" in repr(drawing)
+
+
 def test_a_function_without_a_break_is_one_box():
     drawing = draw_split(compiled(lambda x: x + 1, torch.ones(2)))
     assert repr(drawing) == "<lambda>\n    graph: add\n    returns"
