@@ -46,8 +46,7 @@ class OptimizedObject:
         object.__setattr__(self, "_dynamo_forward", compiled)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        original = self._orig_mod
-        forward = self._dynamo_plain_forward
+        original, forward = self._orig_mod, self._dynamo_plain_forward
         if forward is not None and type(original).forward is forward and original._call_is_forward:
             return self._dynamo_forward(original, *args, **kwargs)
         return self._dynamo_call(original, *args, **kwargs)

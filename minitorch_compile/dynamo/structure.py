@@ -39,6 +39,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 ATTRIBUTES = None  # the key that stands for an object's `__dict__`
 MOST_ROOTS = 256  # one entry may serve all layers of a model
 LONGEST_WAIT = 64
+CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: only of instances of such classes can `__class__` be assigned
 
 Guards = Callable[[Any], "tuple[Any, ...]"]
 Recall = Callable[[object], "tuple[Any, ...] | None"]
@@ -155,4 +156,4 @@ def _words_of(value: Any, word: WordOf) -> list[Word] | None:
         return [word(value)]
     if issubclass(type(value), TensorBase):
         return words_of_instance(value, vars(value), word)
-    return [word_of_type(value)]
+    return [word_of_type(value)] if type(value).__flags__ & CLASS_STATEMENT else []
