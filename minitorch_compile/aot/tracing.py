@@ -34,6 +34,7 @@ from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import dispatch
 from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.symbolic_layout import specializing
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 # What a traced node remembers of the node that it was made for.
@@ -163,6 +164,9 @@ class Retrace(Interpreter):
     def run_node(self, node: Node) -> Any:
         with self.tracer.on_behalf_of(node):
             return super().run_node(node)
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return specializing(target, args, kwargs)
 
 
 def trace(program: Callable[..., Any] | GraphModule, example_inputs: Sequence[TensorBase]) -> GraphModule:

@@ -43,8 +43,12 @@ class FloorDivision:
     numerator: Expression
     denominator: Expression
 
-    def __str__(self) -> str:
+    @cached_property
+    def text(self) -> str:
         return f"{in_parentheses(self.numerator)}//{in_parentheses(self.denominator)}"
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,12 @@ class Maximum:
     first: Expression
     second: Expression
 
-    def __str__(self) -> str:
+    @cached_property
+    def text(self) -> str:
         return f"max({self.first}, {self.second})"
+
+    def __str__(self) -> str:
+        return self.text
 
 
 Atom = Symbol | FloorDivision | Maximum
@@ -78,6 +86,11 @@ class Expression:
             return 0
         (monomial, coefficient), *rest = self.terms
         return coefficient if not rest and not monomial else None
+
+    @property
+    def number(self) -> int:
+        """The term without unknowns."""
+        return 0 if not self.terms or self.terms[-1][0] else self.terms[-1][1]
 
     @property
     def linear_atom(self) -> Atom | None:
@@ -205,7 +218,8 @@ def _collected(terms: Iterable[tuple[Monomial, int]]) -> Expression:
     sums: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
         sums[monomial] = sums.get(monomial, 0) + coefficient
-    return Expression(tuple(sorted(((m, c) for m, c in sums.items() if c), key=_order)))
+    kept = [(m, c) for m, c in sums.items() if c]
+    return Expression(tuple(sorted(kept, key=_order) if len(kept) > 1 else kept))
 
 
 def _order(term: tuple[Monomial, int]) -> tuple[int, list[tuple[str, int]]]:

@@ -62,6 +62,7 @@ class ShapeEnv:
         self.narrowed: dict[Symbol, str] = {}  # the line because of which a symbol's range was narrowed
         self.replaced_at: dict[Symbol, str] = {}
         self._assumed: set[tuple[Expression, str]] = set()
+        self._bounds: dict[Expression, int] = {}  # the greatest number n for which expression + n <= 0 was assumed
         self.is_frozen = False
         self.version = 0  # counts what was learned: an expression simplified before may be simplified again
         self._by_hint: dict[int, Symbol] = {}
@@ -148,7 +149,7 @@ class ShapeEnv:
         lower, upper = range_of(difference, self.ranges)
         if lower > 0 or upper < 0:
             return False
-        constant = sum(c for m, c in difference.terms if not m)
+        constant = difference.number
         rest = difference - constant
         if constant % content(rest):  # 2*a + 4*b is never odd
             return False
@@ -161,8 +162,8 @@ class ShapeEnv:
 
     def _follows(self, difference: Expression) -> bool:
         """Whether it is 0 or less because a bound says so that was assumed before."""
-        constants = ((difference - known).constant for known, sign in self._assumed if sign == "<=")
-        return any(constant is not None and constant <= 0 for constant in constants)
+        constant = difference.number
+        return constant <= self._bounds.get(difference - constant, -math.inf)
 
     # --- learning -----------------------------------------------------------------------------------------------------
 
@@ -171,6 +172,10 @@ class ShapeEnv:
             raise FrozenShapeEnv(f"{relation} was asked after the guards had been written")
         self.version += 1
         self._assumed.add((relation.difference, relation.sign))
+        if relation.sign == "<=":
+            number = relation.difference.number
+            rest = relation.difference - number
+            self._bounds[rest] = max(number, self._bounds.get(rest, number))
         if relation.sign == "==":
             self.relations.append(relation)
             self._learn_equal(relation)
@@ -194,7 +199,7 @@ class ShapeEnv:
     def _narrow(self, relation: Relation) -> bool:
         """c*a + k <= 0 is a bound of a: it is kept as the range. For a symbol, that is all there is to keep."""
         difference = relation.difference
-        constant = sum(c for m, c in difference.terms if not m)
+        constant = difference.number
         atom = (difference - constant).linear_atom
         if atom is None:
             return False

@@ -15,6 +15,7 @@ from typing import Any
 
 from scipy import fft
 
+from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype
 from minitorch_compile.tensor.op import Array, Tensor
@@ -109,7 +110,7 @@ def _real_only(name: str, x: Any) -> Any:
 
 def _dims_and_sizes(name: str, x: Any, s: Any, dim: Axes) -> tuple[Ints, list[int | None]]:
     """The dimensions to transform and what each is to be padded or cut to; None is as it is."""
-    if isinstance(s, int):
+    if isinstance(s, WHOLE):
         s = (s,)
     if dim is None:
         count = len(x.sizes) if s is None else len(s)
@@ -117,7 +118,7 @@ def _dims_and_sizes(name: str, x: Any, s: Any, dim: Axes) -> tuple[Ints, list[in
             raise RuntimeError(f"fft_{name}: Got shape with {count} values but input tensor only has {len(x.sizes)}")
         dims: Ints = tuple(range(len(x.sizes) - count, len(x.sizes)))
     else:
-        dims = tuple(wrap_dim(d, len(x.sizes)) for d in ((dim,) if isinstance(dim, int) else dim))
+        dims = tuple(wrap_dim(d, len(x.sizes)) for d in ((dim,) if isinstance(dim, WHOLE) else dim))
     if len(set(dims)) < len(dims):
         raise RuntimeError(f"fft_{name}: FFT dims must be unique, got {dim}")
     sizes = [None if s is None or s[i] == -1 else int(s[i]) for i in range(len(dims))]
