@@ -31,6 +31,7 @@ from minitorch_compile.tensor.op_families import ViewOp
 from .splice_points import SplicePoint, splice_point
 
 PACKAGE = __package__.rpartition(".")[0]
+CACHED = type(lru_cache(len))
 _one_thread = threading.RLock()
 
 
@@ -92,7 +93,7 @@ def _forget_results() -> None:
     """Nothing computed by one version may be used with the other: empty the package's caches, and its compiled code."""
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}.") and not name.startswith(__package__):
-            for cached in [value for value in vars(module).values() if isinstance(value, type(lru_cache(len)))]:
+            for cached in [value for value in vars(module).values() if isinstance(value, CACHED)]:
                 cached.cache_clear()
     for op in table.values():
         if isinstance(op, ViewOp):

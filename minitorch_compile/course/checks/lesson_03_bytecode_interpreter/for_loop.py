@@ -138,9 +138,13 @@ def nested(rows: list[list[int]]) -> list[int]:
 
 @FOR_LOOP.case("whole programs, in the package", points=1, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    for rows in ([], [[1, 2], []], [[1, -1, 5], [3]], [[0], [0, 0]]):
-        with splice("dynamo.for_iter", answer):
+    trials: list[tuple[list[list[int]], list[int]]] = [
+        (rows, nested(rows)) for rows in ([], [[1, 2], []], [[1, -1, 5], [3]], [[0], [0, 0]])
+    ]
+    with splice("dynamo.for_iter", answer):
+        for rows, expected in trials:
             got = outcome(interpret, (nested, rows))
-        if got != nested(rows):
-            fact = f"sums of the rows {rows}, interpreted with your handler: expected {nested(rows)}, got {got!r}"
-            raise WrongAnswer(fact, "Try it with draw_run, and watch the iterator.") from getattr(got, "error", None)
+            if got != expected:
+                fact = f"sums of the rows {rows}, interpreted with your handler: expected {expected}, got {got!r}"
+                why = "Try it with draw_run, and watch the iterator."
+                raise WrongAnswer(fact, why) from getattr(got, "error", None)

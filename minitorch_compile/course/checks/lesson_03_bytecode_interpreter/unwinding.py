@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -149,11 +150,11 @@ def in_a_handler(a: int, b: int) -> Any:
 
 @UNWINDING.case("whole programs, in the package", points=1, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    for program in (behind, inside, in_a_loop, in_a_handler):
-        for arguments in ((4, 0), (4, 2)):
-            expected = repr(outcome(program, arguments))
-            with splice("dynamo.unwind", answer):
-                got = repr(outcome(interpret, (program, *arguments)))
+    calls = list(itertools.product((behind, inside, in_a_loop, in_a_handler), ((4, 0), (4, 2))))
+    trials = [(program, arguments, repr(outcome(program, arguments))) for program, arguments in calls]
+    with splice("dynamo.unwind", answer):
+        for program, arguments, expected in trials:
+            got = repr(outcome(interpret, (program, *arguments)))
             if got != expected:
                 fact = f"{program.__name__}{arguments}, interpreted with your unwind: expected {expected}, got {got}"
                 raise WrongAnswer(fact, f"The program: {program.__doc__}")

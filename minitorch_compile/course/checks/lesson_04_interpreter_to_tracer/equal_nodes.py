@@ -11,7 +11,6 @@ from minitorch_compile.fx import Graph, GraphModule, Interpreter
 from minitorch_compile.tensor import Tensor
 
 from ...exercise import Exercise, WrongAnswer, outcome
-from ...splice import splice
 from .capturing import capture, count_calls
 
 EQUAL_NODES = Exercise(
@@ -73,8 +72,7 @@ def merged(answer: Callable[..., Any], program: Callable[..., Any], x: Tensor) -
     """The program's graph, and what the answer makes of it."""
     graph = capture(program, x, fullgraph=True)[1][0]
     before = graph.compact()
-    with splice("fx.merge_common_subexpressions", answer):
-        result = outcome(answer, (graph,))
+    result = outcome(answer, (graph,))
     if not isinstance(result, Graph):
         raise WrongAnswer(f"{program.__name__}: expected a Graph, got {result!r}") from getattr(result, "error", None)
     if graph.compact() != before:
@@ -88,12 +86,13 @@ def value(graph: Graph, x: Tensor) -> list[Any]:
     return [(each.dtype, each.tolist()) for each in Interpreter(GraphModule({}, graph)).run(x.clone())]
 
 
-def judge_value(answer: Callable[..., Any], program: Callable[..., Any], x: Tensor, why: str) -> None:
+def judge_value(answer: Callable[..., Any], program: Callable[..., Any], x: Tensor, why: str) -> Graph:
     graph, result = merged(answer, program, x)
     expected, got = value(graph, x), value(result, x)
     if repr(expected) != repr(got):
         fact = f"{program.__name__}: {graph.compact()}\nbecame {result.compact()}\n{short(expected)}, then {short(got)}"
         raise WrongAnswer(fact, why)
+    return result
 
 
 def short(values: list[Any]) -> str:
@@ -101,8 +100,8 @@ def short(values: list[Any]) -> str:
 
 
 def judge_merging(answer: Callable[..., Any], program: Callable[..., Any], x: Tensor, calls: int) -> None:
-    judge_value(answer, program, x, "Equal results, please: only nodes that compute the same thing may be merged.")
-    graph, result = merged(answer, program, x)
+    why = "Equal results, please: only nodes that compute the same thing may be merged."
+    result = judge_value(answer, program, x, why)
     if count_calls([result]) > calls:
         fact = f"{program.__name__}: {result.compact()} has {count_calls([result])} operations, it can have {calls}"
         raise WrongAnswer(

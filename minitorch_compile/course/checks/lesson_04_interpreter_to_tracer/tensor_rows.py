@@ -66,20 +66,25 @@ def guarded(x: Tensor) -> Tensor:
     return x
 
 
-def judge(answer: Callable[..., Any], program: Callable[..., Any], x: Tensor) -> None:
+def judge(answer: Callable[..., Any], *trials: tuple[Callable[..., Any], Tensor]) -> None:
     """Compared with the package's own method: the values, and how many operations were recorded."""
-    calls = count_calls(capture(program, x, fullgraph=True)[1])
-    said = f"{program.__name__} of a tensor of sizes {list(x.shape)}"
-    expected = program(x)
+    calls = [count_calls(capture(program, x, fullgraph=True)[1]) for program, x in trials]
     with splice("dynamo.tensor_iterate", answer):
-        try:
-            got, graphs = capture(program, x, fullgraph=True)
-        except Unsupported as error:
-            raise WrongAnswer(f"{said}: expected one graph, but tracing stopped: {first_line(error)}") from error
-        except Exception as error:
-            if isinstance(error.__cause__ or error, NotImplementedError):
-                raise NotWritten(str(error)) from error
-            raise WrongAnswer(f"{said}: tracing raised {first_line(error)}", why_it_raised(error)) from error
+        for (program, x), count in zip(trials, calls, strict=True):
+            judge_one(program, x, count)
+
+
+def judge_one(program: Callable[..., Any], x: Tensor, calls: int) -> None:
+    said = f"{program.__name__} of a tensor of sizes {list(x.shape)}"
+    try:
+        got, graphs = capture(program, x, fullgraph=True)
+    except Unsupported as error:
+        raise WrongAnswer(f"{said}: expected one graph, but tracing stopped: {first_line(error)}") from error
+    except Exception as error:
+        if isinstance(error.__cause__ or error, NotImplementedError):
+            raise NotWritten(str(error)) from error
+        raise WrongAnswer(f"{said}: tracing raised {first_line(error)}", why_it_raised(error, x)) from error
+    expected = program(x)
     if not same(expected, got):
         raise WrongAnswer(f"{said}: expected {shown(expected)}, got {shown(got)}", "Which rows are there, in order?")
     if count_calls(graphs) != calls:
@@ -96,8 +101,10 @@ def first_line(error: BaseException) -> str:
     return f"{type(cause).__name__}: {str(cause).partition(chr(10))[0]}"
 
 
-def why_it_raised(error: BaseException) -> str:
+def why_it_raised(error: BaseException, x: Tensor) -> str:
     text = str(error.__cause__ or error)
+    if not x.shape:
+        return "The program may catch it, as in Python: tracer.raise_error(TypeError, 'iteration over a 0-d tensor')."
     if "not subscriptable" in text:
         return "A tracker is not the tensor: it has no x[i]. The tracer records the item: tracer.getitem(self, ...)."
     if "'int' object" in text:
@@ -127,28 +134,15 @@ def shown(value: Any) -> str:
 
 @TENSOR_ROWS.case("the rows of an argument", points=1, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    judge(answer, sums_of_rows, torch.arange(2).reshape(1, 2))
-    judge(answer, sums_of_rows, torch.arange(6).reshape(3, 2))
-    judge(answer, unpacked, torch.arange(12).reshape(4, 3))
+    one, three, four = (torch.arange(2 * rows).reshape(rows, 2) for rows in (1, 3, 4))
+    judge(answer, (sums_of_rows, one), (sums_of_rows, three), (unpacked, four))
 
 
 @TENSOR_ROWS.case("the rows of a result", points=1, section=INTERPRETING)
 def _(answer: Callable[..., Any]) -> None:
-    judge(answer, of_a_result, torch.arange(6).reshape(2, 3))
-    judge(answer, paired, torch.arange(8).reshape(4, 2))
+    judge(answer, (of_a_result, torch.arange(6).reshape(2, 3)), (paired, torch.arange(8).reshape(4, 2)))
 
 
 @TENSOR_ROWS.case("no rows, and no dimension to go along", points=1, section=SECTION)
 def _(answer: Callable[..., Any]) -> None:
-    judge(answer, guarded, torch.ones(2, 2))
-    judge(answer, sums_of_rows, torch.zeros(0, 2))
-    judge_no_dimension(answer)
-
-
-def judge_no_dimension(answer: Callable[..., Any]) -> None:
-    x = torch.tensor(40.0)
-    why = "The program may catch it, as in Python: tracer.raise_error(TypeError, 'iteration over a 0-d tensor')."
-    try:
-        judge(answer, guarded, x)
-    except WrongAnswer as wrong:
-        raise WrongAnswer(wrong.fact, why) from wrong.__cause__
+    judge(answer, (guarded, torch.ones(2, 2)), (sums_of_rows, torch.zeros(0, 2)), (guarded, torch.tensor(40.0)))
