@@ -24,7 +24,7 @@ from minitorch_compile.source_place import source_place
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
+    from minitorch_compile.dynamo.variables.base import VariableTracker
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class ObservedException(Exception):
     """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may
     catch it."""
 
-    def __init__(self, value: ExceptionVariable) -> None:
+    def __init__(self, value: VariableTracker) -> None:
         self.value = value
-        value.was_raised = True
+        value.note_raised()
         super().__init__(value)
 
 

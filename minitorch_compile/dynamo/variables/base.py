@@ -63,6 +63,9 @@ class VariableTracker(Value):
         """Whether two trackers stand for one object; most objects have only one tracker."""
         return False
 
+    def note_raised(self) -> None:
+        """It is an exception, and is being raised."""
+
     # --- what it is ---------------------------------------------------------------------------------------------------
 
     def python_type(self) -> type:

@@ -38,6 +38,9 @@ class ExceptionVariable(VariableTracker):
         self.context: Value = ConstantVariable(None)
         self.was_raised = False
 
+    def note_raised(self) -> None:
+        self.was_raised = True
+
     def python_type(self) -> type:
         return self.cls
 

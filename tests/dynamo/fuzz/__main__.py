@@ -51,6 +51,7 @@ def main() -> int:
     start, wrong = time.perf_counter(), 0
     for seed in range(options.seed, options.seed + options.count):
         if seed > options.seed and seed % 100 == 0:
+            gc.freeze()  # what the caches of the tracer hold is not looked through again, either
             print(f"    {seed - options.seed} programs", file=sys.stderr, flush=True)
         source, backend = program_of(seed), options.backend or backend_of(seed)
         found = difference(source, seed, backend)
