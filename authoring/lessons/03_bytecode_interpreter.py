@@ -592,16 +592,18 @@ draw_run(frame)
 # The NULL moved from below the function to above it; names of keywords moved from a note at the side onto the stack;
 # loading a small number got an instruction of its own. All of it is for speed, and none of it means anything new. So it
 # is settled once, at the door. `decode` goes through the raw instructions and applies a *rule* to each, which emits
-# what stands for it. A rule knows for which versions it holds:
+# what stands for it. A rule knows for which versions it holds, and can be looked up for any of them:
 
 # %%
-from minitorch_compile.dynamo import decode_rules
+from minitorch_compile.dynamo.decode_rules import rules_for
 
-for rule in (decode_rules._jump_or_pop, decode_rules._call_after_kw_names, decode_rules._call_kw):
-    print(inspect.getsource(rule))
-print(
-    {f"3.{minor}": len(decode_rules.rules_for((3, minor))) for minor in (11, 12, 13, 14)}, "rules"
-)
+for version, name in (
+    ((3, 11), "JUMP_IF_TRUE_OR_POP"),
+    ((3, 11), "CALL"),
+    ((3, 13), "CALL_KW"),
+):
+    print(inspect.getsource(rules_for(version)[name]))
+print({f"3.{minor}": len(rules_for((3, minor))) for minor in (11, 12, 13, 14)}, "rules")
 
 # %% [markdown]
 # The first takes an instruction of 3.11 apart, which jumps *or* pops, into three simple ones (later versions write those
