@@ -32,9 +32,17 @@ generated_source_folder: Annotated[
     "Also write generated Python to files in this folder, for debuggers that need a file; None: memory only.",
 ] = None
 
+automatic_dynamic_shapes: Annotated[
+    bool, "With compile(dynamic=None), sizes that changed between two compilations are unknown in the next version."
+] = True
+
 recompile_limit: Annotated[
     int, "A function compiled for this many kinds of input runs as plain Python for further ones."
 ] = 8
+
+frame_hook: Annotated[
+    bool, "Functions that plain frames call are captured by the frame hook, where it works; False: by rewriting those."
+] = True
 
 
 class Option:

@@ -22,7 +22,7 @@ from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
+from minitorch_compile.dynamo.errors import InternalTracerError, ObservedException, Unsupported
 from minitorch_compile.dynamo.expectations import Expectation
 from minitorch_compile.dynamo.fake_mode import FakeMode
 from minitorch_compile.dynamo.graph_failure import unneeded_failing_nodes
@@ -291,7 +291,8 @@ class OutputGraph:
         try:
             with self.fakes.active():
                 function = getattr(args[0], target) if kind == "call_method" else target
-                return specializing(function, args[1:] if kind == "call_method" else args, kwargs)
+                given = args[1:] if kind == "call_method" else args
+                return specializing(function, given, kwargs, passing=(Unsupported, ObservedException))
         except FakeDataError as error:
             reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
             raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from minitorch_compile import logs
+from minitorch_compile import config, logs
 from minitorch_compile.dynamo.dimension_marks import DimensionMark, marks_of
 from minitorch_compile.dynamo.guards import Guard
 from minitorch_compile.dynamo.size_history import SizeHistory
@@ -68,7 +68,7 @@ class SizePolicy:
             asked = {dim: mark for dim, mark in marks.items() if mark.kind == "dynamic"}
             return [asked.get(dim) for dim in range(len(x.sizes))]
         changed = self.history.changing(source.name(), x)
-        wanted = [self.dynamic is True or (changing and self.dynamic is None) for changing in changed]
+        wanted = [self.dynamic is True or (changing and self._is_automatic) for changing in changed]
         found = [marks.get(dim) or (DimensionMark("maybe") if wants else None) for dim, wants in enumerate(wanted)]
         return [None if mark is None or mark.kind == "static" else mark for mark in found]
 
@@ -76,7 +76,11 @@ class SizePolicy:
         """Whether a number from outside is unknown."""
         if value in (0, 1) or self.dynamic is False or self._is_within_module(source):
             return False
-        return self.dynamic is True or self.history.is_changing_number(source.name(), value)
+        return self.dynamic is True or (self._is_automatic and self.history.is_changing_number(source.name(), value))
+
+    @property
+    def _is_automatic(self) -> bool:
+        return self.dynamic is None and config.automatic_dynamic_shapes
 
     def _is_within_module(self, source: Source) -> bool:
         """Whether it is read from a module: widths and kernel sizes are settings, and stay."""

@@ -89,7 +89,12 @@ class ReductionOp(Op):
         """The dimensions to collapse; those of the frequent cases are worked out once."""
         if not self.no_dims_mean_all and isinstance(dim, list | tuple) and not dim:
             return ()
-        return _known_dims(dim, ndim) if dim is None or type(dim) in (int, tuple) else wrap_dims(dim, ndim)
+        if dim is not None and type(dim) not in (int, tuple):
+            return wrap_dims(dim, ndim)
+        try:
+            return _known_dims(dim, ndim)
+        except TypeError:  # a dimension that is an unknown number
+            return wrap_dims(dim, ndim)
 
     def eager(self, *bound: Any) -> TensorBase:
         dims, result = self._dims(bound), self._result_dtype(bound)

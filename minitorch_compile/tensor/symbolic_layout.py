@@ -61,14 +61,20 @@ def symbolic_strides(
 # --- what can't be done with unknown sizes ----------------------------------------------------------------------------
 
 
-def specializing(call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def specializing(
+    call: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    passing: tuple[type[BaseException], ...] = (),
+) -> Any:
     """The call; if it fails with unknown sizes, the same with the sizes that were seen.
 
-    So a rule that can't treat unknown sizes is no error, but the traced program will be for these sizes only.
+    So a rule that can't treat unknown sizes is no error, but the traced program will be for these sizes only. `passing`:
+    errors that have nothing to do with sizes.
     """
     try:
         return call(*args, **kwargs)
-    except (FakeDataError, NotImplementedError):
+    except (FakeDataError, NotImplementedError, *passing):
         raise
     except Exception as error:
         if not any(True for _ in unknown_sizes((args, kwargs))):

@@ -262,3 +262,16 @@ def test_an_error_in_the_program_stays_the_programs():
     compiled(torch.ones(6))
     with pytest.raises(RuntimeError, match=r"shape '\[3, -1\]' is invalid for input of size 7"):
         compiled(torch.ones(7))
+
+
+def test_sizes_stay_known_where_the_option_says_so():
+    with torch._dynamo.config.patch(automatic_dynamic_shapes=False):
+        assert graphs_for(lambda x: x * 2, *rows(3, 4, 5)) == 3
+    assert graphs_for(lambda x: x * 2, *rows(3, 4, 5)) == 2
+
+
+def test_a_dimension_that_is_an_unknown_number_ties_nothing_but_itself():
+    x = torch.ones(2, 3, 4)
+    assert graphs_for(lambda x, dim: x.sum((dim, 0)), *((x, dim) for dim in (-1, 2, 1)), dynamic=True) == 3
+    calls = [(torch.ones(n, 3, 4), 2) for n in (2, 3, 4)]
+    assert graphs_for(lambda x, dim: x.sum((dim, 0)), *calls, dynamic=True) == 1
