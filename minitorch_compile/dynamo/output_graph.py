@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 
 
+OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
+
+
 @has_side_effect
 def switch_grad_mode(enabled: bool) -> None:
     """Turns grad mode on or off; the node that `with no_grad():` leaves in a graph."""
@@ -81,7 +84,7 @@ class OutputGraph:
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
         self._size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
         self.size_inputs: list[SizeInput] = []
-        self.names = Namespace({*argument_names, "MISS"})
+        self.names = Namespace({*argument_names, *OWN_NAMES})
         self.guards = GuardSet()
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
         self.fakes = FakeMode()
@@ -290,6 +293,7 @@ class OutputGraph:
         name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
         try:
             with self.fakes.active():
+                return specializing(_method(target) if kind == "call_method" else target, args, kwargs)
                 function = getattr(args[0], target) if kind == "call_method" else target
                 given = args[1:] if kind == "call_method" else args
                 return specializing(function, given, kwargs, passing=(Unsupported, ObservedException))
@@ -415,6 +419,16 @@ class OutputGraph:
                 before, mode = mode, bool(node.args[0])
                 if before == mode:
                     self.graph.erase_node(node)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """The method as a function of its object, whose sizes may be what it fails for."""
+
+    def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(subject, name)(*args, **kwargs)
+
+    call.__name__ = name
+    return call
 
 
 def _is_operation(target: Any) -> bool:

@@ -213,3 +213,38 @@ def test_python_does_not_warn_of_the_generated_code(wrong):
         warnings.simplefilter("error")
         with pytest.raises(TypeError):
             optimize(wrong, eager)(torch.ones(2))
+
+
+def test_an_object_with_a_name_that_generated_code_uses():
+    def function(x):
+        return x + 1
+
+    def f(x, log):
+        for wrong in (lambda: setattr(type(function), "kind", "bag"), lambda: plain(x), lambda: error.kind):
+            try:
+                wrong()
+            except (TypeError, NameError, AttributeError) as caught:
+                log.append(str(caught))
+        return x + 1, type(function), plain, error
+
+    same(f, matrix, list)
+
+
+class plain:
+    pass
+
+
+class error:
+    pass
+
+
+def test_the_text_of_an_error_names_sizes_not_symbols():
+    def f(x):
+        try:
+            x.view(77)
+        except RuntimeError as caught:
+            return str(caught), x + 1
+
+    compiled = optimize(f, eager)
+    for rows in (2, 3, 5, 7):
+        assert compiled(matrix(rows))[0] == f(matrix(rows))[0]

@@ -11,23 +11,21 @@ from collections.abc import Iterator
 import pytest
 
 from tests.dynamo.fuzz.difference import difference, program_of
-from tests.dynamo.fuzz.running import backend_of
+from tests.dynamo.fuzz.running import backend_of, set_garbage_aside
 from tests.dynamo.fuzz.shrinking import shrunk
 
 PROGRAMS = int(os.environ.get("MTC_FUZZ", "300"))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_collection() -> Iterator[None]:
-    """Programs are compared after a garbage collection; what was loaded before is not looked through each time."""
-    gc.collect()
-    gc.freeze()
+def collecting() -> Iterator[None]:
     yield
     gc.unfreeze()
 
 
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_a_random_program(seed: int) -> None:
+    set_garbage_aside()
     source = program_of(seed)
     found = difference(source, seed, backend_of(seed))
     assert found is None, f"{source}\n{found}"
@@ -48,9 +46,7 @@ def test_the_same_program_gives_no_difference() -> None:
     assert difference(PROGRAM.format(seen=2), 0, "eager") is None
 
 
-@pytest.mark.parametrize(
-    "odd", ["id(x)", "sys._getframe(1).f_code.co_name", "__import__('time').perf_counter()"]
-)
+@pytest.mark.parametrize("odd", ["id(x)", "sys._getframe(1).f_code.co_name", "__import__('time').perf_counter()"])
 def test_a_program_that_depends_on_chance_or_on_who_calls_differs(odd: str) -> None:
     found = difference(PROGRAM.format(seen=odd), 0, "eager")
     assert found is not None and found.call == 0

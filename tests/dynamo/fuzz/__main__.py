@@ -7,14 +7,13 @@ pasted into a file. Exit status 1 if there were any.
 """
 
 import argparse
-import gc
 import resource
 import sys
 import time
 from pathlib import Path
 
 from tests.dynamo.fuzz.difference import Difference, difference, program_of
-from tests.dynamo.fuzz.running import BACKENDS, backend_of
+from tests.dynamo.fuzz.running import BACKENDS, backend_of, set_garbage_aside
 from tests.dynamo.fuzz.shrinking import shrunk
 
 MEMORY = 6 << 30  # bytes: a program that only grows ends with a MemoryError
@@ -46,15 +45,14 @@ def report(source: str, seed: int, backend: str, found: Difference, attempts: in
 def main() -> int:
     options = _parser().parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    gc.collect()
-    gc.freeze()  # what is loaded by now is not looked through again at every collection
+    set_garbage_aside()
     start, wrong = time.perf_counter(), 0
     for seed in range(options.seed, options.seed + options.count):
         if seed > options.seed and seed % 100 == 0:
-            gc.freeze()  # what the caches of the tracer hold is not looked through again, either
             print(f"    {seed - options.seed} programs", file=sys.stderr, flush=True)
         source, backend = program_of(seed), options.backend or backend_of(seed)
         found = difference(source, seed, backend)
+        set_garbage_aside()
         if found is not None:
             wrong += 1
             text = report(source, seed, backend, found, options.attempts)

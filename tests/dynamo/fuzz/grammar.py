@@ -171,7 +171,7 @@ STATEMENTS: dict[str, float] = {
     "print(<LIST> == <LIST>)": 0.2, "warnings.warn('careful')": 0.15, "print(<int>, end=<item> and '')": 0.1,
     "print(len(<LIST>), <BOX>.n)": 0.2, "<TENSOR>.data_ptr()": 0.05, "if <condition>: print('yes')": 0.2,
     "print(*<SET>)": 0.03, "print(sys.exc_info()[0])": 0.2,
-    "warnings.warn('deprecated', DeprecationWarning, stacklevel=2)": 0.05,
+    "warnings.warn('deprecated', DeprecationWarning)": 0.05,
     # calls and iterators
     "<FUNCTION>(<item>)": 0.6, "next(<ITERATOR>)": 0.3, "next(<ITERATOR>, None)": 0.7,
     "<LIST>.append(next(<ITERATOR>, 0))": 0.5, "<ITERATOR>.close()": 0.1, "<ITERATOR>.send(None)": 0.2,
