@@ -290,9 +290,9 @@ class FrameCompiler:
 
     def _guard_sizes(self, codegen: Codegen) -> None:
         """What was assumed about sizes, by the trace and by the backend: checked after all other guards."""
-        for guard in self.output.sizes.guards():
-            self.output.guards.add(guard)
-            codegen.reader.check(guard)
+        self.output.guards.add(*self.output.sizes.guards())
+        for text in self.output.sizes.checks(codegen.read):
+            codegen.reader.check_text(text)
         codegen.reader.flush()
 
     def _graph_call(self, codegen: Codegen) -> tuple[list[str], GraphModule | None]:

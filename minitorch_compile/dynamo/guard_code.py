@@ -119,6 +119,10 @@ class SourceReader:
         inside = [structure.memory(*sources) for structure, sources in groups.items() if structure is not None]
         self._checks += [*outside.conditions(len(written)), *conditions_between([outside, *inside])]
 
+    def check_text(self, condition: str) -> None:
+        """Adds a condition on variables that were read before."""
+        self._checks.append(condition)
+
     def structure(self, guarded: GuardedStructure) -> None:
         """Adds all that is guarded below an object, to be asked when it has changed."""
         if isinstance(guarded, GuardedConstants):

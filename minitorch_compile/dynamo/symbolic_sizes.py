@@ -20,7 +20,7 @@ x.sizes[0]//2 != 1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ from minitorch_compile import config, logs
 from minitorch_compile.dynamo.dimension_marks import DimensionMark, marks_of
 from minitorch_compile.dynamo.guards import Guard
 from minitorch_compile.dynamo.size_history import SizeHistory
-from minitorch_compile.dynamo.source import AttrSource, ItemSource, Source
+from minitorch_compile.dynamo.source import AttrSource, ElementsSource, ItemSource, Source
 from minitorch_compile.symbolic import (
     ConstraintViolationError,
     Expression,
@@ -156,7 +156,7 @@ class SymbolicSizes:
         seen = x.sizes[dim]
         if mark is None:
             return seen
-        place = ItemSource(AttrSource(source, "sizes"), dim)
+        place = ItemSource(ElementsSource(source, "sizes"), dim)
         if seen < 2:
             if mark.kind == "dynamic":
                 raise ConstraintViolationError(
@@ -201,32 +201,39 @@ class SymbolicSizes:
         """
         self._check_marks()
         self.env.is_frozen = True
-        made = [self._guard(source, f"{{0}} == {self._escaped(value)}", "") for source, value in self._bound]
-        for known, source in self.sources.items():
-            made += self._range_guards(known, source)
-        for relation in self.env.relations:
-            symbols = sorted(relation.difference.symbols, key=str)
-            names = {s.name: "{0}" if s is symbols[0] else _escaped(self.sources[s].name()) for s in symbols}
-            made.append(self._guard(self.sources[symbols[0]], str(relation.renamed(names)), relation.place))
+        made = [
+            Guard(source, "SHAPE_ENV", _escaped(text), "as when it was traced", place=place)
+            for source, text, place in self._conditions(Source.name)
+        ]
         if made and log.is_on:
             log("\n".join(map(str, made)))
         return made
 
-    def _range_guards(self, known: Symbol, source: Source) -> list[Guard]:
+    def checks(self, variable: Callable[[Source], str]) -> list[str]:
+        """The same as texts of conditions, with the variables that hold the sizes."""
+        return [text for _, text, _ in self._conditions(variable)]
+
+    def _conditions(self, name: Callable[[Source], str]) -> Iterator[tuple[Source, str, str]]:
+        """A source that a condition is about, the condition, and the line of the user's that asked for it."""
+        names = {known.name: name(source) for known, source in self.sources.items()}
+        for source, value in self._bound:
+            yield source, f"{name(source)} == {text_of(value, lambda s: names[s.name])}", ""
+        for known, source in self.sources.items():
+            text = self._range_text(known, names[known.name])
+            if text:
+                yield source, text, self.env.narrowed.get(known, "")
+        for relation in self.env.relations:
+            first = min(relation.difference.symbols, key=str)
+            yield self.sources[first], str(relation.renamed(names)), relation.place
+
+    def _range_text(self, known: Symbol, name: str) -> str:
         replaced = self.env.replacements.get(known)
         if replaced is not None and replaced.constant is not None:
-            return []
+            return ""
         lower, upper = self.env.ranges[known]
-        below = [f"{lower} <= "] if lower > -math.inf else []
-        above = [f" <= {upper}"] if upper < math.inf else []
-        text = "".join([*below, "{0}", *above])
-        return [self._guard(source, text, self.env.narrowed.get(known, ""))] if below or above else []
-
-    def _guard(self, source: Source, check: str, place: str) -> Guard:
-        return Guard(source, "SHAPE_ENV", check, "the same relation between sizes", place=place)
-
-    def _escaped(self, value: Expression) -> str:
-        return _escaped(text_of(value, lambda s: self.sources[s].name()))
+        below = f"{lower} <= " if lower > -math.inf else ""
+        above = f" <= {upper}" if upper < math.inf else ""
+        return f"{below}{name}{above}" if below or above else ""
 
     def _check_marks(self) -> None:
         for marked, mark in self._marks.items():
