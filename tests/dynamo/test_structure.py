@@ -13,7 +13,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import config, nn
-from minitorch_compile.dynamo import optimize, region_of
+from minitorch_compile.dynamo import optimize, region_of, structure
 from minitorch_compile.dynamo.dict_versions import notices_all_changes, word_of_dict
 from minitorch_compile.dynamo.guard_code import in_checking_order
 from minitorch_compile.dynamo.guards import failure
@@ -148,6 +148,12 @@ def the_class_as_it_was():
     Block.factor = 2.0
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """Everything is noted as soon as its guards have passed twice, however often it changes."""
+    monkeypatch.setattr(structure, "LONGEST_WAIT", 1)
+
+
 def outcome(function, model):
     """The output, and what training changes; or the error, which a wrong dtype gives."""
     torch.manual_seed(0)
@@ -173,8 +179,8 @@ def assert_recalled_only_if_guards_hold(compiled, model):
     region = region_of(compiled)
     dispatcher = compiled._dynamo_forward._dynamo_dispatcher
     for entry in (entry for cache in region.caches[:1] for entry in cache.entries):
-        structure = structure_of(entry)
-        if structure is not None and structure.recalls(model):
+        known = structure_of(entry)
+        if known is not None and known.recalls(model):
             about_it = structures_in(in_checking_order(entry.guards))[0].guards
             assert len(about_it) > 30
             assert failure(about_it, dispatcher.scope(entry, (model, matrix(3, 3)))) is None
@@ -222,7 +228,7 @@ def test_every_change_of_a_model_is_noticed(change):
 
 @pytest.mark.parametrize("seed", range(8))
 @config.patch(recompile_limit=100)
-def test_random_changes_are_noticed(seed):
+def test_random_changes_are_noticed(seed, impatient):
     chooser = random.Random(seed)
     torch.manual_seed(seed)
     model = Model()
@@ -363,3 +369,64 @@ def test_memory_that_is_shared_from_now_on(change, argument):
         for _ in range(3):
             assert compiled(argument(model)).tolist() == plain(argument(plain)).tolist()
             assert model.total.tolist() == plain.total.tolist() and model.count.tolist() == plain.count.tolist()
+
+
+class Node:
+    """Plain objects with numbers that are new objects each time, often where an old one was in memory."""
+
+    shared = "class"
+
+    def __init__(self, chooser, depth):
+        self.number = fresh(chooser)
+        self.pair = (fresh(chooser), "text")
+        self.table = {"a": fresh(chooser), "b": "text"}
+        self.child = Node(chooser, depth - 1) if depth else None
+
+
+def fresh(chooser):
+    return int(chooser.choice(["1000001", "1000002"]))
+
+
+def read_all(node, x):
+    while node is not None:
+        total = node.number * 8 + node.pair[0] * 4 + node.table["a"] * 2 + len(node.table) + len(node.shared)
+        x = x * 2 + total
+        node = node.child
+    return x
+
+
+def at_random(chooser, root):
+    """A node of the chain."""
+    while root.child is not None and chooser.random() < 0.6:
+        root = root.child
+    return root
+
+
+NODE_CHANGES = [
+    lambda c, n: setattr(n, "number", fresh(c)),
+    lambda c, n: vars(n).update(number=fresh(c)),
+    lambda c, n: object.__setattr__(n, "number", fresh(c)),
+    lambda c, n: setattr(n, "pair", (fresh(c), "text")),
+    lambda c, n: n.table.__setitem__("a", fresh(c)),
+    lambda c, n: setattr(n, "table", {"a": fresh(c), "b": "text"}),
+    lambda c, n: n.table.pop("c", None) or n.table.update(c=1),
+    lambda c, n: setattr(n, "child", Node(c, 1) if n.child is not None else None),
+    lambda c, n: setattr(n, "__dict__", {**vars(n), "number": fresh(c)}),
+    lambda c, n: vars(n).pop("shared", None) or setattr(n, "shared", c.choice(["instance", "other"])),
+    lambda c, n: (vars(n).pop("number"), setattr(n, "number", fresh(c))),
+    lambda c, n: vars(n).update(unread=fresh(c)),
+    lambda c, n: None,
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@config.patch(recompile_limit=1000)
+def test_random_changes_of_plain_objects_are_noticed(seed, impatient):
+    chooser = random.Random(seed)
+    root = Node(chooser, 2)
+    compiled = optimize(read_all, eager, dynamic=False)
+    x = torch.zeros(1, dtype=torch.float64)
+    for _ in range(200):
+        chooser.choice(NODE_CHANGES)(chooser, at_random(chooser, root))
+        for _ in range(chooser.choice([1, 3, 3])):
+            assert compiled(root, x).item() == read_all(root, x).item()
