@@ -87,7 +87,7 @@ class BreakWriter:
         point = BreakPoint(self.frame, self.codegen, nested=len(self.reason.stack) > 1)
         if self.inst.opname in EMITTERS:
             EMITTERS[self.inst.opname](point, self.inst)
-            go_on = [f"return {self._resume(point.stack, self.index + 1)}"] if self.inst.falls_through else []
+            go_on = self._next_instruction(point)
         elif self.inst.opname == "FOR_ITER":
             go_on = self._next_item(point)
         else:
@@ -97,6 +97,18 @@ class BreakWriter:
             self.codegen.effect(effect)
         self.codegen.comment(self.reason.stack[0])
         self._do(self._within_handler(point), go_on, on_error)
+
+    def _next_instruction(self, point: BreakPoint) -> list[str]:
+        """An instruction with one way on. After `except*`, the part of the group that it matched is being handled."""
+        if not self.inst.falls_through:
+            return []
+        whole = dict(self.handled)
+        if point.now_handled:
+            slot, exception = list(whole.items())[-1]
+            self.handled[slot] = PlainText(point.now_handled + self._text(exception))
+        call = self._resume(point.stack, self.index + 1)
+        self.handled = whole
+        return [f"return {call}"]
 
     # --- instructions with two ways on --------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.concrete import special_method
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.exception_groups import join_raised, split_group
 from minitorch_compile.dynamo.instructions import NULL, Instruction
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
@@ -59,6 +60,7 @@ class BreakPoint:
         self.stack = list(frame.stack)  # a copy: the frame itself stays as it is
         self.statements: list[str] = []
         self.results: list[str] = []  # the variables that the statements assign
+        self.now_handled = ""  # goes before the exception being handled, if the instruction changes which one it is
 
     # --- the traced stack ---------------------------------------------------------------------------------------------
 
@@ -327,3 +329,23 @@ def _with_except_start(point: BreakPoint, inst: Instruction) -> None:
 def _raise(point: BreakPoint, inst: Instruction) -> None:
     parts = [point.text(value) for value in point.popn(inst.argval)]
     point.statement(" from ".join(["raise " + "".join(parts[:1]), *parts[1:]]))
+
+
+# --- except* ----------------------------------------------------------------------------------------------------------
+
+
+@emits("CHECK_EG_MATCH")
+def _split_group(point: BreakPoint, inst: Instruction) -> None:
+    error, classes = point.popn(2)
+    rest, matched = point.variable("rest"), point.variable("matched")
+    split = point.helper(split_group)
+    point.statement(f"{rest}, {matched} = {split}({point.text(error)}, {point.text(classes)})")
+    point.push_text(rest)
+    point.push_text(matched)
+    point.now_handled = f"{matched} if {matched} is not None else "
+
+
+@emits("PREP_RERAISE_STAR")
+def _join_groups(point: BreakPoint, inst: Instruction) -> None:
+    original, raised = point.popn(2)
+    point.result(f"{point.helper(join_raised)}({point.text(original)}, {point.text(raised)})")
