@@ -189,6 +189,15 @@ def test_the_dict_of_an_object_is_one_object():
     same(f, Box, matrix)
 
 
+def test_an_exhausted_iterator_stays_so():
+    def f(x, items):
+        iterator = iter(items)
+        items.extend(list(iterator))
+        return iterator, x + 1
+
+    same(f, matrix, lambda: [1])
+
+
 # --- generated code ---------------------------------------------------------------------------------------------------
 
 

@@ -152,7 +152,7 @@ class SequenceIterator(IteratorVariable):
         """An object from outside that was changed meanwhile is not yet in its new state when values are made."""
         start = "iter" if self.step > 0 else "reversed"
         if self.sequence is None:
-            return f"{start}([])"
+            return self.remaining_text(codegen, f"{start}([])", 1)  # exhausted for good
         if self.sequence in codegen.output.side_effects.changed:
             self.not_again()
         return self.remaining_text(codegen, f"{start}({codegen.value(self.sequence)})", self.taken)

@@ -111,7 +111,7 @@ class _Observer:
                 result = error
                 self.seen["raised"] = _message(error)
                 error.__traceback__ = None  # it holds on to the frames of the program
-        self.seen["printed"] = printed.getvalue()
+        self.seen["printed"] = ADDRESS.sub("", printed.getvalue())
         shown = [w for w in warned if OWN_WARNING not in str(w.message)]
         self.seen["warnings"] = [(w.category.__name__, str(w.message), w.filename, w.lineno) for w in shown]
         return result
@@ -145,7 +145,7 @@ class _Observer:
                 self.seen[name] = Artist().draw(action())
             except Exception as error:
                 self.seen[name] = _message(error)
-        self.seen[f"{name} printed"] = printed.getvalue()
+        self.seen[f"{name} printed"] = ADDRESS.sub("", printed.getvalue())
 
 
 def _message(error: Exception) -> tuple[str, str]:
