@@ -38,6 +38,7 @@ from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSour
 from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
+from minitorch_compile.dynamo.variables.class_lookup import is_library, look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
 from minitorch_compile.dynamo.variables.deques import DequeVariable
@@ -273,6 +274,13 @@ def _cached(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     return CachedFunctionVariable(value, output.constant_source(value, value.__name__))
 
 
+def is_tensor_method(method: MethodType) -> bool:
+    """Whether it is a tensor's method that this package defines."""
+    name = getattr(method, "__name__", "")
+    found = look_up(type(method.__self__), name) if isinstance(method.__self__, TensorBase) else None
+    return found is not None and found.value is method.__func__ and is_library(found.owner)
+
+
 @builds(MethodType)
 def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableTracker:
     _guard_type(output, value, source)
@@ -280,6 +288,10 @@ def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableT
         _guard_identity(output, value.__func__, AttrSource(source, "__func__"), value.__name__)
         manager = output.wrap(value.__self__, AttrSource(source, "__self__")).realize()
         return BuiltinMethodVariable(manager, value.__name__)
+    if is_tensor_method(value):  # x.view, put on the stack before its arguments broke the graph
+        _guard_identity(output, value.__func__, AttrSource(source, "__func__"), value.__name__)
+        owner = output.wrap(value.__self__, AttrSource(source, "__self__")).realize()
+        return BuiltinMethodVariable(owner, value.__name__)
     function = output.wrap(value.__func__, AttrSource(source, "__func__"))
     return MethodVariable(function, output.wrap(value.__self__, AttrSource(source, "__self__")), source)
 

@@ -19,6 +19,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
@@ -42,12 +43,20 @@ def _computed(function: Any, special_method: str = "") -> Rule:
             method = first.special(tracer, special_method)
             if method is not None:
                 return tracer.call(method, list(args[1:]), kwargs)
-        values = [tracer.constant(arg) for arg in args]
+        values = [_known(tracer, arg) for arg in args]
         return tracer.output.from_python(
             tracer.compute(function, *values, **{name: tracer.constant(arg) for name, arg in kwargs.items()})
         )
 
     return rule
+
+
+def _known(tracer: Tracer, argument: Value) -> Any:
+    """A constant, or a list of constants."""
+    tracked = argument.realize()
+    if isinstance(tracked, ListVariable) and tracked.python_type() is list:
+        return [_known(tracer, item) for item in tracked.items]
+    return tracer.constant(tracked)
 
 
 BY_SPECIAL_METHOD: dict[Any, str] = {int: "__int__", float: "__float__", complex: "__complex__", round: "__round__"}

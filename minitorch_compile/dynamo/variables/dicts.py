@@ -70,6 +70,16 @@ class DictVariable(VariableTracker):
     def hash_key(self, tracer: Tracer) -> Hashable:
         tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
 
+    def getattr(self, tracer: Tracer, name: str) -> Value:
+        stored = tracer.side_effects.attribute(self, name)
+        return super().getattr(tracer, name) if stored is None else stored
+
+    def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
+        """Of those made while tracing: an OrderedDict has attributes, as `_metadata` of a state_dict."""
+        if self.cls is not collections.OrderedDict or self.source is not None or hasattr(self.cls, name):
+            self.unsupported(f"setting the attribute '{name}'", "unsupported-store")
+        tracer.side_effects.store_attribute(self, name, value)
+
     # --- looking ------------------------------------------------------------------------------------------------------
 
     def lookup(self, tracer: Tracer, key: Value) -> Value | None:
@@ -363,4 +373,6 @@ class DictVariable(VariableTracker):
         cls = codegen.constant(self.cls, self.cls.__name__)
         if self.cls is collections.defaultdict:
             return f"{cls}({codegen.value(self.default_factory)}, {{{inside}}})"
-        return f"{cls}({{{inside}}})"
+        variable = codegen.assign("ordered", f"{cls}({{{inside}}})", self)
+        codegen.fill_attributes(self, variable)
+        return variable
