@@ -18,10 +18,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import config
-from minitorch_compile.dynamo.call_through import calling_through
 from minitorch_compile.dynamo.dispatcher import LOCK, Dispatcher
 from minitorch_compile.dynamo.entry import MISS, Entry
 from minitorch_compile.dynamo.errors import GraphBreak
@@ -30,6 +29,9 @@ from minitorch_compile.dynamo.resume import ResumeCode
 from minitorch_compile.dynamo.size_history import SizeHistory
 from minitorch_compile.dynamo.wrapper import make_wrapper
 from minitorch_compile.fx import GraphModule
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.frame_hook_region import RegionFrames
 
 Backend = Callable[[GraphModule, list[Any]], Callable[..., Any]]
 
@@ -66,6 +68,7 @@ class Region:
         self._wrappers: dict[tuple[int, type | None], Callable[..., Any]] = {}
         self._resumes: dict[tuple[int, int, type | None], Callable[..., Any]] = {}
         self._through: dict[FunctionType, Callable[..., Any]] = {}
+        self._frames: RegionFrames | None = None
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
         _regions.add(self)
 
@@ -130,8 +133,19 @@ class Region:
     def through(self, function: FunctionType) -> Callable[..., Any]:
         """The plain function, whose callees are compiled."""
         if function not in self._through:
-            self._through[function] = calling_through(function, self.compiled)
+            from minitorch_compile.dynamo.plain_frames import calling_compiled
+
+            self._through[function] = calling_compiled(function, self)
         return self._through[function]
+
+    @property
+    def frames(self) -> RegionFrames:
+        """What this region does with the frames that the hook gives it."""
+        if self._frames is None:
+            from minitorch_compile.dynamo.frame_hook_region import RegionFrames
+
+            self._frames = RegionFrames(self, include=None)
+        return self._frames
 
     def compile_again(self, function: Any) -> Any:
         """Another function or object, compiled with the same settings in a region of its own."""

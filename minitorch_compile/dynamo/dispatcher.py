@@ -18,7 +18,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo import reporting
-from minitorch_compile.dynamo.call_through import calling_through
 from minitorch_compile.dynamo.compile_frame import compile_frame
 from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.errors import InternalTracerError
@@ -110,7 +109,9 @@ class Dispatcher:
     def _calling_through(self) -> Callable[..., Any]:
         """The plain function, with the functions that it calls compiled."""
         if self._through is None:
-            self._through = plain_caller(calling_through(self.function, self.region.compiled))
+            from minitorch_compile.dynamo.plain_frames import calling_compiled_by_slots
+
+            self._through = calling_compiled_by_slots(self.function, self.region)
         return self._through
 
     def _use_first(self, version: Version) -> None:

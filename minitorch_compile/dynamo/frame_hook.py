@@ -38,6 +38,7 @@ class _ThreadHooks(threading.local):
 
 
 _hooks = _ThreadHooks()
+_lock = threading.Lock()
 _users = [0]  # hooks that are on, in all threads
 
 
@@ -66,8 +67,9 @@ class FrameHook:
             raise RuntimeError("frame_hook: this hook is on already; make another one to nest them.")
         self._thread = threading.get_ident()
         _hooks.installed.append(self)
-        _users[0] += 1
-        native_hook().install()
+        with _lock:
+            _users[0] += 1
+            native_hook().install()
         native_hook().set_callback(self._frames.callback.address)
         return self
 
@@ -82,9 +84,10 @@ class FrameHook:
         self._thread = None
         _hooks.installed.remove(self)
         native_hook().set_callback(_hooks.installed[-1]._frames.callback.address if _hooks.installed else None)
-        _users[0] -= 1
-        if not _users[0]:
-            native_hook().uninstall()
+        with _lock:
+            _users[0] -= 1
+            if not _users[0]:
+                native_hook().uninstall()
 
     def __enter__(self) -> FrameHook:
         return self.install()
