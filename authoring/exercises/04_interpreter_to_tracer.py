@@ -21,13 +21,18 @@ from minitorch_compile.fx.effects import writes
 # ## 04.1 How many operations are left: predict
 #
 # Each of these is the body of a function of x, a tensor of sizes (3, 4). Before you run anything, write how many
-# operations are left in its graph (arguments and the output don't count). Three programs are too long for a line:
+# operations are left in its graph (arguments and the output don't count). Four programs are too long for a line:
 #
-#     "loop"                      "twice"                        "unused"         "rows"
-#     for i in range(3):          def square(t):                 y = x.exp()      total = 0.0
-#         x = x * i                   return t * t               return x + 1     for row in x:
-#     return x                    return square(square(x))                            total = total + row.sum()
-#                                                                                 return total
+#     "loop"                            "twice"
+#     for i in range(3):                def square(t):
+#         x = x * i                         return t * t
+#     return x                          return square(square(x))
+#
+#     "unused"                          "rows"
+#     y = x.exp()                       total = 0.0
+#     return x + 1                      for row in x:
+#                                           total = total + row.sum()
+#                                       return total
 
 # %% tags=["stub"]
 operations = {
@@ -83,7 +88,7 @@ operations = operations | {"rows": 6}
 # Now look. `captured` prints the graphs of a call; change the function and see whether you would have known.
 
 # %%
-print(captured(lambda x: sum([x * k for k in (1, 2, 3) if k != 2]), torch.ones(3, 4)))
+print(captured(lambda x: [x + n * n for n in range(4) if n % 2], torch.ones(3, 4)))
 
 # %% [markdown]
 # ## 04.2 A tensor in a for loop
@@ -195,10 +200,13 @@ def merge_common_subexpressions(graph: Graph) -> Graph:
 check("04.3")
 
 # %% [markdown]
-# Why is the whole graph left alone as soon as one node writes? One could find out which values a write reaches; but a
-# tensor has views, and a write through one of them reaches all. Lesson 11 takes another way: it first turns all writes
-# into ordinary operations. (The package's pass sees to one thing more. Two *results* of the function are never merged:
-# they were two tensors, and whoever called may write into one of them.)
+# The package's own pass sees to one thing more. Two *results* of the function are never merged, even if they are equal:
+# they were two tensors, and whoever called may write into one of them.
+
+# %%
+if passed("04.3"):
+    with splice("fx.merge_common_subexpressions", merge_common_subexpressions):
+        print(torch.compile(lambda x: x.exp() / x.exp().sum(), backend="aot_eager")(torch.ones(4)))
 
 
 # %% tags=["wrong"] says="as keys of a dictionary they are one"
