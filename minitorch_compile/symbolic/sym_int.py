@@ -58,7 +58,7 @@ def _on_numbers(combine: Operation, reflected: bool = False) -> Callable[[SymInt
 
 
 class SymInt:
-    """An unknown whole number. Not hashable before it is a constant: equal numbers would have different hashes."""
+    """An unknown whole number. Not hashable, also when it has become a constant: nothing outside may remember it."""
 
     __slots__ = ("_expression", "env", "_version")
     __array_ufunc__ = None  # NumPy's numbers leave operators to us
@@ -103,9 +103,7 @@ class SymInt:
         return complex(int(self))
 
     def __hash__(self) -> int:
-        if self.expression.constant is None:
-            raise TypeError(f"unhashable: the size {self} is not known")
-        return hash(self.expression.constant)
+        raise TypeError(f"unhashable: the size {self} belongs to a traced program, and may not be remembered")
 
     def __bool__(self) -> bool:
         return not self.env.is_zero(self.expression)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.symbolic import ShapeEnv, SymInt, is_symbolic
+from minitorch_compile.symbolic import ShapeEnv, SymInt
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase, fake_like
 
@@ -65,19 +65,19 @@ def specializing(
     call: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    passing: tuple[type[BaseException], ...] = (),
+    passing: tuple[type[Exception], ...] = (),
 ) -> Any:
     """The call; if it fails with unknown sizes, the same with the sizes that were seen.
 
-    So a rule that can't treat unknown sizes is no error, but the traced program will be for these sizes only. `passing`:
-    errors that have nothing to do with sizes.
+    So a rule that can't treat unknown sizes is no error, but the traced program will be for these sizes only.
+    `passing`: errors that have nothing to do with sizes.
     """
     try:
         return call(*args, **kwargs)
-    except (FakeDataError, NotImplementedError, *passing):
-        raise
     except Exception as error:
-        if not any(True for _ in unknown_sizes((args, kwargs))):
+        if isinstance(error, (FakeDataError, NotImplementedError, *passing)) or not any(
+            True for _ in unknown_sizes((args, kwargs))
+        ):
             raise
         log(f"{getattr(call, '__name__', call)} is done with known sizes, after {type(error).__name__}: {error}")
         known_args, known_kwargs = with_known_sizes((list(args), dict(kwargs)))
@@ -85,8 +85,8 @@ def specializing(
 
 
 def unknown_sizes(value: Any) -> Iterator[SymInt]:
-    """All unknown sizes in tensors, and beside them, in nested lists, tuples and dicts."""
-    if is_symbolic(value):
+    """All sizes that are not plain numbers, in tensors and beside them, in nested lists, tuples and dicts."""
+    if isinstance(value, SymInt):
         yield value
     elif isinstance(value, TensorBase):
         for number in (*value.sizes, *value.strides, value.offset):

@@ -275,3 +275,22 @@ def test_a_dimension_that_is_an_unknown_number_ties_nothing_but_itself():
     assert graphs_for(lambda x, dim: x.sum((dim, 0)), *((x, dim) for dim in (-1, 2, 1)), dynamic=True) == 3
     calls = [(torch.ones(n, 3, 4), 2) for n in (2, 3, 4)]
     assert graphs_for(lambda x, dim: x.sum((dim, 0)), *calls, dynamic=True) == 1
+
+
+def test_sizes_of_real_tensors_stay_plain_numbers():
+    """What is remembered about views and strides must not come from a trace."""
+
+    def f(x):
+        y = x.reshape(x.shape[0], 2, -1).permute(2, 0, 1)[:, 1:]
+        return y.contiguous().view(-1)[: len(list(range(x.shape[0])))]  # the loop makes a constant of the size
+
+    for n in (23, 29):
+        torch.compile(f, backend="aot_eager", dynamic=True)(torch.ones(n, 38, requires_grad=True)).sum().backward()
+        x = torch.ones(n, 38)
+        for y in (
+            x,
+            x.reshape(n, 2, -1),
+            x.reshape(n, 2, 19).permute(2, 0, 1),
+            x.reshape(n, 2, 19).permute(2, 0, 1)[:, 1:],
+        ):
+            assert {type(number) for number in (*y.sizes, *y.strides, y.offset)} == {int}

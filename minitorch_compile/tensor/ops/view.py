@@ -17,12 +17,15 @@ from minitorch_compile.tensor.op_families import ViewOp
 from minitorch_compile.tensor.strides import clipped_range, expand_strides, infer_sizes, numel, view_strides, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
+PLAIN = frozenset((int,))
 Ints = tuple[int, ...]
 Layout = tuple[Sequence[int], Sequence[int], int]
 
 
 def as_ints(name: str, size: Any) -> Ints:
     """Sizes as a tuple of Python ints; NumPy's ints and 0-d tensors are taken too. TypeError for anything else."""
+    if isinstance(size, (tuple, list)) and set(map(type, size)) <= PLAIN:  # nearly always
+        return tuple(size)
     try:
         return tuple(map(whole, (size,) if isinstance(size, WHOLE) else size))
     except TypeError:
