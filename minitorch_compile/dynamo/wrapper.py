@@ -15,8 +15,8 @@ def make_wrapper(dispatcher, function, MISS, UNSET):
         return result if result is not MISS else dispatcher.miss(x, by, offset, rest, more)
     return scale
 
-Code and defaults are looked up at the call, since a program may change them. Compiled code gets all slots by position, in the
-order that CPython keeps them in a frame; `plain_caller` goes the other way.
+Code and defaults are looked up at the call, since a program may change them. Compiled code gets all slots by position,
+in the order that CPython keeps them in a frame; `plain_caller` goes the other way.
 
 >>> plain_caller(scale)(10, 2, 5, (), {})
 25
