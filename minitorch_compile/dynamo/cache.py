@@ -127,8 +127,10 @@ class Region:
     def compiled(self, function: Any) -> Any:
         """For generated code: a callable of the user's whose inside is compiled on its own."""
         from minitorch_compile.dynamo.eval_frame import compiled_callable
+        from minitorch_compile.dynamo.plain_frames import with_callees_compiled
 
-        return compiled_callable(function, self)
+        made = compiled_callable(function, self)
+        return with_callees_compiled(function, self) if made is function else made
 
     def through(self, function: FunctionType) -> Callable[..., Any]:
         """The plain function, whose callees are compiled."""

@@ -24,13 +24,14 @@ is rewritten to call through the compiler (call_through.py), which reaches what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import config
 from minitorch_compile.dynamo.call_through import calling_through
 from minitorch_compile.dynamo.frame_hook import FrameHook
 from minitorch_compile.dynamo.frame_hook_check import reason_against
+from minitorch_compile.dynamo.frame_hook_rule import is_ordinary
 from minitorch_compile.dynamo.wrapper import plain_caller
 
 if TYPE_CHECKING:
@@ -47,6 +48,15 @@ def calling_compiled_by_slots(function: FunctionType, region: Region) -> Callabl
     if is_hooked():
         return _under_hook(plain_caller(function), region)
     return plain_caller(calling_through(function, region.compiled))
+
+
+def with_callees_compiled(function: Any, region: Region) -> Any:
+    """A callable of a library's, which is not worth compiling itself; under the hook, what it calls may be."""
+    plain = function.__func__ if isinstance(function, MethodType) else function
+    runs_at_once = isinstance(plain, FunctionType) and is_ordinary(plain.__code__)
+    if not runs_at_once or "_dynamo_disabled" in plain.__dict__ or not is_hooked():
+        return function
+    return _under_hook(function, region)
 
 
 def _under_hook(function: Callable[..., Any], region: Region) -> Callable[..., Any]:

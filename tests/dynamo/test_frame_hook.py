@@ -5,6 +5,7 @@ import gc
 import pickle
 import re
 import signal
+import subprocess
 import sys
 import threading
 import weakref
@@ -492,3 +493,43 @@ def test_the_reason_why_there_is_no_hook_is_told(monkeypatch):
     monkeypatch.setattr(frame_hook_check, "reason_against", lambda: "this is another Python")
     with pytest.raises(FrameHookUnavailable, match=re.escape("another Python. compile() works without it")):
         frame_hook(eager).install()
+
+
+DEEP = """
+import sys, threading
+from minitorch_compile.dynamo import frame_hook
+from minitorch_compile.dynamo.testing import eager
+
+def deep(n):
+    return 0 if n == 0 else 1 + deep(n - 1)
+
+def tries():
+    with frame_hook(eager):
+        assert deep(400) == 400
+        for n in (10**5, 10**6):
+            try:
+                deep(n)
+            except RecursionError:
+                print("raised")
+
+def elsewhere():  # a thread whose frames only pass
+    try:
+        deep(10**6)
+    except RecursionError:
+        print("raised")
+
+sys.setrecursionlimit(10**7)
+tries()
+threading.stack_size(2**20)
+with frame_hook(eager):
+    for target in (tries, elsewhere):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+print(deep(30_000))
+"""
+
+
+def test_recursion_beyond_the_c_stack_raises_and_does_not_crash():
+    ran = subprocess.run([sys.executable, "-c", DEEP], capture_output=True, text=True, timeout=100)
+    assert ran.stdout.split() == ["raised"] * 5 + ["30000"], ran.stderr[-2000:]

@@ -1,5 +1,6 @@
 """Frames that run as plain Python: they do what they did, and what they call is compiled, with the hook and without."""
 
+import heapq
 import sys
 
 import pytest
@@ -102,3 +103,17 @@ def test_plain_frames_within_plain_frames(hooked):
 
     compiled = optimize(lambda x: outer(x, 3), eager)
     assert compiled(X).tolist() == (X * 8).tolist()
+
+
+def test_a_break_inside_a_library_function_keeps_what_it_calls_compiled():
+    def size(x):
+        return (x * x).sum().item()
+
+    def largest(tensors):
+        return heapq.nlargest(1, tensors, key=size)[0] + 1
+
+    compiled = optimize(largest, eager)
+    tensors = [X, X * 3, X * 2]
+    assert compiled(tensors).tolist() == (X * 3 + 1).tolist()
+    graphs = [module.graph.compact() for module in region_of(compiled).graph_modules]
+    assert "x -> ((x * x).sum(),)" in graphs
