@@ -55,7 +55,10 @@ def _events() -> WordOf | None:
     if sys.version_info < (3, 12):
         return None
     native, api = native_code(), ctypes.pythonapi
-    watcher = api.PyDict_AddWatcher(ctypes.c_void_p(native.count_event))
+    try:
+        watcher = api.PyDict_AddWatcher(ctypes.c_void_p(native.count_event))
+    except RuntimeError:  # a process has eight of them, and other libraries took them all
+        return None
     watch = api.PyDict_Watch
     watch.argtypes = [ctypes.c_int, ctypes.py_object]
 
