@@ -273,7 +273,7 @@ class SymbolicInterpreter(SymbolicDomain):
             handled = self.handled_here_or_above()
             if handled is NULL:
                 self.raise_error(RuntimeError, "No active exception to reraise")
-            raise ObservedException(handled)
+            raise ObservedException(handled.realize())
         value = exception.realize()
         if isinstance(value, ClassVariable):
             value = self.call(value, [], {}).realize()

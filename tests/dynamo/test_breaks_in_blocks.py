@@ -633,3 +633,18 @@ def test_the_traceback_of_an_exception_that_is_handled_shows_the_users_lines():
     f(matrix(), plain)
     optimize(f, eager)(matrix(), compiled)
     assert [line for line in compiled if line in plain] == plain
+
+
+def test_a_bare_raise_of_an_exception_from_outside():
+    def f(x, log):
+        try:
+            fail("again")
+        except ValueError:
+            x = x * 2
+            try:
+                raise
+            except ValueError as error:
+                log.append(error.args)
+        return x
+
+    assert same(f).frame_count == 1
