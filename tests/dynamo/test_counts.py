@@ -16,6 +16,7 @@ from tests.dynamo.counting import RECORDED, Case, counted, load, program_files
 
 RECORD = json.loads(RECORDED.read_text())
 FILES = {file.stem: file for file in program_files()}
+RECORDED_WITH = RECORD["_versions"]["python"]
 NAMES = [(file, name) for file in FILES for name in RECORD[file]]
 
 # Where the counts differ: ours, and why.
@@ -70,8 +71,14 @@ def cases(file: str, copy: str) -> dict[str, Case]:
     return {case.name: case for case in load(FILES[file])}
 
 
+# CPython 3.11 tests the condition of a `while` at its start and at its end, later versions at its start only.
+BY_VERSION = {"breaks.a_loop_until_data_says_so"}
+
+
 @pytest.mark.parametrize(("file", "name"), NAMES)
 def test_as_many_graphs_and_operations_as_in_pytorch(file: str, name: str, torch: Any) -> None:
+    if f"{file}.{name}" in BY_VERSION and f"{sys.version_info.major}.{sys.version_info.minor}" not in RECORDED_WITH:
+        pytest.skip(f"recorded with Python {RECORDED_WITH}, whose bytecode differs")
     expected, _ = REASONS.get(f"{file}.{name}", (RECORD[file][name], ""))
     assert counted(cases(file, "counted")[name], torch) == expected
 
