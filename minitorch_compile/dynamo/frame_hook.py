@@ -24,6 +24,7 @@ import threading
 from collections.abc import Collection
 from types import TracebackType
 
+from minitorch_compile.dynamo.backend_slot import backend_named
 from minitorch_compile.dynamo.cache import Backend, Region
 from minitorch_compile.dynamo.frame_hook_check import check_once
 from minitorch_compile.dynamo.frame_hook_native import native_hook
@@ -98,11 +99,16 @@ class FrameHook:
         self.uninstall()
 
 
-def frame_hook(backend: Backend | Region, *, fullgraph: bool = False, include: Collection[str] = ()) -> FrameHook:
-    """A hook that has functions compiled by `backend(graph_module, fake_inputs)`, or within an existing region.
+def frame_hook(
+    backend: str | Backend | Region = "inductor", *, fullgraph: bool = False, include: Collection[str] = ()
+) -> FrameHook:
+    """A hook that has functions compiled by a backend, or within an existing region.
 
+    backend: a name that `compile` knows, or a callable (graph_module, fake_inputs) -> callable.
     fullgraph: a graph break in any captured function is an error that explains it.
     include: names of installed packages whose functions are captured too, such as a library of models.
     """
-    region = backend if isinstance(backend, Region) else Region(backend, fullgraph)
+    if isinstance(backend, Region):
+        return FrameHook(RegionFrames(backend, include))
+    region = Region(backend_named(backend) if isinstance(backend, str) else backend, fullgraph)
     return FrameHook(RegionFrames(region, include))

@@ -234,6 +234,15 @@ def test_a_region_can_be_given_and_is_continued():
     assert len(region.graph_modules) == 1
 
 
+def test_the_backend_is_inductor_unless_another_is_named():
+    for arguments in ((), ("aot_eager",)):
+        with frame_hook(*arguments) as hook:
+            assert double(X).tolist() == (X * 2).tolist()
+        assert graphs_of(hook) == ["x -> (x * 2,)"]
+    with pytest.raises(ValueError, match="no backend named 'inducter'"):
+        frame_hook("inducter")
+
+
 def test_compiled_functions_work_within_a_hook():
     counter = CompileCounter()
     compiled = optimize(loop, counter)
@@ -397,6 +406,35 @@ def test_tracing_sees_the_lines_of_frames_that_are_not_compiled():
     with frame_hook(eager):
         assert events_of(lambda: plain([1, 2])) == expected
     assert len(expected) > 5
+
+
+def test_coverage_counts_the_same_lines():
+    coverage = pytest.importorskip("coverage")
+
+    def branchy(n):
+        if n > 1:
+            return "many"
+        return "one"
+
+    def lines(run):
+        measuring = coverage.Coverage(data_file=None, config_file=False)
+        measuring.start()
+        try:
+            run()
+        finally:
+            measuring.stop()
+        return sorted(measuring.get_data().lines(__file__) or ())
+
+    def call():
+        branchy(2)
+
+    def hooked():
+        with frame_hook(eager):
+            branchy(2)
+
+    first = branchy.__code__.co_firstlineno
+    body = range(first + 1, first + 4)
+    assert [n for n in lines(hooked) if n in body] == [n for n in lines(call) if n in body] == [first + 1, first + 2]
 
 
 def test_profilers_see_balanced_calls():
