@@ -40,6 +40,10 @@ recompile_limit: Annotated[
     int, "A function compiled for this many kinds of input runs as plain Python for further ones."
 ] = 8
 
+suppress_errors: Annotated[
+    bool, "Where the compiler or a backend fails, the function runs as plain Python, with a warning."
+] = False
+
 frame_hook: Annotated[
     bool, "Functions that plain frames call are captured by the frame hook, where it works; False: by rewriting those."
 ] = True

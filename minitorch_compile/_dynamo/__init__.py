@@ -31,9 +31,11 @@ from minitorch_compile.dynamo import (
     testing,
 )
 from minitorch_compile.dynamo import errors as exc
+from minitorch_compile.dynamo.optimized_module import OptimizedModule
 
 __all__ = [
     "BackendCompilerFailed",
+    "OptimizedModule",
     "Unsupported",
     "allow_in_graph",
     "assume_constant_result",

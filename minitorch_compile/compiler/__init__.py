@@ -17,6 +17,7 @@ from minitorch_compile.dynamo import (
 from minitorch_compile.dynamo.break_reasons import break_reason
 from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, is_exporting
 from minitorch_compile.dynamo.explain import explain
+from minitorch_compile.dynamo.stance import set_stance
 
 is_dynamo_compiling = is_compiling  # PyTorch's second name for it
 
@@ -44,5 +45,6 @@ __all__ = [
     "pipeline",
     "register_backend",
     "reset",
+    "set_stance",
     "unregister_backend",
 ]

@@ -27,6 +27,7 @@ from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.reporting import log_graph
 from minitorch_compile.dynamo.resume import ResumeCode
 from minitorch_compile.dynamo.size_history import SizeHistory
+from minitorch_compile.dynamo.stance import state
 from minitorch_compile.dynamo.wrapper import make_wrapper
 from minitorch_compile.fx import GraphModule
 
@@ -159,6 +160,11 @@ class Region:
         self.graph_modules.append(module)
         log_graph(module)
 
+    def ask_again(self) -> None:
+        """Every function asks for the stance before it runs what is compiled."""
+        for dispatcher in list(self._dispatchers):
+            dispatcher.ask_again()
+
     def reset(self) -> None:
         """Forgets everything compiled."""
         self._caches.clear()
@@ -173,3 +179,12 @@ def reset() -> None:
     with LOCK:
         for region in list(_regions):
             region.reset()
+
+
+def _stance_changed() -> None:
+    with LOCK:
+        for region in list(_regions):
+            region.ask_again()
+
+
+state.on_change = _stance_changed  # the stance knows nobody who asks it

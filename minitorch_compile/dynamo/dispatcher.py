@@ -17,10 +17,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import reporting
+from minitorch_compile import config
+from minitorch_compile.dynamo import reporting, stance
 from minitorch_compile.dynamo.compile_frame import compile_frame
 from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
-from minitorch_compile.dynamo.errors import InternalTracerError
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError
 from minitorch_compile.dynamo.frame_code import parameter_names
 from minitorch_compile.dynamo.frame_hook_marks import unhooked
 from minitorch_compile.dynamo.guards import GuardFailure, failure
@@ -58,6 +59,10 @@ class Dispatcher:
         self.bound: list[Version] = []
         self.run: Callable[..., Any] = _always_miss
 
+    def ask_again(self) -> None:
+        """The next call goes the long way, where the stance is asked for."""
+        self.run = _always_miss
+
     def code_was_replaced(self) -> None:
         """The program assigned to `function.__code__`: what was compiled for the old code does not apply any more."""
         with LOCK:
@@ -83,6 +88,8 @@ class Dispatcher:
 
     def _miss(self, *arguments: Any) -> Any:
         """The first version did not match: try the others, then compile."""
+        if stance.state.stance == "force_eager":
+            return self.plain(*arguments)
         tried: list[Entry] = []
         for version in self._others():
             entry, bound = version
@@ -99,7 +106,7 @@ class Dispatcher:
         """The versions that `run` is not: bound here before, and those that another function object or thread made."""
         known = {id(entry) for entry, _ in self.bound}
         fresh = [(e, self._bind(e)) for e in self.cache.entries if id(e) not in known]
-        return self.bound[1:] + fresh
+        return self.bound[0 if self.run is _always_miss else 1 :] + fresh
 
     def _bind(self, entry: Entry) -> Callable[..., Any]:
         """The entry for this function object. Where the frame stays plain Python, the functions that it calls need
@@ -128,10 +135,18 @@ class Dispatcher:
                     return self._or_plain(self._bind(entry))
             if cache.is_full:
                 return self._at_the_limit(arguments)
+            if not stance.compiles(self.place):
+                return self.plain
             reporting.log_recompile(self, arguments)
             try:
                 entry = compile_frame(self.function, arguments, self.region, self.owner)
             except RunPlainly:
+                cache.plain_runs += 1
+                return self.plain
+            except (BackendCompilerFailed, InternalTracerError) as error:
+                if not config.suppress_errors:
+                    raise
+                reporting.warn_of_an_error(self, error)
                 cache.plain_runs += 1
                 return self.plain
             cache.entries.append(entry)

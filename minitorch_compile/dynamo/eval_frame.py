@@ -26,7 +26,7 @@ from typing import Any
 
 from minitorch_compile.dynamo.binding import argument_names
 from minitorch_compile.dynamo.cache import Backend, Region
-from minitorch_compile.dynamo.optimized_object import OptimizedObject
+from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
@@ -45,7 +45,7 @@ def optimize(function: Any, backend: Backend, fullgraph: bool = False, dynamic: 
 
 def optimize_in(region: Region, function: Any) -> Any:
     """The same, within an existing region."""
-    if isinstance(function, OptimizedObject):
+    if isinstance(function, OptimizedModule):
         function = function._orig_mod
     if isinstance(function, MethodType):
         return MethodType(optimize_in(region, function.__func__), function.__self__)
@@ -56,7 +56,7 @@ def optimize_in(region: Region, function: Any) -> Any:
     method = inspect.getattr_static(type(function), "__call__", None)
     if not isinstance(method, FunctionType):
         return function  # written in C: there is no bytecode to trace
-    return OptimizedObject(function, region, region.wrap(method), _compiled_forward(function, region))
+    return OptimizedModule(function, region, region.wrap(method), _compiled_forward(function, region))
 
 
 def _compiled_forward(owner: Any, region: Region) -> tuple[FunctionType, Callable[..., Any]] | None:
@@ -125,7 +125,7 @@ def region_of(function: Callable[..., Any]) -> Region:
     """The region of a compiled callable. TypeError for any other object."""
     if isinstance(function, MethodType):
         return region_of(function.__func__)
-    if type(function) is OptimizedObject:
+    if type(function) is OptimizedModule:
         return function._dynamo_region
     dispatcher = getattr(function, "_dynamo_dispatcher", None)
     if dispatcher is None:

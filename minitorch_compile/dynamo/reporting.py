@@ -83,6 +83,15 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith((PACKAGE, "<generated"))
 
 
+def warn_of_an_error(dispatcher: Dispatcher, error: Exception) -> None:
+    """What config.suppress_errors makes of an error of the compiler."""
+    warnings.warn(
+        f"`{dispatcher.place}` runs as plain Python, since compiling it failed: {type(error).__name__}: {error}"
+        " (config.suppress_errors is on)",
+        stacklevel=5,
+    )
+
+
 def log_entry(dispatcher: Dispatcher, entry: Entry) -> None:
     """All that there is to see of a new version."""
     if entry.graph_break is not None:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.optimized_object import OptimizedObject
+from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -322,8 +322,8 @@ def _partial(output: OutputGraph, value: functools.partial[Any], source: Source)
     )
 
 
-@builds(OptimizedObject)
-def _optimized(output: OutputGraph, value: OptimizedObject, source: Source) -> VariableTracker:
+@builds(OptimizedModule)
+def _optimized(output: OutputGraph, value: OptimizedModule, source: Source) -> VariableTracker:
     """Inside a trace, a compiled module is the module."""
     _guard_type(output, value, source)
     return build(output, value._orig_mod, AttrSource(source, "_orig_mod"))

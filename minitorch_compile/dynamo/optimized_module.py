@@ -23,7 +23,7 @@ from types import MethodType
 from typing import Any
 
 
-class OptimizedObject:
+class OptimizedModule:
     """A callable object, such as an nn.Module, whose call is compiled. Everything else is the object's own.
 
     Attributes are read from and stored on the original, so a module's `state_dict` and `parameters` are unchanged, and
@@ -87,9 +87,9 @@ class OptimizedObject:
     # A copy shares the object, as every shallow copy shares attributes, and its compiled code. A deep copy and what was
     # pickled have an object of their own, which is compiled when it is called: compiled code belongs to its process.
 
-    def __copy__(self) -> OptimizedObject:
+    def __copy__(self) -> OptimizedModule:
         forward = (self._dynamo_plain_forward, self._dynamo_forward) if self._dynamo_forward is not None else None
-        return OptimizedObject(self._orig_mod, self._dynamo_region, self._dynamo_call, forward)
+        return OptimizedModule(self._orig_mod, self._dynamo_region, self._dynamo_call, forward)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         made = memo[id(self)] = self._dynamo_region.compile_again(copy.deepcopy(self._orig_mod, memo))

@@ -1,0 +1,83 @@
+"""The stance: what compiled functions do about compiling, for a stretch of the running program.
+
+>>> import minitorch_compile as torch
+>>> counter = torch._dynamo.testing.CompileCounter()
+>>> double = torch.compile(lambda x: x * 2, backend=counter)
+>>> with torch.compiler.set_stance("force_eager"):
+...     double(torch.ones(1)), counter.frame_count
+(tensor([2.]), 0)
+>>> double(torch.ones(1)), counter.frame_count
+(tensor([2.]), 1)
+>>> with torch.compiler.set_stance("fail_on_recompile"):
+...     double(torch.ones(2))                                                             # doctest: +ELLIPSIS
+Traceback (most recent call last):
+RuntimeError: the stance is 'fail_on_recompile', and `<lambda>, <doctest ...:1` would have to be compiled ...
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+STANCES = {
+    "default": "compile as usual",
+    "force_eager": "run every compiled function as plain Python",
+    "eager_on_recompile": "use what is compiled; where that does not fit, run plain Python",
+    "fail_on_recompile": "use what is compiled; where that does not fit, raise an error",
+}
+
+
+class _State:
+    """The stance that holds now, for all threads. `on_change` lets compiled functions forget their short cuts."""
+
+    stance = "default"
+    on_change: Callable[[], None] = staticmethod(lambda: None)
+
+
+state = _State()
+
+
+class set_stance:
+    """Changes the stance: for good, for a `with` block, or for the calls of a decorated function.
+
+    stance: "default", "force_eager", "eager_on_recompile" or "fail_on_recompile". ValueError for another.
+    """
+
+    def __init__(self, stance: str = "default") -> None:
+        if stance not in STANCES:
+            raise ValueError(f"set_stance: no stance {stance!r}. Choose one of: {', '.join(STANCES)}.")
+        self.stance = stance
+        self.before = state.stance
+        _change(stance)
+
+    def __enter__(self) -> None:
+        _change(self.stance)
+
+    def __exit__(self, *exception: object) -> None:
+        _change(self.before)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _change(self.before)  # only the calls are meant
+
+        @functools.wraps(function)
+        def with_stance(*args: Any, **kwargs: Any) -> Any:
+            with set_stance(self.stance):
+                return function(*args, **kwargs)
+
+        return with_stance
+
+
+def _change(stance: str) -> None:
+    if stance != state.stance:
+        state.stance = stance
+        state.on_change()
+
+
+def compiles(place: str) -> bool:
+    """Whether a function that has no version for its arguments may be compiled. RuntimeError if that is an error."""
+    if state.stance == "fail_on_recompile":
+        raise RuntimeError(
+            f"the stance is 'fail_on_recompile', and `{place}` would have to be compiled for these arguments"
+        )
+    return state.stance == "default"
