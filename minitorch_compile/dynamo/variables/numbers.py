@@ -7,7 +7,7 @@ needed, as a size, an index or an argument of a tensor operation, is it guarded 
 >>> from minitorch_compile.dynamo.testing import generated
 >>> from minitorch_compile.tensor import ones
 >>> print(generated(lambda step: (step + 1, f"step {step}"), 5))
-return (t_4, ''.join(['step ', format(step, '')]))
+return (t_..., ''.join(['step ', format(step, '')]))
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ has run.
 ...         return x * 2
 >>> print(generated(lambda counter, x: counter.step(x), Counter(), ones(2)))
 (out_0,) = graph(x)
-counter.n = t_6
+counter.n = t_...
 return out_0
 """
 
