@@ -6,7 +6,7 @@ needed, as a size, an index or an argument of a tensor operation, is it guarded 
 
 >>> from minitorch_compile.dynamo.testing import generated
 >>> from minitorch_compile.tensor import ones
->>> print(generated(lambda step: (step + 1, f"step {step}"), 5))
+>>> print(generated(lambda step: (step + 1, f"step {step}"), 5))                    # doctest: +ELLIPSIS
 return (t_..., ''.join(['step ', format(step, '')]))
 """
 

@@ -13,7 +13,7 @@ has run.
 ...     def step(self, x):
 ...         self.n += 1
 ...         return x * 2
->>> print(generated(lambda counter, x: counter.step(x), Counter(), ones(2)))
+>>> print(generated(lambda counter, x: counter.step(x), Counter(), ones(2)))        # doctest: +ELLIPSIS
 (out_0,) = graph(x)
 counter.n = t_...
 return out_0
@@ -176,7 +176,7 @@ class UserObjectVariable(VariableTracker):
         attributes = instance_dict(self.real) or {}
         names = list(attributes)
         tracer.output.guards.add(guards.attribute_names("DICT_KEYS", InstanceDictSource(self.source), names))
-        present = [name for name in names if not tracer.side_effects.is_deleted(self, name)]
+        present = [name for name in names if not tracer.side_effects.was_deleted(self, name)]
         return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in present}
 
     def attribute_source(self, name: str) -> Source:
