@@ -172,6 +172,7 @@ class SideEffects:
         self.effects: list[Effect] = []
         self._current_line = current_line
         self.stored_on_classes: dict[str, dict[type, Value]] = {}  # by attribute name
+        self._deleted: set[tuple[int, str]] = set()
         self._attributes: dict[int, tuple[VariableTracker, dict[str, Any]]] = {}
         self._latest_store: dict[tuple[int, str], StoreAttribute | StoreGlobal | StoreCell] = {}
 
@@ -219,6 +220,10 @@ class SideEffects:
         entry = self._attributes.get(id(target))
         return entry is not None and entry[1].get(name) is DELETED
 
+    def was_deleted(self, target: VariableTracker, name: str) -> bool:
+        """Whether the program deleted the attribute, and perhaps stored it again: then it comes last."""
+        return (id(target), name) in self._deleted
+
     def on_class(self, cls: type, name: str, found: Found | None) -> Value | None:
         """What the program stored on the class, or on a base before the one where the attribute was found."""
         stored = self.stored_on_classes.get(name)
@@ -231,7 +236,10 @@ class SideEffects:
 
     def store_attribute(self, target: VariableTracker, name: str, value: Value) -> None:
         """Stores; storing the same attribute again replaces the value, as only the last one will be seen."""
-        self._layer(target)[name] = value
+        layer = self._layer(target)
+        if layer.get(name) is DELETED:
+            del layer[name]  # stored again, it comes behind the others
+        layer[name] = value
         earlier = self._latest_store.get((id(target), name))
         if isinstance(earlier, StoreAttribute):
             earlier.value = value
@@ -244,6 +252,7 @@ class SideEffects:
         layer = self._layer(target)
         layer.pop(name, None)
         layer[name] = DELETED
+        self._deleted.add((id(target), name))
         self._latest_store.pop((id(target), name), None)
         self._note(DeleteAttribute(target, name))
 

@@ -198,6 +198,17 @@ def test_an_exhausted_iterator_stays_so():
     same(f, matrix, lambda: [1])
 
 
+def test_an_attribute_deleted_and_stored_again_comes_last():
+    def f(box, x):
+        box.first, box.second = 1, 2
+        del box.value, box.first
+        box.value = x + 1
+        box.first = 3
+        return list(vars(box)), x * 2
+
+    same(f, Box, matrix, calls=1)
+
+
 # --- generated code ---------------------------------------------------------------------------------------------------
 
 
