@@ -54,8 +54,8 @@ class AtStatement(ast.NodeTransformer):
 
 
 class AtExpression(ast.NodeTransformer):
-    """Sends the value of the n-th expression through a function that breaks the graph; also in inner functions, lambdas,
-    comprehensions, decorators, bases, defaults, conditions and f-strings."""
+    """Sends the value of the n-th expression through a function that breaks the graph; also in inner functions,
+    lambdas, comprehensions, decorators, bases, defaults, conditions and f-strings."""
 
     def __init__(self, place: int) -> None:
         self.place = place

@@ -462,7 +462,8 @@ def raised_as_a_break(x, log):
 
 
 EXCEPTIONS = (
-    raised_as_a_break, caught, caught_in_the_loop, not_caught, another_raised_from_it, a_break_while_handling, leaving_managers, swallowed,
+    raised_as_a_break, caught, caught_in_the_loop, not_caught, another_raised_from_it, a_break_while_handling,
+    leaving_managers, swallowed,
     leaving_no_grad, returning_in_finally,
 )  # fmt: skip
 
