@@ -33,6 +33,8 @@ def outcome(function):
     """The value as text, iterators unrolled; or the exception."""
     try:
         value = function(torch.ones(3))
+        if isinstance(value, (set, frozenset)):
+            value = type(value)(), sorted(value, key=repr)  # the order in memory is nobody's business
         text = f"{type(value).__name__} {list(itertools.islice(value, 5)) if hasattr(value, '__next__') else value!r}"
     except Exception as error:  # whatever it is, both have to raise it
         text = f"{type(error).__name__}: {error}"
