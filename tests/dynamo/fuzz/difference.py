@@ -8,7 +8,6 @@ from typing import Any
 from tests.dynamo.fuzz.programs import random_program
 from tests.dynamo.fuzz.running import NoProgram, run
 
-
 OVERWRITTEN = "has been modified by an inplace operation"
 
 
