@@ -136,6 +136,19 @@ SPLICE_POINTS = (
         "The slope of something that was broadcast: summed to the sizes of `like`.",
     ),
     SplicePoint(
+        "func.shifted",
+        "func.batching.reductions:shifted",
+        ("dim", "ndim"),
+        "Dimensions of an example as those of the batch, a tuple of numbers from the left; IndexError for one that an"
+        " example doesn't have.",
+    ),
+    SplicePoint(
+        "func.mm",
+        "func.batching.products:mm",
+        ("batch", "op", "input", "mat2"),
+        "The product of two matrices for each example, with the batch as first dimension.",
+    ),
+    SplicePoint(
         "optim.adam",
         "optim.functional.adam_family:adam",
         ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),
