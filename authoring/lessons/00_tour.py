@@ -467,5 +467,5 @@ Table(
 # in no time. Its exercises are in `work/01_tensors_strides_views.ipynb`; three of the functions you write there can be
 # put into this very machine, and this page will run on them.
 #
-# From there the course goes up, floor by floor: what an operation is (02), the tape that gradients come from (08), modules
-# and optimizers (09). The lessons between and above are being built.
+# From there the course goes up, floor by floor: what an operation is (02), from bytecode to graphs (03 to 07), the tape that
+# gradients come from (08), modules and optimizers (09). The lessons above are being built.

@@ -355,7 +355,7 @@ class Compiled:
         self.function, self.versions, self.asked = function, [], 0
 
     def __call__(self, *arguments):
-        for position, (version, guards) in enumerate(self.versions):
+        for position, (version, _) in enumerate(self.versions):
             self.asked += 1
             result = version(*arguments)
             if result is not MISS:
@@ -366,9 +366,9 @@ class Compiled:
         return self.compile(*arguments)(*arguments)
 
     def compile(self, *arguments):
-        for _, guards in self.versions[:1]:
+        for _, conditions in self.versions[:1]:
             names = self.function.__code__.co_varnames
-            print("  compiling again:", why(guards, scope | dict(zip(names, arguments))))
+            print("  compiling again:", why(conditions, scope | dict(zip(names, arguments))))
         trace, result = run_watched(self.function, arguments)
         scope.update(trace.names)
         version = build(self.function, trace, write(self.function, trace, result))

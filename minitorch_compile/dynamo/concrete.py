@@ -87,7 +87,14 @@ CONVERT: dict[str, Callable[[Any], str]] = {"str": str, "repr": repr, "ascii": a
 
 
 def interpret(function: types.FunctionType, *args: Any, **kwargs: Any) -> Any:
-    """Call the function, interpreting its bytecode and that of every Python function it calls."""
+    """Call the function, interpreting its bytecode and that of every Python function it calls.
+
+    TypeError for what has no bytecode, such as `sorted`: call it inside a Python function.
+    """
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(
+            f"interpret: expected a Python function, got {function!r}, which has no bytecode; wrap the call in a lambda"
+        )
     return call_function(function, args, kwargs, caller=None)
 
 

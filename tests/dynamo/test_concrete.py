@@ -170,3 +170,9 @@ def test_functions_made_by_an_interpreted_program_are_ordinary():
     assert isinstance(f, types.FunctionType)
     assert (f(1), f.__doc__, f.__defaults__, f.__kwdefaults__) == (16, "Adds.", (2,), {"z": 3})
     assert set(f.__annotations__) == {"z", "return"}
+
+
+def test_what_has_no_bytecode_is_refused_with_advice():
+    with pytest.raises(TypeError, match="expected a Python function, got <built-in function sorted>.*wrap the call"):
+        interpret(sorted, [2, 1])
+    assert interpret(lambda: sorted([2, 1])) == [1, 2]
