@@ -86,11 +86,13 @@ BUILD: dict[str, Callable[[list[Any]], Any]] = {
 CONVERT: dict[str, Callable[[Any], str]] = {"str": str, "repr": repr, "ascii": ascii}
 
 
-def interpret(function: types.FunctionType, *args: Any, **kwargs: Any) -> Any:
+def interpret(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call the function, interpreting its bytecode and that of every Python function it calls.
 
     TypeError for what has no bytecode, such as `sorted`: call it inside a Python function.
     """
+    if isinstance(function, types.MethodType):
+        return interpret(function.__func__, function.__self__, *args, **kwargs)
     if not isinstance(function, types.FunctionType):
         raise TypeError(
             f"interpret: expected a Python function, got {function!r}, which has no bytecode; wrap the call in a lambda"

@@ -176,3 +176,13 @@ def test_what_has_no_bytecode_is_refused_with_advice():
     with pytest.raises(TypeError, match="expected a Python function, got <built-in function sorted>.*wrap the call"):
         interpret(sorted, [2, 1])
     assert interpret(lambda: sorted([2, 1])) == [1, 2]
+
+
+def test_a_method_is_interpreted_on_its_object():
+    class Counter:
+        total = 3
+
+        def plus(self, n=1):
+            return self.total + n
+
+    assert interpret(Counter().plus, n=4) == 7
