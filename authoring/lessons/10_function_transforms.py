@@ -285,7 +285,7 @@ print(counted(batched(lambda x: batched(lambda y: distance(x, y))(few)), many))
 # of the other for plain values. This is why an `Example` must remember its owner.
 #
 # Let's look at the two programs. An interpreter among the modes draws what reaches the bottom; first for one pair, then
-# for twelve.
+# for twelve. An input is named by its sizes.
 
 # %%
 from minitorch_compile.fx import Graph
@@ -344,7 +344,7 @@ print("package:", torch.func.vmap(torch.mul)(vectors, numbers).dtype)
 # %% [markdown]
 # Ours is wrong. The package's rule converts the numbers first, to the dtype that the *examples* promote to. There are more
 # of these traps: a reduction of a number, `-1` in a view, `argmax` without a dimension, an index that differs between
-# examples, writing in place into something shared. In exercise 10.4 you look for some of them.
+# examples, writing in place into something shared. Exercise 10.4 is about bugs of this kind.
 #
 # ## The package's own
 #
@@ -484,9 +484,8 @@ one = torch.func.grad(loss)
 for number in (5, 50):
     x, y = torch.randn(number, 3), torch.randn(number, 1)
     loop = counted(lambda: [one(parameters, a, b) for a, b in zip(x, y)])
-    print(
-        f"{number} samples: {len(loop)} or {len(counted(per_sample, parameters, x, y))} operations"
-    )
+    together = counted(per_sample, parameters, x, y)
+    print(f"{number} samples: {len(loop)} or {len(together)} operations")
 
 found = per_sample(parameters, x, y)
 print({name: tuple(slope.shape) for name, slope in found.items()})
