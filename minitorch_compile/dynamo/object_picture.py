@@ -137,7 +137,7 @@ class Artist:
         return self.draw(value.args), self.draw(value.__dict__), chain
 
     def _generator(self, value: GeneratorType) -> tuple[Any, ...]:
-        """Where a suspended generator stands, and its variables."""
+        """Where a suspended generator stands. One that was rebuilt has no longer the variables that it won't read."""
         frame = value.gi_frame
         if frame is None:
             return value.__qualname__, "finished"

@@ -160,6 +160,8 @@ class Tracer(BytecodeInterpreter):
         tracked = iterator.realize()
         if isinstance(tracked, IteratorVariable):
             return tracked.next_value(self)
+        if not hasattr(tracked.python_type(), "__next__"):
+            self.raise_error(TypeError, f"'{tracked.python_type().__name__}' object is not an iterator")
         try:
             return self.call(self.load_attr(tracked, "__next__"), [], {})
         except ObservedException as error:

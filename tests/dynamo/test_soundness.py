@@ -209,6 +209,16 @@ def test_an_attribute_deleted_and_stored_again_comes_last():
     same(f, Box, matrix, calls=1)
 
 
+def test_next_of_what_is_no_iterator():
+    def f(x, items):
+        try:
+            next(items)
+        except TypeError as error:
+            return str(error), x + 1
+
+    same(f, matrix, list)
+
+
 # --- generated code ---------------------------------------------------------------------------------------------------
 
 

@@ -46,7 +46,7 @@ EXPRESSIONS: dict[str, dict[str, float]] = {
     "item": {
         "<tensor>": 3, "<int>": 3, "[<int>]": 1, "(<tensor>, <int>)": 1, "<LIST>": 1, "<BOX>": 1, "Box(<tensor>)": 1,
         "<TENSOR>": 2, "{'t': <TENSOR>}": 0.5, "'text'": 0.5, "<FUNCTION>": 0.3, "<DICT>": 0.5, "<SET>": 0.2,
-        "lambda q=<item>: q": 0.3, "Slim(<TENSOR>)": 0.3, "Asking(<int>)": 0.3, "f'{<int>} {<int>:>3}'": 0.2,
+        "lambda q=<item>: q": 0.3, "Slim(<TENSOR>)": 0.3, "Asking(<int>)": 0.3, "f'{int(n)} {n:>3}'": 0.2,
         "frozenset([<int>, <int>])": 0.1, "<BOX>.bump": 0.2, "<LIST>.append": 0.1, "weakref.ref(<BOX>)": 0.05,
         "<ITERATOR>": 0.2, "(<int>, <LIST>)": 0.3, "<TENSOR>.view(-1)": 0.3, "None": 0.3, "torch.Size([<3>])": 0.1,
         "<LIST>[-1:]": 0.2, "[*<LIST>, <int>]": 0.2, "Dying(<LIST>)": 0.1, "type(<BOX>)": 0.1,
