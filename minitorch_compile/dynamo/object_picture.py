@@ -141,7 +141,7 @@ class Artist:
         frame = value.gi_frame
         if frame is None:
             return value.__qualname__, "finished"
-        return value.__qualname__, frame.f_lineno, self._items(dict(frame.f_locals))
+        return value.__qualname__, frame.f_lineno
 
     def _iterator(self, value: Any) -> tuple[Any, ...]:
         """A built-in iterator: what it iterates over, and where it stands; copying it doesn't advance it."""
