@@ -27,6 +27,7 @@ EXAMPLES: dict[str, Example] = {
         """\
 import zlib
 
+
 def f(x):
     checksum = zlib.crc32(b"a name")
     return x * checksum
@@ -35,6 +36,7 @@ def f(x):
 import zlib
 
 CHECKSUM = zlib.crc32(b"a name")
+
 
 def f(x):
     return x * CHECKSUM
@@ -73,6 +75,7 @@ def f(x):
 def statistics(x):
     return float(x.mean()), float(x.std())
 
+
 def f(x):
     mean, deviation = statistics(x)
     return (x - mean) / deviation
@@ -99,6 +102,7 @@ def f(x):
 async def double(x):
     return x * 2
 
+
 def f(x):
     y = x + 1
     double(y).close()
@@ -107,6 +111,7 @@ def f(x):
         """\
 def double(x):
     return x * 2
+
 
 def f(x):
     return double(x + 1)
@@ -151,6 +156,7 @@ import array
 
 counts = array.array("i", [1, 2, 3])
 
+
 def f(x):
     return x * counts[0]
 """,
@@ -158,6 +164,7 @@ def f(x):
 import array
 
 counts = list(array.array("i", [1, 2, 3]))
+
 
 def f(x):
     return x * counts[0]
@@ -203,12 +210,14 @@ def f(x):
 whole = torch.ones(4)
 part = whole[1:]
 
+
 def f(x):
     whole.add_(1)
     return part * x
 """,
         """\
 whole = torch.ones(4)
+
 
 def f(x):
     whole.add_(1)
@@ -218,6 +227,7 @@ def f(x):
     "outside-state": Example(
         """\
 import time
+
 
 def f(x):
     return x * time.time()
@@ -231,6 +241,7 @@ def f(x):
         """\
 def total(x, depth):
     return x if depth == 0 else total(x, depth - 1) + 1
+
 
 def f(x):
     return total(x, 400)
@@ -300,8 +311,10 @@ class Counted(type):
     def __call__(cls):
         return super().__call__()
 
+
 class Scale(metaclass=Counted):
     by = 2
+
 
 def f(x):
     return x * Scale().by
@@ -309,6 +322,7 @@ def f(x):
         """\
 class Scale:
     by = 2
+
 
 def f(x):
     return x * Scale().by
