@@ -145,7 +145,10 @@ class Artist:
 
     def _iterator(self, value: Any) -> tuple[Any, ...]:
         """A built-in iterator: what it iterates over, and where it stands; copying it doesn't advance it."""
-        _, over, *position = value.__reduce__()
+        try:
+            _, over, *position = value.__reduce__()
+        except RuntimeError as error:  # the dict that it goes through has changed, so it is of no more use
+            return ("no more", str(error))
         if over and isinstance(over[0], range):  # it matters only what is still to come
             return (self.draw(over[0][position[0] if position and position[0] else 0 :]),)
         return tuple(self.draw(part) for part in (over, *position))

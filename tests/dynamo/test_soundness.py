@@ -278,3 +278,13 @@ def test_the_text_of_an_error_names_sizes_not_symbols():
     compiled = optimize(f, eager)
     for rows in (2, 3, 5, 7):
         assert compiled(matrix(rows))[0] == f(matrix(rows))[0]
+
+
+@pytest.mark.parametrize("view", [iter, lambda d: iter(d.items()), lambda d: iter(d.values())])
+def test_an_iterator_over_a_dict_that_was_changed_just_before(view):
+    def f(x, options):
+        options.pop("a")
+        return view(options), x + 1
+
+    (rest, _) = optimize(f, eager)(torch.ones(1), options := {"a": 1, "b": 2, "c": 3})
+    assert list(rest) == list(view(options))

@@ -183,8 +183,11 @@ class DictIterator(IteratorVariable):
         return self.items[self.taken - 1]
 
     def reconstruct(self, codegen: Codegen) -> str:
-        if self.of is None or self.size() != self.expected:
+        """A dict from outside that was changed meanwhile has still its old size when values are made."""
+        whose = getattr(self.of, "owner", self.of)
+        if whose is None or self.size() != self.expected or whose in codegen.output.side_effects.changed:
             self.not_again()
+        assert self.of is not None
         return self.remaining_text(codegen, f"iter({codegen.value(self.of)})", self.taken)
 
 
