@@ -130,6 +130,7 @@ def _compile_joint(
         inputs=wanted,
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
+        sources=joint.tangents_of_gradients(),
         cloned=[i for i, node in enumerate(partition.saved) if position.get(node) in written],
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],

@@ -31,9 +31,10 @@ class CompiledFunction:
 
     `inputs`: the positions of the arguments that require grad. `tangents`: for each gradient that the backward graph
     takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
-    among the backward graph's results, or None. `cloned`: the positions of saved arguments that the program overwrites.
-    `repeated`: the positions of outputs whose value is that of an earlier one, though their history may differ.
-    `symbols`: the unknown sizes that the forward graph returns last, and the backward graph takes before the tangents.
+    among the backward graph's results, or None. `sources`: for each of these results, the numbers of the tangents that
+    it is computed from. `cloned`: the positions of saved arguments that the program overwrites. `repeated`: the
+    positions of outputs whose value is that of an earlier one, though their history may differ. `symbols`: the unknown
+    sizes that the forward graph returns last, and the backward graph takes before the tangents.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class CompiledFunction:
         inputs: Sequence[int],
         tangents: Sequence[tuple[int, TensorBase]],
         gradients: Sequence[int | None],
+        sources: Sequence[frozenset[int]],
         cloned: Sequence[int],
         repeated: Sequence[int] = (),
         symbols: Sequence[Any] = (),
@@ -53,6 +55,7 @@ class CompiledFunction:
         self.inputs = tuple(inputs)
         self.tangents = tuple(tangents)
         self.gradients = tuple(gradients)
+        self.sources = tuple(sources)
         self.cloned = frozenset(cloned)
         self.repeated = tuple(repeated)
         self.symbols = tuple(symbols)
@@ -138,7 +141,10 @@ class CompiledNode(Node):
         values = dict(zip(self.function.symbols, self.sizes, strict=True))
         tangents = [_tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=True)]
         results = self.function.backward(*self.saved, *self.sizes, *tangents)
-        return [None if place is None else results[place] for place in self.function.gradients]
+        missing = {i for i, grad in enumerate(grads) if grad is None}
+        # What comes only from outputs that nobody differentiated is no gradient of zeros, but none.
+        dropped = {place for place, sources in enumerate(self.function.sources) if sources and sources <= missing}
+        return [None if place is None or place in dropped else results[place] for place in self.function.gradients]
 
     def _check_versions(self, saved: Sequence[TensorBase]) -> None:
         for x, version in zip(saved, self.versions, strict=True):

@@ -51,6 +51,16 @@ class JointGraph:
     differentiable: list[bool]
     gradients: list[int | None]
 
+    def tangents_of_gradients(self) -> list[frozenset[int]]:
+        """For each gradient that is returned, the numbers of the tangents that it is computed from."""
+        placeholders = self.graph_module.graph.find_nodes(op="placeholder")[self.input_count :]
+        sources: dict[Node, frozenset[int]] = {node: frozenset((i,)) for i, node in enumerate(placeholders)}
+        for node in self.graph_module.graph.nodes:
+            inherited = (sources[source] for source in node.all_input_nodes)
+            sources.setdefault(node, frozenset().union(*inherited))
+        returned = self.graph_module.graph.output_node().args[0][self.output_count :]
+        return [sources[node] for node in returned]
+
 
 class _Differentiated(Retrace):
     """Runs the program under the tape, and lets each recorded node remember the line it was recorded for."""

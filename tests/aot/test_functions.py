@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile.aot import aot_function, interpret
 from minitorch_compile.autograd import grad
@@ -239,3 +240,15 @@ def test_backward_is_compiled_on_first_use():
     y.sum().backward()
     function(x)[0].sum().backward()
     assert len(compilations) == 1
+
+
+def test_an_output_that_is_not_differentiated_sends_no_gradients_of_zeros():
+    compiled = torch.compile(lambda x, w: (x.sum(), (w * 2).sum() + x.mean()), backend="aot_eager")
+    x, w = torch.ones(3, requires_grad=True), torch.ones(2, requires_grad=True)
+    first, second = compiled(x, w)
+    first.backward(retain_graph=True)
+    assert w.grad is None
+    assert torch.equal(x.grad, torch.ones(3))
+    second.backward()
+    assert torch.equal(w.grad, torch.full((2,), 2.0))
+    assert torch.allclose(x.grad, torch.full((3,), 4 / 3))
