@@ -167,6 +167,9 @@ def _check_resumable(program: Program, index: int, cells: Collection[str]) -> No
     calls_super = any(i.opname == "LOAD_GLOBAL" and i.argval == "super" for i in program.instructions)
     if calls_super and code.co_varnames[:1] and code.co_varnames[0] in cells:
         raise CannotResume(f"{where}: super() needs {code.co_varnames[0]!r}, which an inner function shares.")
+    hidden = {i.argval for i in program.instructions if i.opname == "LOAD_FAST_AND_CLEAR"} & set(cells)
+    if hidden:  # the slot is a cell here, and will be none after the comprehension
+        raise CannotResume(f"{where}: the comprehension shares its {min(hidden)!r} with an inner function.")
 
 
 def _header(

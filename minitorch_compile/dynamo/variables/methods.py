@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.codegen import Codegen
@@ -70,7 +71,7 @@ class BuiltinMethodVariable(VariableTracker):
         try:
             return self.owner.call_method(tracer, self.name, args, kwargs)
         except ObservedException as error:
-            if self.owner.is_constant() or not issubclass(error.value.python_type(), TypeError):
+            if isinstance(self.owner, ConstantVariable) or not issubclass(error.value.python_type(), TypeError):
                 raise
             # What is wrong is told best by the real call.
             raise Unsupported("wrong-arguments", f"{self.describe()} raises {error.value.describe()}.") from error
