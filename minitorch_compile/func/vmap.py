@@ -50,7 +50,7 @@ class VmapInterpreter:
 
 def current_level() -> int:
     """How many vmaps the running code is inside."""
-    return max((t.level for t in stacks.transforms if isinstance(t, VmapInterpreter)), default=0)
+    return max((t.level for t in active_vmaps()), default=0)
 
 
 def active_vmaps() -> list[VmapInterpreter]:

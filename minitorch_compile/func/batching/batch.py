@@ -60,3 +60,15 @@ class Batch(NamedTuple):
         if isinstance(result, list):
             return [self.wrapped(part) for part in result]
         return BatchTensor.of(result, self.level) if isinstance(result, Tensor) else result
+
+
+def with_ones(value: Any, count: int) -> Any:
+    """A batch whose examples get `count` more dimensions of size 1 in front.
+
+    >>> from minitorch_compile.tensor import ones
+    >>> with_ones(ones(5, 3), 2).shape
+    torch.Size([5, 1, 1, 3])
+    """
+    for _ in range(count):
+        value = ops.unsqueeze(value, 1)
+    return value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.func.batching.batch import Batch
+from minitorch_compile.func.batching.batch import Batch, with_ones
 from minitorch_compile.func.batching.rules import batching_rule, for_kind
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.op import Op
@@ -19,12 +19,7 @@ from minitorch_compile.tensor.pointwise_op import WherePointwiseOp
 
 def aligned(batch: Batch, x: Any, ndim: int) -> Any:
     """A batched tensor as (batch, 1, ..., sizes) with `ndim` dimensions behind the batch; anything else as it is."""
-    if not batch.holds(x):
-        return x
-    value = x.value
-    for _ in range(ndim - x.dim()):
-        value = ops.unsqueeze(value, 1)
-    return value
+    return with_ones(x.value, ndim - x.dim()) if batch.holds(x) else x
 
 
 @for_kind("pointwise")

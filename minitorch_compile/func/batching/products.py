@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.func.batching.batch import Batch
+from minitorch_compile.func.batching.batch import Batch, with_ones
 from minitorch_compile.func.batching.pointwise import aligned
 from minitorch_compile.func.batching.reductions import shifted
 from minitorch_compile.func.batching.rules import batching_rule, for_kind
@@ -56,14 +56,8 @@ def solved(batch: Batch, op: Op, A: Any, B: Any, *rest: Any) -> Any:
     if B.dim() == A.dim() - 1:  # a vector for each matrix
         return ops.squeeze(op(batch.spread(A), ops.unsqueeze(batch.spread(B), -1), *rest), -1)
     ndim = max(A.dim(), B.dim())
-    return op(_spread_to(batch, A, ndim), _spread_to(batch, B, ndim), *rest)
-
-
-def _spread_to(batch: Batch, x: Any, ndim: int) -> Any:
-    value = batch.spread(x)
-    for _ in range(ndim - x.dim()):
-        value = ops.unsqueeze(value, 1)
-    return value
+    matrices = (with_ones(batch.spread(x), ndim - x.dim()) for x in (A, B))
+    return op(*matrices, *rest)
 
 
 @batching_rule("cat")

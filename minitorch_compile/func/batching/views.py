@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.func.batching.batch import Batch
+from minitorch_compile.func.batching.batch import Batch, with_ones
 from minitorch_compile.func.batching.reductions import shifted
 from minitorch_compile.func.batching.rules import batching_rule
 from minitorch_compile.tensor import ops
@@ -54,10 +54,7 @@ def t(batch: Batch, op: Op, input: Any) -> Any:
 
 @batching_rule("expand")
 def expand(batch: Batch, op: Op, input: Any, size: Any) -> Any:
-    value = input.value
-    for _ in range(len(size) - input.dim()):
-        value = ops.unsqueeze(value, 1)
-    return op(value, (batch.size, *size))
+    return op(with_ones(input.value, len(size) - input.dim()), (batch.size, *size))
 
 
 @batching_rule("unsqueeze")
