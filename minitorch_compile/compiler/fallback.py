@@ -30,6 +30,7 @@ from minitorch_compile.aot.subgraph import extract
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.node import Node
+from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.strides import is_dense
@@ -54,20 +55,26 @@ def with_fallbacks(graph: GraphModule, example_inputs: list[Any], compile_prims:
 
 
 def find_fallbacks(graph: GraphModule) -> dict[Node, None]:
-    """The calls that can't become kernels, in order: ops that aren't prims, and prims on 2-byte floats."""
+    """The calls that can't become kernels, in order: ops that aren't prims, prims without a lowering, prims on complex or 2-byte floats."""
     found: dict[Node, None] = {}
     for node in graph.graph.find_nodes(op="call_function"):
         if node.target is operator.getitem:
             if node.args[0] in found:
                 found[node] = None
-        elif not isinstance(node.target, Prim) or _has_half(node) or any(map(_has_half, node.all_input_nodes)):
+        elif not has_kernels(node.target) or _is_beyond(node) or any(map(_is_beyond, node.all_input_nodes)):
             found[node] = None
     return found
 
 
-def _has_half(node: Node) -> bool:
+def has_kernels(target: Any) -> bool:
+    """Whether a call is of a prim that the kernel generator knows."""
+    return isinstance(target, Prim) and target.name not in WITHOUT_A_KERNEL
+
+
+def _is_beyond(node: Node) -> bool:
+    """Whether the value is of a dtype that kernels don't compute in."""
     tensors = [x for x in tree_leaves(node.meta.get("val")) if isinstance(x, TensorBase)]
-    return any(x.dtype.is_floating_point and x.dtype.itemsize == 2 for x in tensors)
+    return any(x.dtype.is_complex or (x.dtype.is_floating_point and x.dtype.itemsize == 2) for x in tensors)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 (True, True)
 """
 
+from minitorch_compile.prims.complex_numbers import complex, fft_c2c, fft_c2r, fft_r2c, imag, real
 from minitorch_compile.prims.contraction import (
     bmm,
     convolution,
@@ -13,7 +14,20 @@ from minitorch_compile.prims.contraction import (
     mm,
 )
 from minitorch_compile.prims.creation import full, iota, philox_uniform
-from minitorch_compile.prims.indexing import gather, index, index_put, scatter_add
+from minitorch_compile.prims.indexing import gather, index, index_put, scatter_add, scatter_reduce
+from minitorch_compile.prims.linear_algebra import (
+    cholesky,
+    eig,
+    eigh,
+    lu_factor,
+    matrix_exp,
+    permutation_of_pivots,
+    qr,
+    solve,
+    solve_triangular,
+    svd,
+)
+from minitorch_compile.prims.ordering import sort
 from minitorch_compile.prims.pointwise import (
     abs,
     add,
@@ -32,6 +46,7 @@ from minitorch_compile.prims.pointwise import (
     expm1,
     floor,
     fmod,
+    gcd,
     ge,
     gt,
     le,
@@ -43,6 +58,7 @@ from minitorch_compile.prims.pointwise import (
     mul,
     ne,
     neg,
+    nextafter,
     pow,
     reciprocal,
     remainder,
@@ -59,7 +75,37 @@ from minitorch_compile.prims.pointwise import (
 from minitorch_compile.prims.pooling import max_pool2d, max_pool2d_backward
 from minitorch_compile.prims.prim import Prim, table
 from minitorch_compile.prims.reduction import amax, amin, argmax, argmin, cumsum, prod, sum
-from minitorch_compile.prims.shape import broadcast_in_dim, cat, pad, reshape, rev, slice, squeeze, transpose
+from minitorch_compile.prims.shape import (
+    broadcast_in_dim,
+    cat,
+    pad,
+    reshape,
+    rev,
+    slice,
+    squeeze,
+    transpose,
+    view_element_type,
+)
+from minitorch_compile.prims.special_functions import (
+    airy_ai,
+    bessel_i0e,
+    bessel_i1e,
+    bessel_j0,
+    bessel_j1,
+    bessel_k0e,
+    bessel_k1e,
+    bessel_y0,
+    bessel_y1,
+    digamma,
+    erf_inv,
+    erfc,
+    erfcx,
+    igamma,
+    igammac,
+    lgamma,
+    ndtri,
+    zeta,
+)
 
 # isort: split
 # The rules are written in the prims above, so they come last.

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.prims.prim import check_dtype, check_index, check_ints, describe, prim, refuse
-from minitorch_compile.tensor.dtype import FLOATING, dtype
+from minitorch_compile.symbolic import WHOLE
+from minitorch_compile.tensor.dtype import COMPLEX, FLOATING, dtype
 from minitorch_compile.tensor.op import Array, Scalar
 from minitorch_compile.tensor.philox import uniform
 from minitorch_compile.tensor.strides import numel
@@ -26,20 +27,21 @@ Ints = tuple[int, ...]
 
 
 def _check_number(name: str, argument: str, value: Any) -> None:
-    if not isinstance(value, (bool, int, float)):
+    if not isinstance(value, (*WHOLE, float)):
         raise refuse(name, argument, "a number", describe(value))
 
 
 def _full_rule(name: str, sizes: Ints, value: Any, dtype: dtype) -> TensorBase:
     check_ints(name, "sizes", sizes, len(sizes))
-    _check_number(name, "value", value)
     check_dtype(name, "dtype", dtype)
+    if not (dtype.is_complex and isinstance(value, complex)):
+        _check_number(name, "value", value)
     return empty_fake(sizes, None, dtype)
 
 
 @prim("creation", _full_rule)
 def full(sizes: Ints, value: Scalar, dtype: dtype) -> Array:
-    """One value everywhere."""
+    """One value everywhere; a complex one only for a complex dtype."""
     return np.full(sizes, value, dtype.numpy)
 
 
@@ -48,6 +50,8 @@ def _iota_rule(name: str, length: int, start: Any, step: Any, dtype: dtype) -> T
     _check_number(name, "start", start)
     _check_number(name, "step", step)
     check_dtype(name, "dtype", dtype)
+    if dtype.category == COMPLEX:
+        raise refuse(name, "dtype", "a real dtype", dtype)
     return empty_fake((length,), None, dtype)
 
 

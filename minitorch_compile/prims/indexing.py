@@ -52,6 +52,18 @@ def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:
     return ops.scatter_add.kernel(x, dim, index, src)
 
 
+def _scatter_reduce_rule(name: str, x: Any, dim: int, index: Any, src: Any, reduce: str) -> TensorBase:
+    if reduce not in ("prod", "amax", "amin"):
+        raise refuse(name, "reduce", "'prod', 'amax' or 'amin'", repr(reduce))
+    return _scatter_add_rule(name, x, dim, index, src)
+
+
+@prim("indexing", _scatter_reduce_rule)
+def scatter_reduce(x: Array, dim: int, index: Array, src: Array, reduce: str) -> Array:
+    """As scatter_add, but combined by multiplication, or by taking the largest or smallest; NaN wins over both."""
+    return ops.scatter_combine.kernel(x, dim, index, src, reduce, True)
+
+
 def _indexed_sizes(name: str, x: Any, indices: Any) -> tuple[int, ...]:
     check_tensor(name, "x", x)
     if not isinstance(indices, (tuple, list)) or len(indices) > len(x.sizes):

@@ -14,10 +14,13 @@ import numpy as np
 from scipy import special
 
 from minitorch_compile.prims.prim import (
+    ANALYTIC,
     ANY,
     BITS,
     FLOATS,
     NUMBERS,
+    ORDERED,
+    REALS,
     Kernel,
     Prim,
     check_dtype,
@@ -27,7 +30,7 @@ from minitorch_compile.prims.prim import (
     prim,
     refuse,
 )
-from minitorch_compile.tensor.dtype import bool_, dtype
+from minitorch_compile.tensor.dtype import FLOATING, INTEGER, bool_, dtype
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -62,67 +65,72 @@ def neg(x: Array) -> Array:
     return np.negative(x)
 
 
-@unary(NUMBERS)
+def _abs_rule(name: str, x: Any) -> TensorBase:
+    check_tensor(name, "x", x, NUMBERS)
+    return empty_fake(x.sizes, None, x.dtype.to_real())
+
+
+@prim("pointwise", _abs_rule)
 def abs(x: Array) -> Array:
-    """The magnitude."""
+    """The magnitude. That of a complex number is real."""
     return np.abs(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def exp(x: Array) -> Array:
     """e to the power of x."""
     return np.exp(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def expm1(x: Array) -> Array:
     """exp(x) - 1, exact near 0."""
     return np.expm1(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def log(x: Array) -> Array:
     """The natural logarithm; -inf at 0, NaN below."""
     return np.log(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def log1p(x: Array) -> Array:
     """log(1 + x), exact near 0."""
     return np.log1p(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def sqrt(x: Array) -> Array:
     """The square root; NaN below 0."""
     return np.sqrt(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def rsqrt(x: Array) -> Array:
     """1 / sqrt(x)."""
     return np.reciprocal(np.sqrt(x))
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def reciprocal(x: Array) -> Array:
     """1 / x."""
     return np.reciprocal(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def sin(x: Array) -> Array:
     """The sine of an angle in radians."""
     return np.sin(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def cos(x: Array) -> Array:
     """The cosine of an angle in radians."""
     return np.cos(x)
 
 
-@unary(FLOATS)
+@unary(ANALYTIC)
 def tanh(x: Array) -> Array:
     """The hyperbolic tangent."""
     return np.tanh(x)
@@ -158,7 +166,7 @@ def trunc(x: Array) -> Array:
     return np.trunc(x)
 
 
-@unary(NUMBERS)
+@unary(REALS)
 def sign(x: Array) -> Array:
     """-1, 0 or 1; 0 for NaN."""
     return np.where(x > 0, x.dtype.type(1), np.where(x < 0, -np.ones((), x.dtype), x.dtype.type(0))).astype(x.dtype)
@@ -194,7 +202,7 @@ def mul(a: Array, b: Array) -> Array:
 @binary(NUMBERS)
 def div(a: Array, b: Array) -> Array:
     """a / b; the quotient of integers is truncated, and undefined (here 0) if b is 0."""
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         return np.divide(a, b)
     quotient = np.floor_divide(a, b)
     rounded_down = (quotient < 0) & (quotient * b != a)
@@ -209,25 +217,25 @@ def pow(a: Array, b: Array) -> Array:
     return np.power(a, b)
 
 
-@binary(NUMBERS)
+@binary(REALS)
 def remainder(a: Array, b: Array) -> Array:
     """a - b * floor(a / b): has the sign of b. Undefined (here 0) for integers if b is 0."""
     return np.remainder(a, b)
 
 
-@binary(NUMBERS)
+@binary(REALS)
 def fmod(a: Array, b: Array) -> Array:
     """a - b * trunc(a / b): has the sign of a. Undefined (here 0) for integers if b is 0."""
     return np.fmod(a, b)
 
 
-@binary(ANY)
+@binary(ORDERED)
 def maximum(a: Array, b: Array) -> Array:
     """The larger one; NaN if either is."""
     return np.maximum(a, b)
 
 
-@binary(ANY)
+@binary(ORDERED)
 def minimum(a: Array, b: Array) -> Array:
     """The smaller one; NaN if either is."""
     return np.minimum(a, b)
@@ -237,6 +245,18 @@ def minimum(a: Array, b: Array) -> Array:
 def atan2(a: Array, b: Array) -> Array:
     """The angle of the point (b, a), in (-pi, pi]."""
     return np.arctan2(a, b)
+
+
+@binary(FLOATS)
+def nextafter(a: Array, b: Array) -> Array:
+    """The float that comes next after a in the direction of b."""
+    return np.nextafter(a, b)
+
+
+@binary((INTEGER,))
+def gcd(a: Array, b: Array) -> Array:
+    """The greatest common divisor, not negative; gcd(0, 0) is 0."""
+    return np.gcd(a, b)
 
 
 @binary(BITS)
@@ -272,25 +292,25 @@ def ne(a: Array, b: Array) -> Array:
     return np.not_equal(a, b)
 
 
-@binary(ANY, bool_)
+@binary(ORDERED, bool_)
 def lt(a: Array, b: Array) -> Array:
     """Where a is less."""
     return np.less(a, b)
 
 
-@binary(ANY, bool_)
+@binary(ORDERED, bool_)
 def le(a: Array, b: Array) -> Array:
     """Where a is less or equal."""
     return np.less_equal(a, b)
 
 
-@binary(ANY, bool_)
+@binary(ORDERED, bool_)
 def gt(a: Array, b: Array) -> Array:
     """Where a is greater."""
     return np.greater(a, b)
 
 
-@binary(ANY, bool_)
+@binary(ORDERED, bool_)
 def ge(a: Array, b: Array) -> Array:
     """Where a is greater or equal."""
     return np.greater_equal(a, b)
@@ -319,5 +339,7 @@ def _convert_rule(name: str, x: Any, dtype: Any) -> TensorBase:
 
 @prim("pointwise", _convert_rule)
 def convert_element_type(x: Array, dtype: dtype) -> Array:
-    """x in another dtype. Floats become integers by dropping the fraction; what isn't 0 becomes True."""
-    return x.astype(dtype.numpy)
+    """x in another dtype. Floats become integers by dropping the fraction, complex numbers floats by dropping the
+    imaginary part; what isn't 0 becomes True."""
+    drops_imaginary = x.dtype.kind == "c" and dtype.category in (INTEGER, FLOATING)
+    return (x.real if drops_imaginary else x).astype(dtype.numpy)

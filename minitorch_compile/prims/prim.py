@@ -24,7 +24,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor.dtype import BOOL, FLOATING, INTEGER, dtype, int64
+from minitorch_compile.symbolic import WHOLE
+from minitorch_compile.tensor.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, int64
 from minitorch_compile.tensor.op_families import KernelOp
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -32,9 +33,10 @@ Kernel = Callable[..., Any]
 
 table: dict[str, Prim] = {}
 
-# Which dtypes a prim is defined for, by category.
-ANY, NUMBERS, FLOATS, BITS = (BOOL, INTEGER, FLOATING), (INTEGER, FLOATING), (FLOATING,), (BOOL, INTEGER)
-_CATEGORY_NAMES = {BOOL: "bool", INTEGER: "integer", FLOATING: "floating-point"}
+# Which dtypes a prim is defined for, by category. ORDERED: what can be compared. ANALYTIC: what has roots and sines.
+ANY, NUMBERS, ANALYTIC = (BOOL, INTEGER, FLOATING, COMPLEX), (INTEGER, FLOATING, COMPLEX), (FLOATING, COMPLEX)
+ORDERED, REALS, FLOATS, BITS = (BOOL, INTEGER, FLOATING), (INTEGER, FLOATING), (FLOATING,), (BOOL, INTEGER)
+_CATEGORY_NAMES = {BOOL: "bool", INTEGER: "integer", FLOATING: "floating-point", COMPLEX: "complex"}
 
 
 class Prim(KernelOp):
@@ -117,14 +119,14 @@ def check_dtype(name: str, argument: str, value: Any) -> None:
 
 def check_dim(name: str, argument: str, dim: Any, x: TensorBase) -> None:
     """RuntimeError unless `dim` is a dimension of `x`, counted from the front."""
-    if not isinstance(dim, int) or not 0 <= dim < len(x.sizes):
+    if not isinstance(dim, WHOLE) or not 0 <= dim < len(x.sizes):
         raise refuse(name, argument, f"one of the dimensions 0 to {len(x.sizes) - 1} of x, {describe(x)}", dim)
 
 
 def check_dims(name: str, argument: str, dims: Any, x: TensorBase) -> None:
     """RuntimeError unless `dims` is a sorted tuple of distinct dimensions of `x`, counted from the front."""
     ascending = isinstance(dims, tuple) and all(map(operator.lt, dims[:-1], dims[1:]))
-    if not ascending or not all(isinstance(d, int) and 0 <= d < len(x.sizes) for d in dims):
+    if not ascending or not all(isinstance(d, WHOLE) and 0 <= d < len(x.sizes) for d in dims):
         raise refuse(name, argument, f"a sorted tuple of dimensions of x, {describe(x)}", dims)
 
 
@@ -133,6 +135,6 @@ def check_ints(name: str, argument: str, value: Any, length: int, least: int = 0
     if (
         not isinstance(value, tuple)
         or len(value) != length
-        or not all(isinstance(n, int) and n >= least for n in value)
+        or not all(isinstance(n, WHOLE) and n >= least for n in value)
     ):
         raise refuse(name, argument, f"a tuple of {length} ints >= {least}", value)

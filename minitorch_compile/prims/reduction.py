@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.prims.prim import (
-    ANY,
     NUMBERS,
+    ORDERED,
     Kernel,
     Prim,
     check_dim,
@@ -58,20 +58,20 @@ def prod(x: Array, dims: Ints) -> Array:
     return np.prod(x, dims, dtype=x.dtype)
 
 
-@reduction(ANY, empty=False)
+@reduction(ORDERED, empty=False)
 def amax(x: Array, dims: Ints) -> Array:
     """The largest element over `dims`, NaN if there is one; for bool tensors, whether any holds."""
     return np.amax(x, dims)
 
 
-@reduction(ANY, empty=False)
+@reduction(ORDERED, empty=False)
 def amin(x: Array, dims: Ints) -> Array:
     """The smallest element over `dims`, NaN if there is one; for bool tensors, whether all hold."""
     return np.amin(x, dims)
 
 
 def _arg_rule(name: str, x: Any, dim: int) -> TensorBase:
-    check_tensor(name, "x", x)
+    check_tensor(name, "x", x, ORDERED)
     check_dim(name, "dim", dim, x)
     if x.sizes[dim] == 0:
         raise refuse(name, "dim", f"a dimension of non-zero size of x, {describe(x)}", dim)

@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.prims.prim import check_dim, check_dims, check_ints, check_tensor, describe, prim, refuse
+from minitorch_compile.prims.prim import (
+    check_dim,
+    check_dims,
+    check_dtype,
+    check_ints,
+    check_tensor,
+    describe,
+    prim,
+    refuse,
+)
+from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -150,7 +160,7 @@ def _pad_rule(name: str, x: Any, low: Ints, high: Ints, value: Any) -> TensorBas
     check_tensor(name, "x", x)
     check_ints(name, "low", low, len(x.sizes))
     check_ints(name, "high", high, len(x.sizes))
-    if not isinstance(value, (bool, int, float)):
+    if not isinstance(value, (bool, int, float, complex) if x.dtype.is_complex else (bool, int, float)):
         raise refuse(name, "value", "a number", describe(value))
     return empty_fake([a + n + b for a, n, b in zip(low, x.sizes, high, strict=True)], None, x.dtype)
 
@@ -159,3 +169,19 @@ def _pad_rule(name: str, x: Any, low: Ints, high: Ints, value: Any) -> TensorBas
 def pad(x: Array, low: Ints, high: Ints, value: float) -> Array:
     """x with low[d] elements of `value` before it and high[d] behind it, in each dimension d."""
     return np.pad(x, tuple(zip(low, high, strict=True)), constant_values=value) if x.ndim else x.copy()
+
+
+def _view_element_type_rule(name: str, x: Any, dtype: Any) -> TensorBase:
+    check_tensor(name, "x", x)
+    check_dtype(name, "dtype", dtype)
+    if dtype.itemsize == x.dtype.itemsize:
+        return empty_fake(x.sizes, None, dtype)
+    if not x.sizes or (x.sizes[-1] * x.dtype.itemsize) % dtype.itemsize:
+        raise refuse(name, "x", f"of rows whose bytes are elements of {dtype}", describe(x))
+    return empty_fake((*x.sizes[:-1], x.sizes[-1] * x.dtype.itemsize // dtype.itemsize), None, dtype)
+
+
+@prim("view", _view_element_type_rule)
+def view_element_type(x: Array, dtype: dtype) -> Array:
+    """The bytes of each row as elements of another dtype; if that has another size, the last dimension changes."""
+    return x.copy(order="C").view(dtype.numpy)

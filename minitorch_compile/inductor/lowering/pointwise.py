@@ -7,10 +7,10 @@ from minitorch_compile.inductor.dependencies import EXPENSIVE
 from minitorch_compile.inductor.handler import COMPARISONS, Number
 from minitorch_compile.inductor.ir import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
-from minitorch_compile.inductor.lowering.table import Rule, lowering
+from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule, lowering
 from minitorch_compile.tensor.dtype import bool_, dtype
 
-ELEMENTWISE = [prim for prim in prims.table.values() if prim.kind == "pointwise"]
+ELEMENTWISE = [prim for prim in prims.table.values() if prim.kind == "pointwise" and prim.name not in WITHOUT_A_KERNEL]
 WITH_OWN_RULE = (prims.convert_element_type, prims.pow)
 
 

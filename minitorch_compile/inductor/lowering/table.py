@@ -13,11 +13,69 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minitorch_compile import prims
 from minitorch_compile.prims import Prim
 
 Rule = Callable[..., Any]
 
 table: dict[str, Rule] = {}
+
+# The prims that no loop computes: they run as they are, with NumPy, between what is compiled (compiler/fallback.py).
+WITHOUT_A_KERNEL: dict[str, str] = {}
+
+
+def runs_as_it_is(*names: Prim, because: str) -> None:
+    """Declares that no kernel is generated from these prims."""
+    WITHOUT_A_KERNEL.update({prim.name: because for prim in names})
+
+
+runs_as_it_is(
+    prims.airy_ai,
+    prims.bessel_i0e,
+    prims.bessel_i1e,
+    prims.bessel_j0,
+    prims.bessel_j1,
+    prims.bessel_k0e,
+    prims.bessel_k1e,
+    prims.bessel_y0,
+    prims.bessel_y1,
+    prims.digamma,
+    prims.erf_inv,
+    prims.erfc,
+    prims.erfcx,
+    prims.igamma,
+    prims.igammac,
+    prims.lgamma,
+    prims.ndtri,
+    prims.zeta,
+    because="a series whose length depends on the argument; SciPy computes it",
+)
+runs_as_it_is(
+    prims.complex,
+    prims.real,
+    prims.imag,
+    prims.fft_c2c,
+    prims.fft_r2c,
+    prims.fft_c2r,
+    because="kernels compute with real numbers",
+)
+runs_as_it_is(
+    prims.cholesky,
+    prims.eig,
+    prims.eigh,
+    prims.lu_factor,
+    prims.matrix_exp,
+    prims.permutation_of_pivots,
+    prims.qr,
+    prims.solve,
+    prims.solve_triangular,
+    prims.svd,
+    because="an algorithm of LAPACK, which works on whole matrices step by step",
+)
+runs_as_it_is(prims.gcd, because="Euclid's algorithm takes a number of steps that depends on the data")
+runs_as_it_is(prims.nextafter, prims.view_element_type, because="kernels do not look at the bits of numbers")
+runs_as_it_is(prims.scatter_reduce, because="several values that land on one element are only added in kernels")
+runs_as_it_is(prims.sort, because="what it compares depends on the data")
 
 
 def lowering(*prims: Prim) -> Callable[[Rule], Rule]:
