@@ -106,6 +106,27 @@ def transposes_in_tiles(p, x, y, z):
     return p.add(p.transpose(x, (1, 0)), y), p.exp(p.transpose(z, (0, 2, 1))), p.transpose(z, (2, 1, 0))
 
 
+@program(
+    ints(75, 41).astype(np.int8), ints(75, 41).astype(np.int16), floats(75, 41, dtype=np.float64), ints(75, 41) > 0
+)
+def transposes_of_other_dtypes(p, a, b, c, d):
+    turned = [p.transpose(x, (1, 0)) for x in (a, b, c, d)]
+    return p.add(turned[0], turned[0]), p.neg(turned[1]), p.abs(turned[2]), p.bitwise_not(turned[3])
+
+
+@program(transposed(floats(64, 130)), transposed(floats(64, 130, seed=1)), floats(64, 130, seed=2))
+def written_across_the_grain(p, x, y, z):
+    total = p.add(p.add(x, y), z)
+    return total, p.exp(p.transpose(total, (1, 0)))
+
+
+@program(floats(40, 50), floats(50, 40, seed=1))
+def transposes_with_masks_and_slices(p, x, y):
+    shifted = p.pad(p.slice(x, (0, 1), (40, 50), (1, 1)), (0, 0), (0, 1), 3.0)
+    part = p.slice(p.transpose(y, (1, 0)), (3, 0), (40, 50), (1, 1))
+    return p.sub(p.transpose(shifted, (1, 0)), y), p.add(part, p.slice(x, (3, 0), (40, 50), (1, 1))), p.rev(part, (0,))
+
+
 @program(transposed(floats(5, 3)), floats(3, 1, seed=1))
 def strided_input_and_size_one(p, x, y):
     return p.add(x, p.transpose(p.broadcast_in_dim(y, (3, 5), (0, 1)), (1, 0)))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from minitorch_compile.inductor.codegen.accumulators import BLOCK, Accumulator, accumulator, combine, start
 from minitorch_compile.inductor.codegen.block import Value
 from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
-from minitorch_compile.inductor.codegen.strategy import TILE, LoopOrder
+from minitorch_compile.inductor.codegen.strategy import LoopOrder
 from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.index import Index, flatten
 from minitorch_compile.inductor.ir import Buffer
@@ -29,10 +29,7 @@ class RowWriter(CpuKernelWriter):
 
     def loops(self) -> None:
         self.place_values()
-        if self.order.tiled:
-            self.enter_tiles(self.order.rows, self.order.tiled, TILE)
-        else:
-            self.enter_rows(self.order.rows)
+        self.enter_rows(self.order.rows)
         for stage in range(max(self.stages) + 1):
             for member in self.at_stage(stage, inner=False):
                 member.loop.run(self, member.position)

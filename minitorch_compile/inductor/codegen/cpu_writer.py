@@ -95,21 +95,6 @@ class CpuKernelWriter(EmitHandler):
                 self.extent = axis.size
             self.enter_axis(axis, "lo, hi" if number == 0 else "")
 
-    def enter_tiles(self, axes: Sequence[Axis], tiled: tuple[Axis, Axis], side: int) -> None:
-        """Loops over these axes, the last two of them `tiled`: over squares, then over the elements of a square."""
-        outer, inner = tiled
-        rest = [axis for axis in axes if axis not in tiled]
-        self.enter_rows(rest)
-        bounds = f"0, {outer.size}, {side}"
-        if not rest:  # the range of the kernel counts strips of squares
-            self.extent, bounds = -(-outer.size // side), f"lo * {side}, min(hi * {side}, {outer.size}), {side}"
-        first, second = f"{outer.variable}_tile", f"{inner.variable}_tile"
-        self.enter(f"for {first} in range({bounds}):")
-        self.enter(f"for {second} in range(0, {inner.size}, {side}):")
-        for axis, start in ((outer, first), (inner, second)):
-            end = f"{start} + {side}" if axis.size % side == 0 else f"min({start} + {side}, {axis.size})"
-            self.enter_axis(axis, f"{start}, {end}")
-
     def leave_all(self) -> None:
         """Closes every open block."""
         while self.block is not self.root:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from minitorch_compile.inductor.codegen.cpu_columns import ColumnWriter
 from minitorch_compile.inductor.codegen.cpu_rows import RowWriter
 from minitorch_compile.inductor.codegen.cpu_serial import ScanWriter, ScatterWriter
+from minitorch_compile.inductor.codegen.cpu_tiles import TileWriter
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.strategy import choose_order
 from minitorch_compile.inductor.group import Group
@@ -37,4 +38,6 @@ def write_kernel(group: Group, internal: frozenset[Buffer], shared: Mapping[Buff
     order = choose_order(group)
     if order.columns is not None:
         return ColumnWriter(group, internal, shared, order, order.columns).write()
+    if order.square is not None:
+        return TileWriter(group, internal, shared, order, order.square).write()
     return RowWriter(group, internal, shared, order).write()

@@ -14,7 +14,7 @@ from minitorch_compile.inductor.index import Index
 from minitorch_compile.inductor.iteration import Axes, Axis, kept, reduced
 
 JUMP = 8  # a step to another cache line, against one step inside a line
-TILE = 16  # a square of this side is read and written while all its cache lines are at hand
+SHORTEST_SQUARE = 16  # axes that are not longer need no walk square by square: all their cache lines are at hand
 SHORTEST_COLUMNS = 8  # fewer rows than this side by side are not worth a loop of their own
 
 
@@ -25,7 +25,7 @@ class LoopOrder:
     rows: Axes
     reduced: Axes
     columns: Axis | None = None
-    tiled: tuple[Axis, Axis] | None = None  # two rows' axes, of which one array prefers the first, another the second
+    square: tuple[Axis, Axis] | None = None  # two rows' axes, of which one array prefers the first, another the second
 
 
 def choose_order(group: Group) -> LoopOrder:
@@ -36,7 +36,7 @@ def choose_order(group: Group) -> LoopOrder:
         return LoopOrder(rows, inner)
     if not inner:
         other = transposed_axis(group, fastest)
-        return LoopOrder(_last(rows, fastest), (), tiled=(other, fastest) if other else None)
+        return LoopOrder(_last(rows, fastest), (), square=(other, fastest) if other else None)
     if fastest.reduced:
         return LoopOrder(rows, _last(inner, fastest))
     if fastest.size < SHORTEST_COLUMNS:
@@ -73,7 +73,7 @@ def transposed_axis(group: Group, fastest: Axis) -> Axis | None:
             if step_cost(access.address, fastest) != JUMP:
                 continue
             for axis in group.axes:
-                long_enough = min(axis.size, fastest.size) > TILE
+                long_enough = min(axis.size, fastest.size) > SHORTEST_SQUARE
                 if axis is not fastest and long_enough and step_cost(access.address, axis) == 1:
                     return axis
     return None

@@ -24,6 +24,7 @@ from minitorch_compile.inductor import (
     native_call,
     raw_memory,
     tensor_call,
+    tiles,
     vecmath,
 )
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
@@ -63,6 +64,7 @@ MODULES = (
     raw_memory,
     element_functions,
     tensor_call,
+    tiles,
     vecmath,
     blas,
     convolution,
