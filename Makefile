@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test lint bench fuzz grade progress browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test lint bench bench-peers fuzz grade progress browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -38,6 +38,9 @@ bench: setup  ## measure: call overhead, eager against compiled, kernels
 	@$(PY) -m benchmarks.frame_hook
 	@$(PY) -m benchmarks.eager
 	@$(PY) -m benchmarks.kernels
+
+bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax"
+	@$(PY) -m benchmarks.peers $(PEERS)
 
 fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ="--backend loops")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)

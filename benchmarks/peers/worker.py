@@ -1,0 +1,115 @@
+"""A process that runs one row on one library, whenever it is asked to.
+
+    python -m benchmarks.peers.worker minitorch_compile "softmax small" 2      reads requests, one JSON a line
+
+Two libraries in one process would slow each other down, since the threads of each wait for work by spinning. A request
+is `[name, argument, ...]`, the name that of a method of `Server`; the answer is one JSON line.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers.row import ROWS, Step
+from benchmarks.timing import seconds_of
+
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
+
+
+class Server:
+    """The steps of one row, made when first asked for."""
+
+    def __init__(self, library: str, row: str, threads: int) -> None:
+        self.torch = import_torch(library)
+        self.torch.set_num_threads(threads)
+        self.row = ROWS[row]
+        self.steps: dict[str, Step] = {}
+
+    def first(self, way: str, file: str) -> float:
+        """Seconds of the first call, "eager" or "compiled"; its results go into a file."""
+        step = self.row.step(self.torch, self.torch.compile if way == "compiled" else lambda function: function)
+        start = time.perf_counter()
+        result = step()
+        seconds = time.perf_counter() - start
+        self.steps[way] = step
+        np.savez(file, *map(array_of, flatten(result)))
+        return seconds
+
+    def time(self, way: str, calls: int, clock: str) -> float:
+        """Seconds a call, after one that isn't counted."""
+        step, now = self.steps[way], CLOCKS[clock]
+        step()
+        start = now()
+        for _ in range(calls):
+            step()
+        return (now() - start) / calls
+
+    def estimate(self, way: str) -> float:
+        """Seconds of a call, roughly; the calls before it let a compiler finish what it left for later."""
+        for _ in range(3):
+            self.steps[way]()
+        return seconds_of(self.steps[way], 1)
+
+    def peak(self, way: str) -> int:
+        """Bytes resident at most while stepping, above those before anything was built."""
+        torch, compile = self.torch, self.torch.compile if way == "compiled" else lambda function: function
+        compile(lambda x: (x * 2).sum())(torch.ones(8, requires_grad=True)).backward()  # loads the compiler
+        baseline = resident("VmRSS")
+        step = self.row.step(torch, compile)
+        for _ in range(3):
+            step()
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)  # what compiling left behind isn't the program's
+        Path("/proc/self/clear_refs").write_text("5")  # the peak counts from now on
+        for _ in range(3):
+            step()
+        return resident("VmHWM") - baseline
+
+
+def import_torch(library: str) -> Any:
+    """The library under the name torch, and the rows."""
+    if library != "torch":
+        from minitorch_compile import as_torch
+
+        as_torch.install()
+    from benchmarks.peers import programs
+
+    programs.enter_all()
+    return importlib.import_module("torch")
+
+
+def flatten(value: Any) -> list[Any]:
+    return [tensor for item in value for tensor in flatten(item)] if isinstance(value, (list, tuple)) else [value]
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    return tensor.detach().numpy()
+
+
+def resident(field: str) -> int:
+    """A figure of /proc/self/status, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"{field}:"))
+    return int(line.split()[1]) * 1024
+
+
+def serve(library: str, row: str, threads: str) -> None:
+    answers, sys.stdout = sys.stdout, sys.stderr  # a library may print
+    server = Server(library, row, int(threads))
+    print("ready", file=answers, flush=True)
+    for line in sys.stdin:
+        name, *arguments = json.loads(line)
+        print(json.dumps(getattr(server, name)(*arguments)), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])
