@@ -55,7 +55,8 @@ def with_fallbacks(graph: GraphModule, example_inputs: list[Any], compile_prims:
 
 
 def find_fallbacks(graph: GraphModule) -> dict[Node, None]:
-    """The calls that can't become kernels, in order: ops that aren't prims, prims without a lowering, prims on complex or 2-byte floats."""
+    """The calls that can't become kernels, in order: of ops that aren't prims, of prims without a lowering, and on
+    complex numbers or 2-byte floats."""
     found: dict[Node, None] = {}
     for node in graph.graph.find_nodes(op="call_function"):
         if node.target is operator.getitem:

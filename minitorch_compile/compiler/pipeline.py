@@ -25,9 +25,10 @@ from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_known_sizes, has_unknown_sizes
+from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
-from minitorch_compile.prims import aot_eager_decomp, beyond_prims, decompose
+from minitorch_compile.prims import aot_eager_decomp, decompose
 
 Compiled = Callable[..., Any]
 
@@ -66,7 +67,7 @@ class Inductor:
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
-        return decompose(graph, beyond_prims)
+        return decompose(graph, keep=stays_whole)
 
     def partition(self, joint: JointGraph) -> Partition:
         return default_partition(joint)

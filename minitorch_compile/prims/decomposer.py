@@ -23,7 +23,7 @@ So decompositions may use each other, Python's operators, and whatever else make
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from minitorch_compile.aot.tracing import Retrace, Tracer
@@ -31,47 +31,70 @@ from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
-from minitorch_compile.prims.decomposition_table import refusal_of, rule_of
-from minitorch_compile.prims.prim import Prim
-from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.prims.core import CORE, as_core
+from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, refusal_of, rule_of
+from minitorch_compile.prims.half_precision import computes_wider, in_float32
+from minitorch_compile.prims.prim import Prim, describe
 from minitorch_compile.tensor import dispatch
-from minitorch_compile.tensor.dtype import DTYPES, dtype
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 __all__ = ["beyond_prims", "decompose", "decomposed"]
 
-
-Keep = Collection[Op] | Callable[[Op, tuple[Any, ...]], bool]
+Keep = Callable[[Op, tuple[Any, ...]], bool]
+Until = str | Collection[Op]
+STAGES = ("prims", "core")
 
 
 def beyond_prims(op: Op, args: tuple[Any, ...]) -> bool:
-    """Whether a call can't be written in prims: the op refuses to be decomposed, or computes in complex or bfloat16.
+    """Whether a call can't be written in prims, for a reason that the table gives.
 
     A backend that keeps such calls runs them as they are, between what it compiles.
     """
-    return refusal_of(op) is not None or any(_has_no_kernels(leaf) for leaf in tree_leaves(args))
-
-
-def _has_no_kernels(value: Any) -> bool:
-    """Whether kernels can't be generated for what has this argument."""
-    element = value.dtype if isinstance(value, TensorBase) else value
-    return isinstance(value, complex) or (isinstance(element, dtype) and element not in DTYPES)
+    return refusal_of(op) is not None
 
 
 class Decomposer(Tracer):
-    """The mode that writes prims into the graph, and runs the decomposition of everything else."""
+    """The mode that writes prims into the graph, and runs the decomposition of everything else.
 
-    def __init__(self, keep: Keep) -> None:
+    `keeps(op, args)` says which calls stay as they are; `in_core_ops`, that a prim is written as the op that people
+    know it by.
+    """
+
+    def __init__(self, keeps: Keep, decompositions: Mapping[Op, Rule], in_core_ops: bool = False) -> None:
         super().__init__()
-        self.keeps = keep if callable(keep) else lambda op, args: op in keep
+        self.keeps = keeps
+        self.decompositions = decompositions
+        self.in_core_ops = in_core_ops
+        self._running: list[tuple[Op, tuple[Any, ...]]] = []  # the decompositions that are being run, and of what
 
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if isinstance(op, Prim) or self.keeps(op, (*args, *kwargs.values())):
+        if self.keeps(op, (*args, *kwargs.values())):
             return super().process(op, args, kwargs)
         bound = map_aggregate(op.bind(args, kwargs), self.as_stand_in)
-        with dispatch.mode(self):  # what the rule calls comes back here
-            return rule_of(op)(*bound)
+        if isinstance(op, Prim):
+            if not self.in_core_ops:
+                return super().process(op, args, kwargs)
+            rule = as_core(op)
+        else:
+            rule = rule_of(op, self.decompositions)
+        self._check_ends(op, bound)
+        self._running.append((op, bound))
+        try:
+            with dispatch.mode(self):  # what the rule calls comes back here
+                return in_float32(op, rule, bound) if computes_wider(op, bound) else rule(*bound)
+        finally:
+            self._running.pop()
+
+    def _check_ends(self, op: Op, bound: tuple[Any, ...]) -> None:
+        """RuntimeError for a call within the decomposition of one just like it."""
+        for outer, arguments in self._running:
+            if outer is op and describe(arguments) == describe(bound):
+                chain = " -> ".join(repr(of) for of, _ in [*self._running, (op, bound)])
+                raise RuntimeError(
+                    f"decompose: the decomposition of {op!r} never ends: it comes to the same call again, {chain}, of"
+                    f" {describe(bound)}; write it in simpler ops"
+                )
 
     def as_stand_in(self, value: Any) -> Any:
         """A real tensor as the fake that stands for it in the graph; other values as they are."""
@@ -94,33 +117,51 @@ class _Rewrite(Retrace):
 
     def run_node(self, node: Node) -> Any:
         result, meant = super().run_node(node), node.meta.get("val")
-        if node.op != "call_function" or meant is None:
+        if node.op != "call_function" or not isinstance(meant, (TensorBase, tuple, list)):
             return result
-        if isinstance(result, TensorBase):
-            return self._as_before(result, meant)
-        return tuple(self._as_before(item, before) for item, before in zip(result, meant, strict=True))
+        if isinstance(meant, TensorBase):
+            return self._as_before(node, result, meant)
+        if not isinstance(result, (tuple, list)) or len(result) != len(meant):
+            raise _wrong_result(node, f"{len(meant)} tensors", result)
+        return tuple(self._as_before(node, item, before) for item, before in zip(result, meant, strict=True))
 
-    def _as_before(self, result: TensorBase, before: TensorBase) -> TensorBase:
-        if result.sizes != before.sizes or result.dtype is not before.dtype:
-            raise RuntimeError(
-                f"decompose: a decomposition gives {result.dtype} {list(result.sizes)} where the op gives"
-                f" {before.dtype} {list(before.sizes)}"
-            )
+    def _as_before(self, node: Node, result: Any, before: TensorBase) -> TensorBase:
+        if not isinstance(result, TensorBase) or result.sizes != before.sizes or result.dtype is not before.dtype:
+            raise _wrong_result(node, describe(before), result)
         return self.tracer.in_layout(self.tracer.node_of(result), before)
 
 
-def decompose(graph_module: GraphModule, keep: Keep = ()) -> GraphModule:
-    """The same function as a graph of prims. All arguments of its nodes are positional.
+def _wrong_result(node: Node, expected: str, came: Any) -> RuntimeError:
+    return RuntimeError(
+        f"decompose: the decomposition of {node.target!r} gives {describe(came)} where the op gives {expected}"
+    )
 
-    Ops in `keep`, or calls for which `keep(op, args)` is true, stay as they are.
 
-    The graph must come from `trace`: its nodes call ops and know their values' sizes in meta["val"]. The output node's
-    meta["val"] has the strides that callers expect of the results; the strides of all other nodes mean nothing.
-    NotImplementedError for an op without a decomposition.
+def decompose(
+    graph_module: GraphModule,
+    until: Until = "prims",
+    *,
+    keep: Keep | None = None,
+    decompositions: Mapping[Op, Rule] | None = None,
+) -> GraphModule:
+    """The same function as a graph of simpler ops. All arguments of its nodes are positional.
+
+    until: "prims" for nothing but prims; "core" for core ops (`prims.core`), among which softmax, layer normalization
+        and convolution are single nodes; or a collection of ops, which stay as they are while the others become prims.
+    keep: besides, calls for which `keep(op, args)` is true stay.
+    decompositions: rules, by op, to be used instead of those of the table.
+
+    The graph must come from `trace`: its nodes call ops and know their values' sizes in meta["val"]; sizes may be
+    unknown. The output node's meta["val"] has the strides that callers expect of the results; between prims, the
+    strides of all other nodes mean nothing.
+    NotImplementedError for an op without a decomposition, RuntimeError for one whose decomposition never ends.
     """
-    tracer = Decomposer(keep)
-    placeholders = graph_module.graph.find_nodes(op="placeholder")
-    stand_ins = [tracer.placeholder(node.name, node.meta["val"]) for node in placeholders]
+    for op, rule in (decompositions or {}).items():
+        check_may_decompose("decompose", op, rule)
+    tracer = Decomposer(_keeps(until, keep), decompositions or {}, in_core_ops=until == "core")
+    stand_ins = [
+        tracer.placeholder(node.name, _value_of(node)) for node in graph_module.graph.find_nodes(op="placeholder")
+    ]
     with dispatch.mode(tracer):
         result = _Rewrite(graph_module, tracer).run(*stand_ins)
     decomposed_module = tracer.finish(result)
@@ -129,14 +170,40 @@ def decompose(graph_module: GraphModule, keep: Keep = ()) -> GraphModule:
     return decomposed_module
 
 
-def decomposed(op: Op, *args: Any) -> Graph:
+def _keeps(until: Until, keep: Keep | None) -> Keep:
+    """Which calls stay, from the two arguments of `decompose`."""
+    if isinstance(until, str):
+        if until not in STAGES:
+            raise ValueError(f"decompose: until must be 'prims', 'core' or a collection of ops, but got {until!r}")
+        staying: Collection[Op] = CORE if until == "core" else ()
+    else:
+        staying = frozenset(until)
+        for op in staying:
+            if not isinstance(op, Op):
+                raise TypeError(f"decompose: until must hold ops such as torch.softmax, but it holds {op!r}")
+    if keep is None:
+        return lambda op, args: op in staying
+    return lambda op, args: op in staying or keep(op, args)
+
+
+def _value_of(node: Node) -> Any:
+    if "val" not in node.meta:
+        raise ValueError(
+            f"decompose: placeholder '{node.name}' has no meta['val'], so its sizes are not known; the graph must come"
+            " from aot.tracing.trace(function, example_inputs)"
+        )
+    return node.meta["val"]
+
+
+def decomposed(op: Op, *args: Any, until: Until = "prims", decompositions: Mapping[Op, Rule] | None = None) -> Graph:
     """How one call is written in prims: for looking at."""
     tracer = Tracer()
     bound = op.bind(args, {})
+    names = iter(["x" if name == "input" else name for name in op.parameters])
     stand_ins = [
-        tracer.placeholder("x" if name == "input" else name, value) if isinstance(value, TensorBase) else value
-        for name, value in zip(op.parameters, bound, strict=True)
+        tracer.placeholder(name, value) if isinstance(value, TensorBase) else value
+        for name, value in zip(names, bound, strict=True)
     ]
     with dispatch.mode(tracer):
         result = op(*stand_ins)
-    return decompose(tracer.finish(result)).graph
+    return decompose(tracer.finish(result), until, decompositions=decompositions).graph

@@ -11,7 +11,8 @@ NotImplementedError: decompose: ops.argwhere has no decomposition: the size of i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
 from minitorch_compile.tensor.op import Op
@@ -38,15 +39,54 @@ def decomposes(*of: Op) -> Callable[[Rule], Rule]:
     return declare
 
 
-def register_decomposition(op: Op, rule: Rule) -> None:
-    """Sets or replaces the decomposition of an op, from outside of this package."""
+def register_decomposition(
+    op: Op | Collection[Op], registry: MutableMapping[Op, Rule] | None = None
+) -> Callable[[Rule], Rule]:
+    """Declares the decorated function to be the decomposition of an op, or of each of several, from outside of this
+    package. It replaces the one that there was.
+
+    `registry`: another table than that of the package, to be given to `decompose(graph, decompositions=registry)`.
+    TypeError for what is not an op, or for a function that can't take the op's parameters; ValueError for an op that
+    never reaches a graph.
+
+    >>> from minitorch_compile.tensor import ops
+    >>> mine = {}
+    >>> @register_decomposition([ops.relu], mine)
+    ... def _(x):
+    ...     return (x + abs(x)) / 2
+    >>> list(mine)
+    [ops.relu]
+
+    Source: `torch._decomp.register_decomposition`.
+    """
+    of = list(op) if isinstance(op, (list, tuple, set, frozenset)) else [op]
+
+    def declare(rule: Rule) -> Rule:
+        for each in of:
+            check_may_decompose("register_decomposition", each, rule)
+        (_table if registry is None else registry).update({each: rule for each in of})
+        return rule
+
+    return declare
+
+
+def check_may_decompose(caller: str, op: Any, rule: Any) -> None:
+    """TypeError or ValueError unless the rule can be a decomposition of that op."""
     if not isinstance(op, Op):
-        raise TypeError(f"register_decomposition: op must be an Op such as ops.softmax, but got {op!r}")
+        raise TypeError(f"{caller}: op must be an Op such as torch.relu, but got {op!r}")
     if op.kind in ("composite", "inplace"):
-        raise ValueError(
-            f"register_decomposition: {op!r} is {op.kind}, so it never reaches a graph of ops; register its parts"
-        )
-    _table[op] = rule
+        raise ValueError(f"{caller}: {op!r} is {op.kind}, so it never reaches a graph of ops; register its parts")
+    if "prims" in op.namespaces:
+        raise ValueError(f"{caller}: {op!r} is a prim, which is not decomposed any further")
+    if not callable(rule):
+        raise TypeError(f"{caller}: the decomposition of {op!r} must be a function, but got {rule!r}")
+    try:
+        inspect.signature(rule).bind(*op.parameters)
+    except TypeError:
+        raise TypeError(
+            f"{caller}: the decomposition of {op!r} gets all its parameters in order, ({', '.join(op.parameters)}),"
+            f" but takes {inspect.signature(rule)}"
+        ) from None
 
 
 def refuses(*of: Op, because: str) -> None:
@@ -61,12 +101,14 @@ def has_rule(op: Op) -> bool:
 
 def refusal_of(op: Op) -> str | None:
     """Why the op has no decomposition, if that was declared."""
-    return _refusals.get(op)
+    return None if op in _table else _refusals.get(op)
 
 
-def rule_of(op: Op) -> Rule:
-    """The decomposition of an op. NotImplementedError, with the reason, if it has none."""
-    if op not in _table:
-        reason = _refusals.get(op, "declare one with @decomposes, or register_decomposition(op, rule)")
+def rule_of(op: Op, instead: Mapping[Op, Rule] | None = None) -> Rule:
+    """The decomposition of an op: that of `instead`, or of the table. NotImplementedError, with the reason, if it has
+    none."""
+    rule = (instead or {}).get(op) or _table.get(op)
+    if rule is None:
+        reason = _refusals.get(op, "declare one with @register_decomposition(op)")
         raise NotImplementedError(f"decompose: {op!r} has no decomposition: {reason}")
-    return _table[op]
+    return rule

@@ -79,9 +79,11 @@ def refuse(name: str, argument: str, expected: str, came: object) -> RuntimeErro
 
 
 def describe(value: Any) -> str:
-    """A tensor as dtype and sizes; anything else as it prints."""
+    """A tensor as dtype and sizes, each item of a list or tuple likewise; anything else as it prints."""
     if isinstance(value, TensorBase):
         return f"{value.dtype} {list(value.sizes)}"
+    if isinstance(value, (list, tuple)) and any(isinstance(item, TensorBase) for item in value):
+        return f"({', '.join(map(describe, value))})"
     return f"{value!r} ({type(value).__name__})"
 
 

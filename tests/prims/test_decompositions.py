@@ -76,28 +76,9 @@ def assert_same(actual: Tensor, expected: Tensor, what: str) -> None:
     np.testing.assert_allclose(actual.array, expected.array, rtol=rtol, atol=rtol, err_msg=what, equal_nan=True)
 
 
-def test_users_may_register_a_decomposition(monkeypatch):
-    from minitorch_compile.prims import decomposition_table
-
-    monkeypatch.setattr(decomposition_table, "_table", dict(decomposition_table._table))
-    prims.register_decomposition(ops.relu, lambda x: prims.abs(x))
-    assert prims.decomposed(ops.relu, ops.full((2,), 1.0)).compact() == "x -> abs(x)"
-
-
-def test_a_composite_op_can_not_get_a_decomposition():
-    with pytest.raises(ValueError, match="composite"):
-        prims.register_decomposition(ops.linear, lambda *_: None)
-
-
 def test_a_refused_op_says_why():
     with pytest.raises(NotImplementedError, match="seed and offset"):
         prims.decomposed(ops.uniform_random, (3,))
-
-
-def test_ops_to_keep_are_kept():
-    graph_module = trace(lambda x: ops.softmax(x, 0).exp() + 1, [ops.full((2,), 1.0)])
-    kept = prims.decompose(graph_module, keep=[ops.softmax])
-    assert [node.target for node in kept.graph.find_nodes(op="call_function")][0] is ops.softmax
 
 
 def test_a_decomposed_graph_keeps_the_lines_of_its_source():

@@ -1,0 +1,49 @@
+"""Which calls a compiled graph keeps whole, though they could be written in prims.
+
+`decompose` takes everything apart that it can. But a sort is one quick call of NumPy's, and what it would dissolve into
+has no kernel either; and a call on complex numbers would become a dozen calls that run as they are, in place of one.
+
+>>> from minitorch_compile.tensor import empty_fake, ops
+>>> x = empty_fake((3,))
+>>> stays_whole(ops.argsort, (x, 0)), stays_whole(ops.exp, (x,))
+(True, False)
+
+Source: `make_fallback` in TorchInductor (`torch/_inductor/lowering.py`), which lists such ops in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.prims import beyond_prims
+from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import DTYPES, dtype
+from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+# Ops that NumPy, SciPy or LAPACK do in one pass, where prims would take many.
+ONE_CALL = """
+    argsort topk_indices median_index mode_index searchsorted_places isin_elements histc logcumsumexp
+    running_extreme_indices scatter_combine gcd lcm nextafter view_dtype polygamma
+    linalg_inv _linalg_solve _linalg_solve_triangular _linalg_pinv linalg_det _linalg_slogdet linalg_matrix_exp
+    _linalg_cholesky _linalg_qr _linalg_svd _linalg_eigh _linalg_eig _linalg_lu_factor _permutation_of_pivots
+    erfc erfinv lgamma digamma igamma igammac i0
+"""
+WHOLE = frozenset(
+    [
+        *(ops.table[name] for name in ONE_CALL.split()),
+        *(op for op in ops.table.values() if op.name.startswith("special_") and op.kind == "pointwise"),
+    ]
+) - {ops.special_entr, ops.special_xlog1py}
+
+
+def stays_whole(op: Op, args: tuple[Any, ...]) -> bool:
+    """Whether a compiled graph runs this call as it is."""
+    return op in WHOLE or beyond_prims(op, args) or any(_has_no_kernels(leaf) for leaf in tree_leaves(args))
+
+
+def _has_no_kernels(value: Any) -> bool:
+    """Whether kernels can't be generated for what has this argument."""
+    element = value.dtype if isinstance(value, TensorBase) else value
+    return isinstance(value, complex) or (isinstance(element, dtype) and element not in DTYPES)
