@@ -98,7 +98,8 @@ def _(base: Tensor, new: Tensor, dim: int, index: int) -> Tensor:
 
 
 @inverse_of(ops.slice)
-def _(base: Tensor, new: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+def slice_replaced(base: Tensor, new: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+    """The base with other elements in a range of `dim`."""
     at = wrap_dim(dim, len(base.sizes))
     first, last = clipped_range(start, end, base.sizes[at])
     if last <= first:

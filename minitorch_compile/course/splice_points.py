@@ -149,6 +149,18 @@ SPLICE_POINTS = (
         "The product of two matrices for each example, with the batch as first dimension.",
     ),
     SplicePoint(
+        "aot.slice_replaced",
+        "aot.view_inverses:slice_replaced",
+        ("base", "new", "dim", "start", "end", "step"),
+        "What `base` becomes when `new` is written to its slice, as a new value: nothing is overwritten.",
+    ),
+    SplicePoint(
+        "aot.minimum_cut",
+        "aot.max_flow:FlowNetwork.minimum_cut",
+        ("self", "source", "sink"),
+        "The edges of a cheapest cut, a set of pairs: of all such cuts the one nearest to the sink.",
+    ),
+    SplicePoint(
         "optim.adam",
         "optim.functional.adam_family:adam",
         ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),
