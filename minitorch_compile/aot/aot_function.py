@@ -90,7 +90,7 @@ def _compile(
     if differentiated:
         wants_tangent = [m.recorded for m in program.mutations] + [True] * program.graph_output_count
         joint = trace_joint(program.graph_module, wants_tangent)
-        if any(joint.differentiable):
+        if any(joint.differentiable) or joint.refused:
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
     forward = simplify(_rewritten(dissolved(program.graph_module), decompose))
@@ -132,6 +132,7 @@ def _compile_joint(
         gradients=[joint.gradients[i] for i in wanted],
         sources=joint.tangents_of_gradients(),
         cloned=[i for i, node in enumerate(partition.saved) if position.get(node) in written],
+        refused=joint.refused,
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )

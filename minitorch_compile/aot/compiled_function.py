@@ -7,7 +7,7 @@ forward never pays for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
@@ -32,9 +32,10 @@ class CompiledFunction:
     `inputs`: the positions of the arguments that require grad. `tangents`: for each gradient that the backward graph
     takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
     among the backward graph's results, or None. `sources`: for each of these results, the numbers of the tangents that
-    it is computed from. `cloned`: the positions of saved arguments that the program overwrites. `repeated`: the
-    positions of outputs whose value is that of an earlier one, though their history may differ. `symbols`: the unknown
-    sizes that the forward graph returns last, and the backward graph takes before the tangents.
+    it is computed from. `refused`: the outputs that no gradient may come to, and the error that it raises. `cloned`:
+    the positions of saved arguments that the program overwrites. `repeated`: the positions of outputs whose value is
+    that of an earlier one, though their history may differ. `symbols`: the unknown sizes that the forward graph returns
+    last, and the backward graph takes before the tangents.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class CompiledFunction:
         gradients: Sequence[int | None],
         sources: Sequence[frozenset[int]],
         cloned: Sequence[int],
+        refused: Mapping[int, RuntimeError] | None = None,
         repeated: Sequence[int] = (),
         symbols: Sequence[Any] = (),
     ) -> None:
@@ -57,6 +59,8 @@ class CompiledFunction:
         self.gradients = tuple(gradients)
         self.sources = tuple(sources)
         self.cloned = frozenset(cloned)
+        self.refused = tuple((refused or {}).values())
+        self.recorded = (*(position for position, _ in tangents), *(refused or {}))  # the outputs of the node
         self.repeated = tuple(repeated)
         self.symbols = tuple(symbols)
         self._compile_backward: Callable[[], CompiledGraph] | None = compile_backward
@@ -80,7 +84,7 @@ class CompiledFunction:
             if self.cloned:
                 saved = [ops.clone(x) if i in self.cloned else x for i, x in enumerate(saved)]
             node = CompiledNode(self, self._edges(arguments), saved, sizes)
-            for index, (position, _) in enumerate(self.tangents):
+            for index, position in enumerate(self.recorded):
                 x = outputs[position]
                 x._requires_grad, x.grad_fn, x.output_index = True, node, index
                 x.base = None  # what it may be a view of stays inside; writing to it must not ask that for its history
@@ -127,7 +131,7 @@ class CompiledNode(Node):
 
     @property
     def output_count(self) -> int:
-        return len(self.function.tangents)
+        return len(self.function.recorded)
 
     def name(self) -> str:
         return "CompiledFunctionBackward"
@@ -137,9 +141,14 @@ class CompiledNode(Node):
             raise RuntimeError(NO_DOUBLE_BACKWARD)
         if self.saved is None:
             raise RuntimeError(FREED)
+        for grad, error in zip(grads[len(self.function.tangents) :], self.function.refused, strict=True):
+            if grad is not None:
+                raise type(error)(*error.args)
         self._check_versions(self.saved)
         values = dict(zip(self.function.symbols, self.sizes, strict=True))
-        tangents = [_tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=True)]
+        tangents = [
+            _tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=False)
+        ]
         results = self.function.backward(*self.saved, *self.sizes, *tangents)
         missing = {i for i, grad in enumerate(grads) if grad is None}
         # What comes only from outputs that nobody differentiated is no gradient of zeros, but none.

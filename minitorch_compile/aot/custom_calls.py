@@ -58,7 +58,7 @@ def applied_class(target: Any) -> type[Function] | None:
 def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, args: tuple[Any, ...]) -> Any:
     """Writes the node, and gives what stands for its outputs. NotImplementedError if an output shares memory with an
     argument."""
-    values = [functional.value_of(arg) for arg in args]
+    values, seen = [functional.value_of(arg) for arg in args], functional.seen(args)
     with no_grad(), dispatch.mode(FakeMode()):
         outputs = cls.apply(*(_stand_in(value) for value in values))
     several = isinstance(outputs, (tuple, list))
@@ -69,6 +69,7 @@ def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, 
         node.meta["no_grad"] = True
     tracer.track_result(node, tuple(results) if several else results[0])
     names = [functional.bind(_stand_in(result), result) for result in results]
+    functional.note(tuple(results) if several else results[0], names, seen)
     return tuple(names) if several else names[0]
 
 

@@ -108,6 +108,7 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         mutations = _mutations(functional, inputs)
         results = [inputs[m.input] for m in mutations] + planner.graph_outputs
         values = [_new(functional.value_of(x)) for x in results]
+        functional.uses.mark_overwritten(tracer)
     graph_module = _finish(tracer, values, results, isinstance(stream.drawn, SymInt) or stream.drawn > 0)
     return FunctionalProgram(
         graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn, SizeValues(example_inputs)

@@ -28,6 +28,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minitorch_compile.aot.keep_history import keep_history, untracked
+from minitorch_compile.aot.overwritten_values import Seen, Uses
 from minitorch_compile.aot.tracing import Tracer
 from minitorch_compile.aot.view_inverses import with_view_replaced
 from minitorch_compile.fx.arguments import map_aggregate
@@ -111,6 +112,7 @@ class Functionalize:
     def __init__(self) -> None:
         self._names: dict[int, Name] = {}  # by the tensor's id; a Name keeps its tensor alive
         self._contents: dict[Storage, Contents] = {}
+        self.uses = Uses()
 
     # ------------------------------------------------------------------------------------------ names and values
 
@@ -157,10 +159,32 @@ class Functionalize:
             return self.write(op, bound)
         if op.kind == "view":
             return self.view(op, bound)
+        seen = self.seen(bound)
         names, values = op.meta(*bound), op(*map_aggregate(bound, self.value_of))
         if isinstance(names, TensorBase):
-            return self.bind(names, values)
-        return tuple(map(self.bind, names, values))
+            self.note(values, [self.bind(names, values)], seen)
+        else:
+            self.note(values, [self.bind(name, value) for name, value in zip(names, values, strict=True)], seen)
+        return names
+
+    def note(self, result: Any, names: list[TensorBase], seen: list[Seen]) -> None:
+        """Remembers that a call took what was seen, and gave a result, a tensor or a tuple, to these names."""
+        values = result if isinstance(result, tuple) else (result,)
+        results = [Seen(value, x.storage, x.storage.version) for value, x in zip(values, names, strict=True)]
+        self.uses.note(result, [*seen, *results])
+
+    def seen(self, arguments: Any) -> list[Seen]:
+        """The values of the tensors in a nesting, and their storages as they are now."""
+        found: list[Seen] = []
+        map_aggregate(
+            arguments,
+            lambda x: (
+                found.append(Seen(self.value_of(x), x.storage, x.storage.version))
+                if isinstance(x, TensorBase)
+                else None
+            ),
+        )
+        return found
 
     def view(self, op: Op, bound: tuple[Any, ...]) -> TensorBase:
         """A new name over the same storage."""
@@ -178,11 +202,13 @@ class Functionalize:
         """An in-place op: computes the new value and gives it to the storage."""
         target = bound[0]
         check_storable(op.name, target, op.functional.meta(*bound))
-        new = op.functional(*map_aggregate(bound, self.value_of))
+        seen = self.seen(bound[1:])  # of the target itself, autograd keeps a copy
+        result = new = op.functional(*map_aggregate(bound, self.value_of))
         if new.dtype is not target.dtype:
             new = ops.to_copy(new, target.dtype)
         self.store(self.name_of(target), new)
         target.storage.version += 1
+        self.note(result, [target], seen)
         return target
 
     def store(self, name: Name, new: TensorBase) -> None:

@@ -22,11 +22,12 @@ The gradient of an output is called its *tangent* here, as PyTorch does. x, whic
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from minitorch_compile.aot.keep_history import check_tracked, without_history
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
+from minitorch_compile.aot.overwritten_values import Refusals
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
 from minitorch_compile.fx.graph_module import GraphModule
@@ -42,7 +43,8 @@ class JointGraph:
     """The graph takes the forward's arguments, then the tangents; it returns the outputs, then the gradients.
 
     `differentiable[i]`: output i requires grad and has a tangent. `gradients[i]`: where that of argument i is among the
-    returned gradients, or None if it has none.
+    returned gradients, or None if it has none. `refused`: outputs that require grad and have no tangent, since a value
+    that the way back needs is overwritten; with the error that says so.
     """
 
     graph_module: GraphModule
@@ -50,6 +52,7 @@ class JointGraph:
     output_count: int
     differentiable: list[bool]
     gradients: list[int | None]
+    refused: dict[int, RuntimeError] = field(default_factory=dict)
 
     def tangents_of_gradients(self) -> list[frozenset[int]]:
         """For each gradient that is returned, the numbers of the tangents that it is computed from."""
@@ -63,13 +66,22 @@ class JointGraph:
 
 
 class _Differentiated(Retrace):
-    """Runs the program under the tape, and lets each recorded node remember the line it was recorded for."""
+    """Runs the program under the tape, and lets each recorded node remember the line it was recorded for.
+
+    `refusals` collects what can't be differentiated, for the values that eager autograd keeps are overwritten.
+    """
+
+    def __init__(self, module: GraphModule, tracer: Tracer) -> None:
+        super().__init__(module, tracer)
+        self.refusals = Refusals()
 
     def run_node(self, node: Node) -> Any:
         with set_grad_enabled("no_grad" not in node.meta):
             result = super().run_node(node)
         check_tracked(node, result)
-        for x in result if isinstance(result, tuple) else (result,):
+        results = result if isinstance(result, tuple) else (result,)
+        self.refusals.look_at(node, [self.env[source] for source in node.all_input_nodes], results)
+        for x in results:
             if isinstance(x, TensorBase) and x.grad_fn is not None and x.grad_fn.hooks is None:
                 x.grad_fn.hooks = {0: self._enter_backward_of(node)}
         return result
@@ -93,14 +105,23 @@ def trace_joint(program: GraphModule, wants_tangent: Sequence[bool]) -> JointGra
     placeholders = program.graph.find_nodes(op="placeholder")
     inputs = [tracer.placeholder(node.name, node.meta["val"]) for node in placeholders]
     with dispatch.mode(tracer), enable_grad():
-        outputs = _Differentiated(program, tracer).run(*inputs)
-        differentiable = [x.requires_grad and wanted for x, wanted in zip(outputs, wants_tangent, strict=True)]
+        run = _Differentiated(program, tracer)
+        outputs = run.run(*inputs)
+        required = [x for x in inputs if _requires_grad(x)]
+        wanted = [i for i, x in enumerate(outputs) if x.requires_grad and wants_tangent[i]]
+        refused = {i: error for i in wanted if (error := run.refusals.of(outputs[i], required)) is not None}
+        differentiable = [i in wanted and i not in refused for i in range(len(outputs))]
         gradients = _gradients(tracer, inputs, [x for x, is_one in zip(outputs, differentiable, strict=True) if is_one])
     layouts = [_plain(x) for x in program.graph.output_node().meta["val"]]
     module = _finish(tracer, outputs, [g for g in gradients if g is not None], layouts)
     places = iter(range(len(gradients)))
     return JointGraph(
-        module, len(inputs), len(outputs), differentiable, [None if g is None else next(places) for g in gradients]
+        module,
+        len(inputs),
+        len(outputs),
+        differentiable,
+        [None if g is None else next(places) for g in gradients],
+        refused,
     )
 
 

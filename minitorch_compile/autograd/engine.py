@@ -139,7 +139,7 @@ def backward(
     if not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     inner = {gradient_edge(x): x for x in wanted if x.grad_fn is not None}
-    needed = _leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
+    needed = leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
     walk = BackwardPass(retain_graph, create_graph, needed)
     walk.captured, walk.capturing = dict.fromkeys(inner), {node for node, _ in inner}
     _walk_from(outputs, given, walk)
@@ -188,7 +188,7 @@ def grad(
             raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{i}]")
     given = _given_gradients(outputs, grad_outputs)
     edges = [gradient_edge(x) for x in inputs]
-    walk = BackwardPass(retain_graph, create_graph, _leading_to(_roots(outputs), {node for node, _ in edges}), edges)
+    walk = BackwardPass(retain_graph, create_graph, leading_to(_roots(outputs), {node for node, _ in edges}), edges)
     _walk_from(outputs, given, walk)
     gradients = [walk.captured[edge] for edge in edges]
     if materialize_grads:
@@ -259,7 +259,7 @@ def _walk_from(outputs: Sequence[Any], gradients: Sequence[Any], walk: BackwardP
     walk.run()
 
 
-def _leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
+def leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
     """The nodes below the roots from which a target can be reached, with the targets themselves."""
     below = {node for node, _ in roots if node is not None}
     unseen = list(below)

@@ -108,6 +108,16 @@ class FunctionNode(Node):
         self._versions = tuple(0 if x is None else x.storage.version for x in self._saved)
         self._saved = tuple(_twin(x) if i in self._saved_outputs else x for i, x in enumerate(self._saved))
 
+    @property
+    def kept_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` was given, without its hooks; nothing once freed."""
+        return self._saved or ()
+
+    @property
+    def kept_results(self) -> tuple[int, ...]:
+        """Which of the results are among the saved tensors."""
+        return tuple(self._saved_outputs.values())
+
     def pack_saved(self, pack: Pack, unpack: Unpack) -> None:
         """Leaves what is kept of the saved tensors to a pair of hooks."""
         assert self._saved is not None

@@ -7,7 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
+import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
+from minitorch_compile.autograd import Function
 from minitorch_compile.tensor import from_numpy, no_grad, ops, tensor
 from tests.aot.compare import BACKENDS, captured, check, compiled, sample
 
@@ -382,14 +384,82 @@ def test_a_program_that_only_detaches_is_not_recorded(backend):
     assert not result.requires_grad
 
 
-def test_gradients_use_the_value_an_argument_had(backend):
-    def function(x, y):
-        return keep_for_backward_and_overwrite(x, y)
-
+def test_an_argument_that_backward_needs_and_that_is_overwritten_raises_as_plainly(backend):
     x, y = sample(3), sample(3, seed=1, requires_grad=False)
-    before = np.array(y.array)
-    compiled(function, backend)(x, y)[0].backward()
-    np.testing.assert_allclose(x.grad.array, np.exp(x.detach().array) * before)
+    result, _ = compiled(keep_for_backward_and_overwrite, backend)(x, y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation.*is at version 1; expected version 0"):
+        result.backward()
+
+
+def test_gradients_use_the_value_an_argument_had(backend):
+    def function(x, y):  # plainly, y's sine is kept; recomputed, it needs y as it was
+        out = (x * y.sin()).sum()
+        y.mul_(2)
+        return (out,)
+
+    check(function, lambda: [sample(3), sample(3, seed=1, requires_grad=False)], backend)
+
+
+OVERWRITTEN = {
+    "a result": lambda x, w: (x.exp().add_(1),),
+    "an operand": lambda x, w: (y := x * 2, z := y * y, y.add_(1), z)[-1:],
+    "a view's base": lambda x, w: (y := x * 2, z := y[0] * y[0], y.add_(1), z)[-1:],
+    "through a detached view": lambda x, w: (y := x.exp(), z := y * w, y.detach().zero_(), z)[-1:],
+    "the other operand of a write": lambda x, w: (y := x * 2, y.mul_(y), y)[-1:],
+    "by a write under no_grad": lambda x, w: (y := x.exp(), overwrite_unrecorded(y), y * w)[-1:],
+}
+
+
+def overwrite_unrecorded(y):
+    with no_grad():
+        y.add_(1)
+
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0]
+
+
+@pytest.mark.parametrize("name", OVERWRITTEN)
+def test_going_back_through_an_overwritten_value_raises_as_plainly(name, backend):
+    def error_of(function):
+        (result,) = function(sample(3, 4), sample(3, 4, seed=1, requires_grad=False))
+        with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
+            result.sum().backward()
+        return str(caught.value).partition("which is output")[0]
+
+    assert error_of(compiled(OVERWRITTEN[name], backend)) == error_of(OVERWRITTEN[name])
+
+
+def test_what_a_function_of_the_users_own_saved_may_not_be_overwritten_either(backend):
+    def function(x):
+        y = x * 2
+        z = Square.apply(y)
+        y.add_(1)
+        return z
+
+    result = torch.compile(function, backend=backend)(sample(3))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
+
+
+def test_other_results_of_such_a_program_can_be_differentiated(backend):
+    def function(x, w):
+        return x.exp().add_(1), x * w
+
+    x, w = sample(3), sample(3, seed=1, requires_grad=False)
+    first, second = compiled(function, backend)(x, w)
+    assert first.requires_grad and first.grad_fn is not None
+    second.sum().backward(retain_graph=True)
+    np.testing.assert_allclose(x.grad.array, w.array)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        (first + second).sum().backward()
 
 
 def test_running_statistics(backend):
