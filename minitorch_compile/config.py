@@ -48,6 +48,26 @@ frame_hook: Annotated[
     bool, "Functions that plain frames call are captured by the frame hook, where it works; False: by rewriting those."
 ] = True
 
+disabled_passes: Annotated[tuple, "Names of graph passes to leave out; aot.passes.describe() lists them."] = ()
+
+verify_passes: Annotated[
+    bool, "Every graph pass is checked: the graph before and after it is run on made-up arguments and compared."
+] = False
+
+constant_bytes: Annotated[int, "Constants of at most this many bytes are computed while compiling."] = 65536
+
+joint_custom_pre_pass: Annotated[
+    object, "A function Graph -> Graph (or None: it changed the graph itself), run before all other graph passes."
+] = None
+
+joint_custom_post_pass: Annotated[object, "The same, behind all other graph passes."] = None
+
+post_grad_custom_pre_pass: Annotated[
+    object, "The same, on the forward and on the backward graph, each before it is compiled to kernels."
+] = None
+
+post_grad_custom_post_pass: Annotated[object, "The same, behind post_grad_custom_pre_pass."] = None
+
 
 class Option:
     """What is known about one option: its name, type (or choices), default and one line of explanation."""

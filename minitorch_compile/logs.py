@@ -41,6 +41,7 @@ ARTIFACTS: dict[str, str] = {
     "cache": "lookups in the on-disk code cache, hits and misses",
     "aot_joint_graph": "the joint forward and backward graph",
     "aot_graphs": "the forward and the backward graph after partitioning",
+    "joint_graph_passes": "what each graph pass changed, and how long it took",
     "partition": "what the partitioner saves for the backward and what it recomputes",
     "pre_grad_graphs": "the captured graph after the passes that run before automatic differentiation",
     "post_grad_graphs": "the primitive graph that is lowered to loops",

@@ -50,8 +50,8 @@ def evaluate(program: Program, dtype: str, compile: Compile = uncompiled) -> Res
 
 def evaluate_together(programs: Sequence[Program], dtype: str, compile: Compile = uncompiled) -> list[Result]:
     """Run several programs as one function, forward and backward: one compilation for all of them."""
-    function = compile(_functions(programs)["together"])
-    inputs = [_inputs(program, dtype) for program in programs]
+    function = compile(functions_of(programs)["together"])
+    inputs = [inputs_of(program, dtype) for program in programs]
     outputs = function(*(tensor for group in inputs for tensor in group))
     groups = _split(list(outputs), [len(program.outputs) for program in programs])
     _backward([tensor for group in groups for tensor in zip(group, _cotangents(group))])
@@ -61,7 +61,7 @@ def evaluate_together(programs: Sequence[Program], dtype: str, compile: Compile 
     ]
 
 
-def _functions(programs: Sequence[Program]) -> dict[str, Any]:
+def functions_of(programs: Sequence[Program]) -> dict[str, Any]:
     """The programs, and `together`, which calls one after the other."""
     calls, parameters = [], []
     for number, program in enumerate(programs):
@@ -84,7 +84,7 @@ def compile_with_source(text: str) -> Any:
     return compile(text, filename, "exec")
 
 
-def _inputs(program: Program, dtype: str) -> list[Any]:
+def inputs_of(program: Program, dtype: str) -> list[Any]:
     scope: dict[str, Any] = {"torch": torch, "np": np}
     exec(program.inputs_source(dtype), scope)
     return scope["inputs"]

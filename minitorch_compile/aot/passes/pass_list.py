@@ -1,0 +1,154 @@
+"""The passes in their order: each has a name, takes a graph and gives a graph.
+
+>>> print(describe())
+fold_constants      uniform constants are computed now
+...
+>>> from minitorch_compile import config
+>>> from minitorch_compile.aot.tracing import trace
+>>> from minitorch_compile.tensor import empty_fake
+>>> module = trace(lambda x: (x * 1).exp() + (x * 1).exp(), [empty_fake((2,))])
+>>> print(simplify(module).graph.compact())
+x -> exp = exp(x); add(exp, exp)
+>>> with config.patch(disabled_passes=("merge_common_subexpressions",)):
+...     print(simplify(module).graph.compact())
+x -> add(exp(x), exp(x))
+
+`register_pass` adds one of your own; `config.joint_custom_pre_pass` and its three siblings, PyTorch's names, are for a
+single function. With `config.verify_passes` each pass is checked by running the graph before and after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from minitorch_compile import config, logs
+from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
+from minitorch_compile.aot.passes.addmm import merge_addmm
+from minitorch_compile.aot.passes.no_ops import remove_no_ops
+from minitorch_compile.aot.passes.pass_check import check_pass
+from minitorch_compile.aot.passes.small_constants import evaluate_constants
+from minitorch_compile.aot.passes.uniform_constants import fold_constants
+from minitorch_compile.aot.passes.views import merge_views
+from minitorch_compile.fx.graph import Graph
+from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.passes import merge_common_subexpressions, remove_dead_code
+
+GraphFunction = Callable[[Graph], Graph | None]
+
+_log = logs.artifact("joint_graph_passes")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A rewrite of graph modules. `exact`: results agree to the last bit; else up to rounding."""
+
+    name: str
+    text: str
+    rewrite: Callable[[GraphModule], GraphModule]
+    exact: bool = True
+
+    def __call__(self, module: GraphModule) -> GraphModule:
+        start = perf_counter()
+        result = self.rewrite(module)
+        if config.verify_passes:
+            check_pass(self.name, module, result, self.exact)
+        if _log.is_on:
+            counts = f"{len(module.graph.nodes)} -> {len(result.graph.nodes)} nodes"
+            _log(f"{self.name}: {counts} in {1e3 * (perf_counter() - start):.1f} ms")
+        return result
+
+
+def on_graphs(rewrite: GraphFunction) -> Callable[[GraphModule], GraphModule]:
+    """A function of graphs as one of graph modules. It may also change the graph that it gets, and return None."""
+
+    def rewrite_module(module: GraphModule) -> GraphModule:
+        draft = LazyGraphModule(module.attributes, _copy(module.graph))
+        graph = rewrite(draft.graph) or draft.graph
+        result = LazyGraphModule(module.attributes, graph)
+        result.meta.update(module.meta)
+        return result
+
+    return rewrite_module
+
+
+def _copy(graph: Graph) -> Graph:
+    copied: Graph = graph.__deepcopy__({})
+    return copied
+
+
+PASSES: list[Pass] = [
+    Pass("fold_constants", "uniform constants are computed now", on_graphs(fold_constants)),
+    Pass("evaluate_constants", "small constants that cost something are computed now", evaluate_constants),
+    Pass("remove_no_ops", "x * 1, copies, conversions to the same dtype disappear", on_graphs(remove_no_ops)),
+    Pass("merge_views", "chains of views become the shortest that show the same", on_graphs(merge_views)),
+    Pass(
+        "merge_common_subexpressions", "what is computed twice is computed once", on_graphs(merge_common_subexpressions)
+    ),
+    Pass("merge_addmm", "mm and add become addmm", on_graphs(merge_addmm), exact=False),
+    Pass("remove_dead_code", "what nobody reads is not computed", on_graphs(remove_dead_code)),
+]
+
+
+def register_pass(
+    rewrite: GraphFunction, *, name: str = "", before: str | None = None, text: str = "", exact: bool = False
+) -> GraphFunction:
+    """Adds a pass to the list, at the end or before the pass of that name; also a decorator.
+
+    `rewrite(graph)` gets a copy of the graph, whose nodes call ops (or prims) and have their fakes in meta["val"]; it
+    returns the new graph, or None if it changed the copy itself. ValueError for a name that is taken or not known.
+    """
+    chosen = name or rewrite.__name__
+    names = [each.name for each in PASSES]
+    if chosen in names:
+        raise ValueError(f"register_pass: there is a pass named {chosen!r} already; unregister_pass({chosen!r}) first")
+    if before is not None and before not in names:
+        raise ValueError(f"register_pass: before={before!r} is no pass. The passes are: {', '.join(names)}.")
+    place = len(PASSES) if before is None else names.index(before)
+    PASSES.insert(place, Pass(chosen, text or _first_line(rewrite), on_graphs(rewrite), exact))
+    return rewrite
+
+
+def _first_line(rewrite: GraphFunction) -> str:
+    return (rewrite.__doc__ or "a pass of your own").strip().splitlines()[0]
+
+
+def unregister_pass(name: str) -> None:
+    """Takes a pass out of the list. ValueError if there is none of that name."""
+    PASSES.remove(find_pass(name))
+
+
+def find_pass(name: str) -> Pass:
+    """The pass of that name. ValueError, with the names that there are, if there is none."""
+    for each in PASSES:
+        if each.name == name:
+            return each
+    raise ValueError(f"passes: no pass named {name!r}. The passes are: {', '.join(each.name for each in PASSES)}.")
+
+
+def simplify(module: GraphModule) -> GraphModule:
+    """All passes in order, without those in `config.disabled_passes`."""
+    for name in config.disabled_passes:
+        find_pass(name)
+    for each in PASSES:
+        if each.name not in config.disabled_passes:
+            module = each(module)
+    return module
+
+
+def custom_pass(option: str, module: GraphModule) -> GraphModule:
+    """The user's function in `config.<option>` applied, if there is one. TypeError if it can't be called."""
+    rewrite: Any = getattr(config, option)
+    if rewrite is None:
+        return module
+    if not callable(rewrite):
+        raise TypeError(f"config.{option}: expected a function Graph -> Graph or None, but got {rewrite!r}")
+    return Pass(option, "", on_graphs(rewrite), exact=False)(module)
+
+
+def describe() -> str:
+    """A line for each pass, in the order in which they run."""
+    width = max(len(each.name) for each in PASSES)
+    return "\n".join(f"{each.name.ljust(width)}  {each.text}" for each in PASSES)
