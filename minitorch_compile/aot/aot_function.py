@@ -35,7 +35,7 @@ from minitorch_compile.aot.keep_history import without_history
 from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
 from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
-from minitorch_compile.aot.passes import simplify
+from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
@@ -93,7 +93,7 @@ def _compile(
         if any(joint.differentiable) or joint.refused:
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
-    forward = simplify(_rewritten(dissolved(program.graph_module), decompose))
+    forward = _rewritten(dissolved(program.graph_module), decompose)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     compiled = call_compiler(forward, fw_compiler)
@@ -101,7 +101,11 @@ def _compile(
 
 
 def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
-    return graph_module if decompose is None else decompose(graph_module)
+    """Decomposed and simplified, between the passes that the user may have set."""
+    module = custom_pass("joint_custom_pre_pass", graph_module)
+    if decompose is not None:
+        module = decompose(module)
+    return custom_pass("joint_custom_post_pass", simplify(module))
 
 
 def _compile_joint(
@@ -112,7 +116,7 @@ def _compile_joint(
     partition_fn: PartitionFunction,
     decompose: Rewrite | None,
 ) -> CompiledFunction:
-    joint.graph_module = simplify(_rewritten(joint.graph_module, decompose))
+    joint.graph_module = _rewritten(joint.graph_module, decompose)
     partition = partition_fn(joint)
     _log(joint, partition)
     placeholders = joint.graph_module.graph.find_nodes(op="placeholder")
