@@ -15,7 +15,7 @@ import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from minitorch_compile.dynamo.decode_rules import DROPPED, rules_for
+from minitorch_compile.dynamo.bytecode.decode_rules import DROPPED, rules_for
 from tests.dynamo.battery.module_code import MODULES
 from tests.dynamo.programs import programs
 

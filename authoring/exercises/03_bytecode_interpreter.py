@@ -10,9 +10,9 @@ import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
 from minitorch_compile.course.stack_drawing import draw_run
 from minitorch_compile.dynamo import interpret
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.instructions import Instruction, Program
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.instructions import Instruction, Program
 
 # %% [markdown]
 # ## 03.1 What lies on the stack: predict
@@ -449,8 +449,8 @@ check("03.5")
 # never had a source.
 
 # %%
-from minitorch_compile.dynamo.assemble import assemble
-from minitorch_compile.dynamo.instructions import JUMPS
+from minitorch_compile.dynamo.bytecode.assemble import assemble
+from minitorch_compile.dynamo.bytecode.instructions import JUMPS
 
 
 def divisor(a, b):

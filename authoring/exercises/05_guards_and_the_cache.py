@@ -8,8 +8,8 @@
 # %%
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.dynamo.guards import Guard
-from minitorch_compile.dynamo.source import LocalSource
+from minitorch_compile.dynamo.guards.guards import Guard
+from minitorch_compile.dynamo.guards.source import LocalSource
 
 # %% [markdown]
 # ## 05.1 The text of a check

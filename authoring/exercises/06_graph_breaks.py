@@ -11,11 +11,11 @@ from types import FunctionType
 
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.dynamo.assemble import assemble
-from minitorch_compile.dynamo.control_flow import successors
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.instructions import NULL, Instruction, Program
-from minitorch_compile.dynamo.liveness import READS, WRITES
+from minitorch_compile.dynamo.bytecode.assemble import assemble
+from minitorch_compile.dynamo.bytecode.control_flow import successors
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction, Program
+from minitorch_compile.dynamo.bytecode.liveness import READS, WRITES
 
 # %% [markdown]
 # ## 06.1 How many graphs: predict

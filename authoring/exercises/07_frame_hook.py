@@ -13,7 +13,7 @@ from types import CodeType
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
 from minitorch_compile.dynamo import frame_hook
-from minitorch_compile.dynamo.frame_hook_native import RUN_AS_IS
+from minitorch_compile.dynamo.frame_evaluation.native import RUN_AS_IS
 from minitorch_compile.dynamo.testing import eager
 
 # %% [markdown]

@@ -38,7 +38,7 @@ print("repaired:   ", area(3, 4))
 # Here is a function, as the machine has it. Each line is one instruction: its number, its name, and at most one operand.
 
 # %%
-from minitorch_compile.dynamo.decode import decode
+from minitorch_compile.dynamo.bytecode.decode import decode
 
 
 def discount(price, percent):
@@ -241,7 +241,7 @@ draw_run(Looping(passed, [70, 40]))
 import builtins
 import types
 
-from minitorch_compile.dynamo.instructions import NULL
+from minitorch_compile.dynamo.bytecode.instructions import NULL
 
 
 class Calling(Looping):
@@ -476,8 +476,8 @@ print(f"500 programs agree, {raised} of them on the exception that they end with
 import importlib
 
 from minitorch_compile.course.table import Table
-from minitorch_compile.dynamo.instructions import INSTRUCTIONS
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 
 names = "ast difflib dis fractions heapq json.encoder random statistics textwrap tokenize"
 library = [importlib.import_module(name) for name in names.split()]
@@ -512,7 +512,7 @@ Table(rows)
 #
 # ## The package's interpreter
 #
-# It is `dynamo/interpreter.py`, and it has the shape of ours. Here are three handlers of its 90, and the step:
+# It is `dynamo/execution/interpreter.py`, and it has the shape of ours. Here are three handlers of its 90, and the step:
 
 # %%
 for handler in ("BINARY_OP", "FOR_ITER", "CHECK_EXC_MATCH", "step"):
@@ -522,7 +522,7 @@ for handler in ("BINARY_OP", "FOR_ITER", "CHECK_EXC_MATCH", "step"):
 # One thing is different. Where ours said `BINARY[...](left, right)`, this one says `self.binary(op, a, b)`; where ours
 # said `if self.stack.pop()`, it says `self.truth(...)`. The handlers move values about and *never look into one*. Each
 # time a look is needed, they ask a method, a *hook*. The hooks together are called a domain. For plain Python objects
-# their answers stand in `dynamo/concrete.py`, and that gives `interpret`:
+# their answers stand in `dynamo/execution/concrete.py`, and that gives `interpret`:
 
 # %% tags=["varies"]
 import ast
@@ -595,7 +595,7 @@ draw_run(frame)
 # what stands for it. A rule knows for which versions it holds, and can be looked up for any of them:
 
 # %%
-from minitorch_compile.dynamo.decode_rules import rules_for
+from minitorch_compile.dynamo.bytecode.decode_rules import rules_for
 
 for version, name in (
     ((3, 11), "JUMP_IF_TRUE_OR_POP"),
@@ -615,7 +615,7 @@ print({f"3.{minor}": len(rules_for((3, minor))) for minor in (11, 12, 13, 14)}, 
 # %%
 from dataclasses import replace
 
-from minitorch_compile.dynamo.assemble import assemble
+from minitorch_compile.dynamo.bytecode.assemble import assemble
 
 
 def area(width, height):

@@ -149,8 +149,8 @@ for function in (doubles, remembers, decides):
 # What stands for a value while tracing is called a *tracker*.
 
 # %%
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from minitorch_compile.tensor import fake_like
 
 
@@ -421,7 +421,7 @@ print(f"{agreed} graphs agree with their programs, {stopped} programs asked what
 # and readable:
 
 # %%
-from minitorch_compile.dynamo.source import AttrSource, ItemSource, LocalSource
+from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, LocalSource
 
 path = ItemSource(AttrSource(LocalSource("config"), "layers"), 0)
 print(path.name(), "| read from:", path.base, "| root:", path.root)

@@ -483,14 +483,14 @@ print(counter.frame_count, "graph:", counter.graphs[0].graph.compact())
 #
 # ## The package's own
 #
-# The same four parts. A source is a small class for each kind of step, in `dynamo/source.py`; its `read` gives the text
-# of one step, so that a common beginning is read only once. A guard is in `dynamo/guards.py`:
+# The same four parts. A source is a small class for each kind of step, in `dynamo/guards/source.py`; its `read` gives the text
+# of one step, so that a common beginning is read only once. A guard is in `dynamo/guards/guards.py`:
 
 # %%
 import inspect
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.source import AttrSource, ItemSource, LocalSource
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, LocalSource
 
 weight = ItemSource(AttrSource(LocalSource("self"), "layers"), 0)
 print(weight.name(), "  one step:", weight.read("t_0"))
@@ -525,14 +525,14 @@ print(entry.guards)
 # two things that ours took lightly. And look at the gain itself. `if config.gain > 1` was asked, so only *that* must
 # stay true. Any gain above 1 will do, where ours insists on 2.0. Guards can be as weak as the question was.
 #
-# All of them are written into one function, `dynamo/guard_code.py`, most often failing first: arguments before globals,
+# All of them are written into one function, `dynamo/guards/guard_code.py`, most often failing first: arguments before globals,
 # tensors before the rest. Each step of a path is read once, into a variable.
 
 # %%
 print(entry.source)
 
 # %% [markdown]
-# At the end, the graph is called. The cache is `dynamo/cache.py`, and the door is `dynamo/dispatcher.py`: the version in
+# At the end, the graph is called. The cache is `dynamo/cache/region.py`, and the door is `dynamo/cache/dispatcher.py`: the version in
 # front is called directly, and all the rest happens only on a miss. The log named `recompiles` does what our `print` did:
 
 # %%

@@ -92,9 +92,9 @@ by_hand(torch.tensor([0.5, 1.0]), [])
 from dataclasses import replace
 from types import FunctionType
 
-from minitorch_compile.dynamo.assemble import assemble
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.instructions import NULL, Instruction
+from minitorch_compile.dynamo.bytecode.assemble import assemble
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
 
 
 def rest_of(function, index, stack, slots):
@@ -144,7 +144,7 @@ print(after_the_sum(0.5, 10.0))
 # a function halfway, and let CPython do the other half:
 
 # %%
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter
 
 
 def squares(count):
@@ -176,7 +176,7 @@ print(goes_on(*frame.locals.values(), *frame.stack))
 # %%
 import inspect
 
-from minitorch_compile.dynamo.control_flow import successors
+from minitorch_compile.dynamo.bytecode.control_flow import successors
 
 
 def live_at(program, index):
@@ -203,7 +203,7 @@ for line in lines[1:]:
     print(f"{', '.join(sorted(live_at(program, first))):<8} | {line.rstrip()}")
 
 # %% [markdown]
-# On the left stands what is live when the line begins. x dies at once, `log` with the `print`, and y lives until the end. The package's version is `dynamo/liveness.py`, and you
+# On the left stands what is live when the line begins. x dies at once, `log` with the `print`, and y lives until the end. The package's version is `dynamo/bytecode/liveness.py`, and you
 # will write yours in exercise 06.2; it needs to know a little more, about exceptions and deleted variables.
 #
 # ## A tracer that breaks

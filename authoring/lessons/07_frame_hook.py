@@ -228,7 +228,7 @@ except RecursionError as error:
 # writing the hook in the instructions of LLVM, the compiler behind Numba. There are about 150 of them. Here are the first:
 
 # %%
-from minitorch_compile.dynamo.frame_hook_ir import hook_text
+from minitorch_compile.dynamo.frame_evaluation.ir import hook_text
 
 text = hook_text((3, 13), "linux")
 start = text.index("define ptr @hook")
@@ -274,7 +274,7 @@ print(f"a call: {plain:.0f} ns; under the hook: {hooked:.0f} ns")
 # writes. Here is the memory from above once more, now for real functions:
 
 # %%
-from minitorch_compile.dynamo.frame_hook_native import (
+from minitorch_compile.dynamo.frame_evaluation.native import (
     CAPTURE,
     PASS,
     RUN_AS_IS,
@@ -316,7 +316,7 @@ native.uninstall()
 # document promises. A frame is a C structure, and each version of Python lays it out anew:
 
 # %%
-from minitorch_compile.dynamo.frame_hook_layout import LAYOUTS, function_of, why_not
+from minitorch_compile.dynamo.frame_evaluation.layout import LAYOUTS, function_of, why_not
 
 for version, layout in LAYOUTS.items():
     print(version, layout)
@@ -337,13 +337,13 @@ print(who_am_i() is who_am_i, repr(why_not()))
 #
 # ## Which frames are worth it
 #
-# `judge` and `enter` of the package are in `frame_hook_rule.py` and `frame_hook_region.py`. The rule first. Let us have it
-# judge a few functions:
+# `judge` and `enter` of the package are in `frame_evaluation/rule.py` and `frame_evaluation/region.py`. The rule first.
+# Let us have it judge a few functions:
 
 # %%
 import json
 
-from minitorch_compile.dynamo.frame_hook_rule import judge_code, sees_tensors
+from minitorch_compile.dynamo.frame_evaluation.rule import judge_code, sees_tensors
 
 
 def produce(x):
@@ -386,8 +386,8 @@ print(sees_tensors(lambda words: sorted(words), (["b", "a"],)))
 # %%
 from minitorch_compile.course.frame_drawing import draw_frames
 from minitorch_compile.dynamo import FrameHook
-from minitorch_compile.dynamo.cache import Region
-from minitorch_compile.dynamo.frame_hook_region import RegionFrames
+from minitorch_compile.dynamo.cache.region import Region
+from minitorch_compile.dynamo.frame_evaluation.region import RegionFrames
 
 rows = []
 

@@ -30,7 +30,7 @@ from typing import Any
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
-from minitorch_compile.dynamo.fake_mode import FakeMode
+from minitorch_compile.dynamo.capture.fake_mode import FakeMode
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import dispatch
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad

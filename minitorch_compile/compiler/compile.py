@@ -17,7 +17,7 @@ from minitorch_compile.compiler.backends import Backend, lookup_backend
 from minitorch_compile.compiler.modes import options_of
 from minitorch_compile.compiler.pipeline import Inductor
 from minitorch_compile.dynamo import optimize
-from minitorch_compile.dynamo.backend_slot import register_backend_lookup
+from minitorch_compile.dynamo.frame_evaluation.backend_slot import register_backend_lookup
 from minitorch_compile.nn.compiler_slot import register_compiler
 
 

@@ -28,11 +28,11 @@ from minitorch_compile import autograd
 from minitorch_compile.aot import JointGraph, Partition
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.pipeline import Compiled, Inductor
-from minitorch_compile.dynamo.cache import Region
+from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import optimize_in
 from minitorch_compile.dynamo.explain import ExplainOutput, report
-from minitorch_compile.dynamo.guards import Guard
+from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.codegen.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower

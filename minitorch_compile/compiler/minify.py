@@ -31,7 +31,7 @@ from typing import Any
 from minitorch_compile import autograd
 from minitorch_compile.compiler.backends import Backend, lookup_backend
 from minitorch_compile.compiler.reproduction import script
-from minitorch_compile.dynamo.cache import Region
+from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.eval_frame import optimize_in
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.minifier import Case

@@ -24,7 +24,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from minitorch_compile.dynamo.decode import forget_decoded
+from minitorch_compile.dynamo.bytecode.decode import forget_decoded
 from minitorch_compile.tensor.op import table
 from minitorch_compile.tensor.op_families import ViewOp
 

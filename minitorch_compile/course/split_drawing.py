@@ -29,9 +29,9 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from minitorch_compile.dynamo.cache import CodeCache
-from minitorch_compile.dynamo.dispatcher import Dispatcher
-from minitorch_compile.dynamo.entry import Entry
+from minitorch_compile.dynamo.cache.dispatcher import Dispatcher
+from minitorch_compile.dynamo.cache.entry import Entry
+from minitorch_compile.dynamo.cache.region import CodeCache
 from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.targets import target_name

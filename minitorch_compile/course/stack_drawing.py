@@ -1,7 +1,7 @@
 """Draw a frame while it runs: a row for each instruction, with the value stack and the slots that it left behind.
 
->>> from minitorch_compile.dynamo.decode import decode
->>> from minitorch_compile.dynamo.concrete import ConcreteInterpreter
+>>> from minitorch_compile.dynamo.bytecode.decode import decode
+>>> from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter
 >>> def discount(price, percent):
 ...     return price - price * percent
 >>> draw_run(ConcreteInterpreter(decode(discount.__code__), {"price": 80, "percent": 0.25}, {}))

@@ -1,8 +1,13 @@
 """Floor 2: capture graphs from Python functions by interpreting their bytecode."""
 
 # The rule tables fill themselves on import.
-from minitorch_compile.dynamo.cache import Region, reset
-from minitorch_compile.dynamo.concrete import interpret
+from minitorch_compile.dynamo.cache.region import Region, reset
+from minitorch_compile.dynamo.capture.dimension_marks import (
+    mark_dynamic,
+    mark_static,
+    mark_unbacked,
+    maybe_mark_dynamic,
+)
 from minitorch_compile.dynamo.control import (
     allow_in_graph,
     assume_constant_result,
@@ -10,12 +15,12 @@ from minitorch_compile.dynamo.control import (
     graph_break,
     is_compiling,
 )
-from minitorch_compile.dynamo.dimension_marks import mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import cache_sizes, optimize, region_of
+from minitorch_compile.dynamo.execution.concrete import interpret
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
-from minitorch_compile.dynamo.frame_hook import FrameHook, frame_hook
-from minitorch_compile.dynamo.frame_hook_check import FrameHookUnavailable
+from minitorch_compile.dynamo.frame_evaluation.check import FrameHookUnavailable
+from minitorch_compile.dynamo.frame_evaluation.frame_hook import FrameHook, frame_hook
 from minitorch_compile.dynamo.variables import (
     builtin_functions,
     builtin_iteration,

@@ -15,13 +15,13 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
-from minitorch_compile.dynamo.aliasing import guard_aliasing
 from minitorch_compile.dynamo.break_reasons import REASONS
-from minitorch_compile.dynamo.break_writer import BreakWriter, raised_while_tracing, why_not_here
-from minitorch_compile.dynamo.breaking import EMITTERS
-from minitorch_compile.dynamo.codegen import Codegen
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.entry import MISS, Entry, RunPlainly
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
+from minitorch_compile.dynamo.capture.expectations import checks
+from minitorch_compile.dynamo.capture.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
+from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
+from minitorch_compile.dynamo.capture.symbolic_sizes import SizePolicy
 from minitorch_compile.dynamo.errors import (
     BackendCompilerFailed,
     GraphBreak,
@@ -30,20 +30,20 @@ from minitorch_compile.dynamo.errors import (
     SourceLine,
     Unsupported,
 )
-from minitorch_compile.dynamo.expectations import checks
-from minitorch_compile.dynamo.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
-from minitorch_compile.dynamo.frame_hook_marks import unhooked
-from minitorch_compile.dynamo.graph_failure import guarded_call
-from minitorch_compile.dynamo.guard_code import write_checks
-from minitorch_compile.dynamo.guards import READ_ERRORS
-from minitorch_compile.dynamo.inference_results import marking_inference
-from minitorch_compile.dynamo.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
-from minitorch_compile.dynamo.raised_in_place import Raiser
-from minitorch_compile.dynamo.resume import resume_code_of
-from minitorch_compile.dynamo.resume_prefix import CannotResume
-from minitorch_compile.dynamo.source import CellSource, LocalSource
-from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
-from minitorch_compile.dynamo.symbolic_sizes import SizePolicy
+from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
+from minitorch_compile.dynamo.guards.aliasing import guard_aliasing
+from minitorch_compile.dynamo.guards.guard_code import write_checks
+from minitorch_compile.dynamo.guards.guards import READ_ERRORS
+from minitorch_compile.dynamo.guards.source import CellSource, LocalSource
+from minitorch_compile.dynamo.rewriting.break_writer import BreakWriter, raised_while_tracing, why_not_here
+from minitorch_compile.dynamo.rewriting.breaking import EMITTERS
+from minitorch_compile.dynamo.rewriting.codegen import Codegen
+from minitorch_compile.dynamo.rewriting.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
+from minitorch_compile.dynamo.rewriting.graph_failure import guarded_call
+from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
+from minitorch_compile.dynamo.rewriting.raised_in_place import Raiser
+from minitorch_compile.dynamo.rewriting.resume import resume_code_of
+from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
@@ -51,7 +51,7 @@ from minitorch_compile.symbolic import ConstraintViolationError
 from minitorch_compile.tensor import fake_like, grad_mode
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.cache import Region
+    from minitorch_compile.dynamo.cache.region import Region
 
 
 class _StartAgain(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
-from minitorch_compile.dynamo.frame_hook_marks import passed, unhooked
+from minitorch_compile.dynamo.frame_evaluation.marks import passed, unhooked
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 

@@ -24,10 +24,10 @@ from types import (
 )
 from typing import Any
 
-from minitorch_compile.dynamo.binding import argument_names
-from minitorch_compile.dynamo.cache import Backend, Region
+from minitorch_compile.dynamo.cache.region import Backend, Region
+from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, reason_to_skip
+from minitorch_compile.dynamo.execution.binding import argument_names
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
-from minitorch_compile.dynamo.skipped_modules import is_library_code, reason_to_skip
 
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 WRITTEN_IN_C = frozenset((type, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType))

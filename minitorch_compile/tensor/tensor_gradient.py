@@ -23,7 +23,7 @@ class TensorGradient(TensorBase):
     """The part of Tensor that holds a gradient."""
 
     # Not in `__dict__`, so that a training step leaves a parameter's other attributes as they are, and compiled code
-    # can see at a glance that it did (`dynamo/structure.py`).
+    # can see at a glance that it did (`dynamo/guards/structure.py`).
     __slots__ = ("_grad",)
     _grad: Any
 

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from minitorch_compile.course.stack_drawing import draw_run, recorded_steps
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter, function_frame
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 
 
 def frame_of(function, **slots) -> ConcreteInterpreter:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minitorch_compile.dynamo.assemble import assemble
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.exception_table import ByteRange, encode_exception_table, parse_exception_table
-from minitorch_compile.dynamo.instructions import Instruction, Program
-from minitorch_compile.dynamo.location_table import encode_location_table
+from minitorch_compile.dynamo.bytecode.assemble import assemble
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.exception_table import ByteRange, encode_exception_table, parse_exception_table
+from minitorch_compile.dynamo.bytecode.instructions import Instruction, Program
+from minitorch_compile.dynamo.bytecode.location_table import encode_location_table
 from tests.dynamo.programs import observe, program_id, programs
 
 

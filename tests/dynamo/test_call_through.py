@@ -5,9 +5,9 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.dynamo import optimize, region_of
-from minitorch_compile.dynamo.call_through import calling_through
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.stack_shapes import stack_shapes
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.execution.stack_shapes import stack_shapes
+from minitorch_compile.dynamo.frame_evaluation.call_through import calling_through
 from minitorch_compile.dynamo.testing import CompileCounter
 from tests.dynamo.compiled import assert_same, matrix
 from tests.dynamo.programs import observe, program_id, programs

@@ -5,11 +5,11 @@ import types
 
 import pytest
 
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter, function_frame, interpret, interpret_module
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
-from minitorch_compile.dynamo.hooks import UnsupportedInstruction
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter, Returned, Yielded
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame, interpret, interpret_module
+from minitorch_compile.dynamo.execution.hooks import UnsupportedInstruction
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter, Returned, Yielded
 from tests.dynamo.battery.module_code import MODULES
 from tests.dynamo.programs import observe, program_id, programs
 

@@ -7,11 +7,11 @@ import types
 
 import pytest
 
-from minitorch_compile.dynamo import assemble_rules, decode_rules
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.decode_rules import UnsupportedBytecode
-from minitorch_compile.dynamo.instructions import INSTRUCTIONS, JUMPS, Instruction
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.bytecode import assemble_rules, decode_rules
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
+from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS, JUMPS, Instruction
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from tests.dynamo.programs import program_id, programs
 from tools.opcode_coverage import NOT_INTERPRETED, coverage
 

@@ -15,10 +15,10 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.dynamo import FrameHook, disable, frame_hook, optimize
-from minitorch_compile.dynamo.cache import Region
-from minitorch_compile.dynamo.frame_hook_marks import unhooked
-from minitorch_compile.dynamo.frame_hook_native import native_hook
-from minitorch_compile.dynamo.frame_hook_region import PATIENCE, RegionFrames
+from minitorch_compile.dynamo.cache.region import Region
+from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
+from minitorch_compile.dynamo.frame_evaluation.native import native_hook
+from minitorch_compile.dynamo.frame_evaluation.region import PATIENCE, RegionFrames
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import matrix
 from tests.dynamo.programs import observe, program_id, programs
@@ -526,7 +526,8 @@ def test_frames_that_were_not_evaluated_let_go_of_their_arguments():
 
 
 def test_the_reason_why_there_is_no_hook_is_told(monkeypatch):
-    from minitorch_compile.dynamo import FrameHookUnavailable, frame_hook_check
+    from minitorch_compile.dynamo import FrameHookUnavailable
+    from minitorch_compile.dynamo.frame_evaluation import check as frame_hook_check
 
     monkeypatch.setattr(frame_hook_check, "reason_against", lambda: "this is another Python")
     with pytest.raises(FrameHookUnavailable, match=re.escape("another Python. compile() works without it")):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from minitorch_compile.dynamo.concrete import function_frame
-from minitorch_compile.dynamo.control_flow import handler_depths
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.liveness import live_slots
+from minitorch_compile.dynamo.bytecode.control_flow import handler_depths
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.liveness import live_slots
+from minitorch_compile.dynamo.execution.concrete import function_frame
 from tests.dynamo.programs import observe, program_id, programs
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from minitorch_compile import config
 from minitorch_compile.dynamo import disable, optimize, region_of
-from minitorch_compile.dynamo.frame_hook_native import native_hook
+from minitorch_compile.dynamo.frame_evaluation.native import native_hook
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import matrix
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter, function_frame
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.instructions import NULL
-from minitorch_compile.dynamo.liveness import live_slots
-from minitorch_compile.dynamo.resume import ResumeCode, make_resume_code, resume_code_of
-from minitorch_compile.dynamo.resume_prefix import CannotResume, handled_exceptions
-from minitorch_compile.dynamo.stack_shapes import ends_handler, stack_shapes
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.bytecode.liveness import live_slots
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame
+from minitorch_compile.dynamo.execution.stack_shapes import ends_handler, stack_shapes
+from minitorch_compile.dynamo.rewriting.resume import ResumeCode, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, handled_exceptions
 from tests.dynamo.programs import observe, program_id, programs
 
 # An unbound variable shared with an inner function: the resume function says NameError (free variable) where the whole

@@ -7,7 +7,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import config, logs
 from minitorch_compile.dynamo import optimize, region_of
-from minitorch_compile.dynamo.guards import failure
+from minitorch_compile.dynamo.guards.guards import failure
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import entry_count, matrix, observed
 
@@ -265,7 +265,7 @@ def test_the_recompile_limit_is_an_option():
 
 
 def test_inside_a_trace_the_plain_function_runs():
-    from minitorch_compile.dynamo.fake_mode import FakeMode
+    from minitorch_compile.dynamo.capture.fake_mode import FakeMode
     from minitorch_compile.tensor import fake_like
 
     counter = CompileCounter()

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.concrete import BINARY, COMPARE, UNARY
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, UNARY
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import NUMPY_SCALARS, ConstantVariable
@@ -31,9 +31,9 @@ from minitorch_compile.tensor import from_numpy, tensor
 from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 LARGEST = 4096  # numbers that are written into a graph
 LARGEST_GUARDED = 64  # integers of an array from outside that are compared at each call

@@ -26,8 +26,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.skipped_modules import is_library_code
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.skipped_modules import is_library_code
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import is_library, look_up, wrap_found
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -39,9 +39,9 @@ from minitorch_compile.tensor import grad_mode, ops
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.fx import Node
 
 NONE = ConstantVariable(None)

@@ -15,11 +15,11 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.guards.source import Source
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 MISSING = inspect.Parameter.empty

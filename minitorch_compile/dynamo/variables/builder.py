@@ -3,8 +3,8 @@
 `build` is for objects from outside: it looks at the type, installs the guards that make the tracker true at the next
 call, and makes it. `from_python` is for values that were computed while tracing.
 
->>> from minitorch_compile.dynamo.output_graph import OutputGraph
->>> from minitorch_compile.dynamo.source import LocalSource
+>>> from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+>>> from minitorch_compile.dynamo.guards.source import LocalSource
 >>> output = OutputGraph({}, ("items",))
 >>> build(output, [1, 2], LocalSource("items"))
 <ListVariable from items>
@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
-from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
@@ -74,7 +74,7 @@ from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_en
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
 
 GRAD_MODES = (no_grad, enable_grad, set_grad_enabled)
 BUILTIN_CALLABLES = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)

@@ -18,10 +18,10 @@ import warnings
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
+from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
-from minitorch_compile.dynamo.instructions import NULL
-from minitorch_compile.dynamo.source import ConstantSource
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
@@ -35,7 +35,7 @@ from minitorch_compile.dynamo.variables.supers import SuperVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 NONE = ConstantVariable(None)
 

@@ -12,7 +12,7 @@ import collections
 import operator
 from typing import TYPE_CHECKING
 
-from minitorch_compile.dynamo import polyfills
+from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
@@ -35,7 +35,7 @@ from minitorch_compile.symbolic import sym_max, sym_min
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 NONE = ConstantVariable(None)
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 Rule = Callable[..., Value]
 _rules: dict[int, tuple[Any, Rule]] = {}  # by identity: some of the functions can't be hashed

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.library_members import guard_found
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.guards.library_members import guard_found
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor import Op, dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 LIBRARY = __name__.partition(".")[0]
 FIXED_PLACES = (MemberDescriptorType, GetSetDescriptorType)  # slots, and fields of objects written in C

@@ -22,9 +22,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType
 
-from minitorch_compile.dynamo import polyfills
+from minitorch_compile.dynamo.capture import polyfills
+from minitorch_compile.dynamo.capture.finalizers import has_finalizer, refuse
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.finalizers import has_finalizer, refuse
 from minitorch_compile.dynamo.variables.autograd_functions import ApplyVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
@@ -42,9 +42,9 @@ from minitorch_compile.dynamo.variables.user_containers import UserContainerVari
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.source import Source
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.guards.source import Source
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 CLASS_METHODS: dict[tuple[type, str], Any] = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minitorch_compile.dynamo.concrete import CONVERT, UNARY
+from minitorch_compile.dynamo.execution.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
@@ -29,8 +29,8 @@ from minitorch_compile.tensor.memory_format import layout, memory_format
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 # Types whose values are immutable, and compare and hash by value.

@@ -18,9 +18,9 @@ import collections
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import AttrSource, ItemSource, Source
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -29,9 +29,9 @@ from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 NONE = ConstantVariable(None)
 

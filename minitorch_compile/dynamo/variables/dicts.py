@@ -21,8 +21,8 @@ import collections
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.source import (
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import (
     AttrSource,
     DictKeySource,
     ItemSource,
@@ -34,9 +34,9 @@ from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTrac
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 DICT_TYPES = (dict, collections.OrderedDict, collections.defaultdict)

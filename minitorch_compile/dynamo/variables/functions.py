@@ -16,14 +16,14 @@ from collections.abc import Hashable
 from types import CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.binding import bind_arguments
-from minitorch_compile.dynamo.source import AttrSource, ItemSource, Source
+from minitorch_compile.dynamo.execution.binding import bind_arguments
+from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 
 

@@ -20,9 +20,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.side_effects import StoreGlobal
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.side_effects import StoreGlobal
-from minitorch_compile.dynamo.source import AttrSource, ChainedSource, Source
+from minitorch_compile.dynamo.guards.source import AttrSource, ChainedSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 from minitorch_compile.dynamo.variables.sequences import SizeVariable, TupleVariable
@@ -30,7 +30,7 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 LruCacheWrapper: type = functools._lru_cache_wrapper
 

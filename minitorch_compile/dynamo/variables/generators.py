@@ -16,23 +16,23 @@ from collections.abc import Callable
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
-from minitorch_compile.dynamo.control_flow import enclosing_handlers
+from minitorch_compile.dynamo.bytecode.control_flow import enclosing_handlers
+from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.bytecode.liveness import live_slots
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
-from minitorch_compile.dynamo.instructions import NULL
-from minitorch_compile.dynamo.interpreter import Returned, Yielded
-from minitorch_compile.dynamo.liveness import live_slots
-from minitorch_compile.dynamo.resume import ResumeCode
-from minitorch_compile.dynamo.resume_prefix import CannotResume, handled_exceptions
-from minitorch_compile.dynamo.resumed_generators import make_resumed_generator
+from minitorch_compile.dynamo.execution.interpreter import Returned, Yielded
+from minitorch_compile.dynamo.rewriting.resume import ResumeCode
+from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, handled_exceptions
+from minitorch_compile.dynamo.rewriting.resumed_generators import make_resumed_generator
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic import SymbolicInterpreter
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
 class GeneratorVariable(IteratorVariable):

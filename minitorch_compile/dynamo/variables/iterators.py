@@ -32,8 +32,8 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 

@@ -20,7 +20,7 @@ from minitorch_compile.tensor.strides import broadcast_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 
 def _asked_of_the_fake(function: Callable[..., Any]) -> Callable[..., Value]:

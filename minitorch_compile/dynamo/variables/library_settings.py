@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.source import AttrSource
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor import settings
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 READERS: dict[Callable[[], Any], tuple[str, str]] = {
     settings.are_deterministic_algorithms_enabled: ("deterministic", "DETERMINISTIC_ALGORITHMS"),

@@ -23,8 +23,8 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
 @functools.cache

@@ -13,13 +13,13 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.library_members import guard_member
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.guards.library_members import guard_member
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
 
 
 class ModuleVariable(VariableTracker):

@@ -17,17 +17,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.concrete import BINARY, COMPARE, CONVERT
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, CONVERT
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 LONGEST_EXPRESSION = 200  # a sum over a long loop is pinned down instead of written out
 NEVER_RAISING = ("+", "-", "*")  # on ints and floats: so the expression can be evaluated at another time

@@ -26,9 +26,10 @@ from collections.abc import Hashable
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards, polyfills
+from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import ObservedException
-from minitorch_compile.dynamo.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
@@ -43,8 +44,8 @@ from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 BINARY_METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",

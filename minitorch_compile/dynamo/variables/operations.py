@@ -18,14 +18,14 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.functions import UserFunctionVariable
 from minitorch_compile.tensor import Op
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
 class OperationVariable(VariableTracker):

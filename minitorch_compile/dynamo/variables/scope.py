@@ -25,14 +25,14 @@ from __future__ import annotations
 from types import CellType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.instructions import NULL
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
 class CellVariable(VariableTracker):

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.concrete import COMPARE
-from minitorch_compile.dynamo.source import AttrSource, ItemSource, Source
+from minitorch_compile.dynamo.execution.concrete import COMPARE
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor.size import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 

@@ -13,17 +13,17 @@ from collections.abc import Callable, Hashable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo import guards
-from minitorch_compile.dynamo.concrete import BINARY, COMPARE
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal, is_constant_value
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 

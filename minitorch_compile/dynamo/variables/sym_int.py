@@ -20,17 +20,17 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.concrete import BINARY, COMPARE
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource, NumberVariable
 from minitorch_compile.symbolic import SymInt
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
 WHOLE_OPERATORS = ("+", "-", "*", "//", "%")

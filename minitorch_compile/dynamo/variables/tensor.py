@@ -16,10 +16,10 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.library_members import guard_found
-from minitorch_compile.dynamo.source import AttrSource, Source
+from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
+from minitorch_compile.dynamo.guards.library_members import guard_found
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -30,9 +30,9 @@ from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.symbolic_sizes import Layout
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.symbolic_sizes import Layout
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 
@@ -145,7 +145,7 @@ class TensorVariable(VariableTracker):
             tracer.output.guards.must_read(source)
             return tracer.output.wrap(vars(self.real)[name], source)
         if self.source is not None:
-            from minitorch_compile.dynamo import guards
+            from minitorch_compile.dynamo.guards import guards
 
             tracer.output.guards.add(guards.attribute_absent(self.source, name))
         tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")

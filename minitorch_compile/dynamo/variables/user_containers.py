@@ -18,7 +18,7 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.source import Source
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
@@ -26,9 +26,9 @@ from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.objects import BINARY_METHODS, COMPARE_METHODS, UserObjectVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.codegen import Codegen
-    from minitorch_compile.dynamo.output_graph import OutputGraph
-    from minitorch_compile.dynamo.tracer import Tracer
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 CONTAINER_BASES = (*reversed(DICT_TYPES), list)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.dynamo.instructions import Program
-from minitorch_compile.dynamo.stack_shapes import stack_shapes
+from minitorch_compile.dynamo.bytecode.instructions import Program
+from minitorch_compile.dynamo.execution.stack_shapes import stack_shapes
 
 from ...exercise import Exercise, Misconception, WrongAnswer, diagnose, outcome
 from .listing import read_listing

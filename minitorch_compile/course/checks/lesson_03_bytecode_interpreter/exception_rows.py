@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.dynamo.exception_table import ByteRange, encode_exception_table
-from minitorch_compile.dynamo.exception_table import parse_exception_table as parse
+from minitorch_compile.dynamo.bytecode.exception_table import ByteRange, encode_exception_table
+from minitorch_compile.dynamo.bytecode.exception_table import parse_exception_table as parse
 
 from ...exercise import Exercise, Misconception, agree
 from ...splice import original

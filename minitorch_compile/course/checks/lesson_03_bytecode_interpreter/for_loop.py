@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.dynamo.concrete import interpret
-from minitorch_compile.dynamo.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.execution.concrete import interpret
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.dynamo.instructions import INSTRUCTIONS, JUMPS, Instruction, Program
+from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS, JUMPS, Instruction, Program
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 from .listing import NO_CODE, frame_of

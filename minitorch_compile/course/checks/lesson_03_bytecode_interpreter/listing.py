@@ -23,8 +23,8 @@ import ast
 import re
 from typing import Any
 
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter
-from minitorch_compile.dynamo.instructions import ExceptionEntry, Instruction, Program
+from minitorch_compile.dynamo.bytecode.instructions import ExceptionEntry, Instruction, Program
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter
 
 LINE = re.compile(r"(\d+) (\w+)\s*(?:to (\d+)|(.*))$")
 ROW = re.compile(r"on error in (\d+)\.\.(\d+): to (\d+), depth (\d+)(, lasti)?$")

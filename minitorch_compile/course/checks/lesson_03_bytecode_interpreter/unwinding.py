@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.dynamo.concrete import interpret
+from minitorch_compile.dynamo.execution.concrete import interpret
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

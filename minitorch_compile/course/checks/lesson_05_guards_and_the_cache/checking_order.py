@@ -7,8 +7,8 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.dynamo.eval_frame import region_of
-from minitorch_compile.dynamo.guards import Guard
-from minitorch_compile.dynamo.source import AttrSource, ConstantSource, ItemSource, LocalSource, Source
+from minitorch_compile.dynamo.guards.guards import Guard
+from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, LocalSource, Source
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.dynamo.control_flow import successors
-from minitorch_compile.dynamo.decode import decode
+from minitorch_compile.dynamo.bytecode.control_flow import successors
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.instructions import Program
+from minitorch_compile.dynamo.bytecode.liveness import READS, WRITES
 from minitorch_compile.dynamo.eval_frame import region_of
-from minitorch_compile.dynamo.instructions import Program
-from minitorch_compile.dynamo.liveness import READS, WRITES
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from minitorch_compile.dynamo.concrete import ConcreteInterpreter, interpret
-from minitorch_compile.dynamo.decode import decode
-from minitorch_compile.dynamo.instructions import NULL
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, interpret
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from minitorch_compile.dynamo.frame_hook_native import CAPTURE, PASS, RUN_AS_IS, Callback, Word, native_hook
+from minitorch_compile.dynamo.frame_evaluation.native import CAPTURE, PASS, RUN_AS_IS, Callback, Word, native_hook
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 

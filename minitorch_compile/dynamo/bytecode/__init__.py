@@ -1,0 +1,1 @@
+"""Code objects as programs of version-free instructions, and back."""

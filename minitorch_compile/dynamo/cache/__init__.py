@@ -1,0 +1,1 @@
+"""The compiled versions of each function, and the shortest way to the right one."""

@@ -1,0 +1,212 @@
+"""The call path of a compiled function: guards, then the graph; on a miss the other versions, then a new one.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import ones
+>>> double = optimize(lambda x: x * 2, eager)
+>>> double(ones(2)), double(ones(3)), double(ones(2))
+(tensor([2., 2.]), tensor([2., 2., 2.]), tensor([2., 2.]))
+>>> len(double._dynamo_dispatcher.bound)                      # two versions; the one used last is tried first
+2
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile import config
+from minitorch_compile.dynamo import stance
+from minitorch_compile.dynamo.cache import reporting
+from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
+from minitorch_compile.dynamo.cache.wrapper import Signature, plain_caller
+from minitorch_compile.dynamo.compile_frame import compile_frame
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError
+from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
+from minitorch_compile.dynamo.guards.guards import GuardFailure, failure
+from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
+from minitorch_compile.dynamo.rewriting.resume import resume_code_of
+from minitorch_compile.source_place import source_place
+from minitorch_compile.tensor.dispatch import stacks
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.cache.region import CodeCache, Region
+
+Version = tuple[Entry, Callable[..., Any]]
+"""An entry, and its callable for one function object."""
+
+LOCK = threading.RLock()  # one compilation at a time; running compiled code takes no lock
+
+
+class Dispatcher:
+    """The versions of one function object. `run` is the one to try first; it returns MISS if its guards fail."""
+
+    __slots__ = ("run", "miss", "function", "plain", "code", "region", "owner", "bound", "_through", "__weakref__")
+
+    def __init__(self, function: FunctionType, region: Region, owner: type | None) -> None:
+        self.function = function
+        self.owner = owner
+        self.region = region
+        self.code = function.__code__
+        self.plain = plain_caller(function)
+        self._through: Callable[..., Any] | None = None
+        self.miss = self._miss
+        self.forget()
+
+    def forget(self) -> None:
+        """As if nothing had been compiled."""
+        self.bound: list[Version] = []
+        self.run: Callable[..., Any] = _always_miss
+
+    def ask_again(self) -> None:
+        """The next call goes the long way, where the stance is asked for."""
+        self.run = _always_miss
+
+    def code_was_replaced(self) -> None:
+        """The program assigned to `function.__code__`: what was compiled for the old code does not apply any more."""
+        with LOCK:
+            before, now = Signature(self.code, 0, ()), Signature(self.function.__code__, 0, ())
+            if before.parameters != now.parameters:
+                raise RuntimeError(
+                    f"compile: the code of `{self.place}` was replaced by code with other parameters:"
+                    f" {before.parameters} before, {now.parameters} now; compile the function again."
+                )
+            self.forget()
+            self.plain, self._through = plain_caller(self.function), None
+            self.code = self.function.__code__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """A call with all slots by position, as resume functions are called."""
+        result = self.run(*arguments)
+        return result if result is not MISS else self.miss(*arguments)
+
+    @property
+    def cache(self) -> CodeCache:
+        """What is compiled for this code, also by other function objects of it."""
+        return self.region.cache_of(self.function, self.owner)
+
+    def _miss(self, *arguments: Any) -> Any:
+        """The first version did not match: try the others, then compile."""
+        if stance.state.stance == "force_eager":
+            return self.plain(*arguments)
+        tried: list[Entry] = []
+        for version in self._others():
+            entry, bound = version
+            result = bound(*arguments)
+            if result is not MISS:
+                self._use_first(version)
+                return result
+            tried.append(entry)
+        if stacks.modes or stacks.transforms:
+            return self.plain(*arguments)  # inside another trace: what it sees is the plain program
+        return self._compiled(arguments, tried)(*arguments)
+
+    def _others(self) -> list[Version]:
+        """The versions that `run` is not: bound here before, and those that another function object or thread made."""
+        known = {id(entry) for entry, _ in self.bound}
+        fresh = [(e, self._bind(e)) for e in self.cache.entries if id(e) not in known]
+        return self.bound[0 if self.run is _always_miss else 1 :] + fresh
+
+    def _bind(self, entry: Entry) -> Callable[..., Any]:
+        """The entry for this function object. Where the frame stays plain Python, the functions that it calls need
+        not."""
+        return entry.bind(self.function, self._calling_through() if entry.is_plain else self.plain)
+
+    def _calling_through(self) -> Callable[..., Any]:
+        """The plain function, with the functions that it calls compiled."""
+        if self._through is None:
+            from minitorch_compile.dynamo.frame_evaluation.plain_frames import calling_compiled_by_slots
+
+            self._through = calling_compiled_by_slots(self.function, self.region)
+        return self._through
+
+    def _use_first(self, version: Version) -> None:
+        self.bound = to_front(self.bound, version)
+        self.run = version[1]
+
+    @unhooked
+    def _compiled(self, arguments: tuple[Any, ...], tried: list[Entry]) -> Callable[..., Any]:
+        """A new version for these arguments, or the plain function if there should be none."""
+        with LOCK:
+            cache = self.cache
+            for entry in cache.entries:  # another thread may have made it meanwhile
+                if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
+                    return self._or_plain(self._bind(entry))
+            if cache.is_full:
+                return self._at_the_limit(arguments)
+            if not stance.compiles(self.place):
+                return self.plain
+            reporting.log_recompile(self, arguments)
+            try:
+                entry = compile_frame(self.function, arguments, self.region, self.owner)
+            except RunPlainly:
+                cache.plain_runs += 1
+                return self.plain
+            except (BackendCompilerFailed, InternalTracerError) as error:
+                if not config.suppress_errors:
+                    raise
+                reporting.warn_of_an_error(self, error)
+                cache.plain_runs += 1
+                return self.plain
+            cache.entries.append(entry)
+            reporting.log_entry(self, entry)
+            bound = self._bind(entry)
+            self._use_first((entry, bound))
+        return lambda *arguments: self._first_run(bound, arguments)
+
+    def _at_the_limit(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """New kinds of input run as plain Python. In a loop that breaks, each round may bring another string or object:
+        no reason for a warning, and what the rest of the loop calls goes on being compiled."""
+        resumed = resume_code_of(self.code)
+        if resumed is not None and resumed.is_in_loop:
+            return self._calling_through()
+        reporting.warn_of_the_limit(self, arguments)
+        return self.plain
+
+    def _or_plain(self, bound: Callable[..., Any]) -> Callable[..., Any]:
+        """A version whose guards hold; if another thread changes what they look at before it runs, the plain one."""
+
+        def run(*arguments: Any) -> Any:
+            result = bound(*arguments)
+            return result if result is not MISS else self.plain(*arguments)
+
+        return run
+
+    def _first_run(self, bound: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        result = bound(*arguments)
+        if result is MISS:
+            if threading.active_count() > 1:  # another thread may have changed what the guards look at
+                return self.plain(*arguments)
+            failed = failure(self.bound[0][0].guards, self.scope(self.bound[0][0], arguments))
+            raise InternalTracerError(f"{self.function.__qualname__}: {failed} right after compiling it.")
+        return result
+
+    # --- looking ------------------------------------------------------------------------------------------------------
+
+    def scope(self, entry: Entry, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """The names that the guards of an entry refer to."""
+        code = self.function.__code__
+        cells = {f"cell_{name}": cell for name, cell in zip(code.co_freevars, self.function.__closure__ or ())}
+        return {**entry.names, **cells, **dict(zip(parameter_names(code).values(), arguments))}
+
+    def failures(self, arguments: tuple[Any, ...]) -> list[GuardFailure]:
+        """For each version, the guard that these arguments fail."""
+        found = (failure(entry.guards, self.scope(entry, arguments)) for entry in self.cache.entries)
+        return [failed for failed in found if failed is not None]
+
+    @property
+    def place(self) -> str:
+        """The function, as messages name it."""
+        code = self.function.__code__
+        return f"{code.co_qualname}, {source_place(code.co_filename, code.co_firstlineno)}"
+
+
+def to_front(versions: list[Version], chosen: Version) -> list[Version]:
+    """The chosen version first, the others behind it in their order. It may be a new one."""
+    return [chosen, *(version for version in versions if version[0] is not chosen[0])]
+
+
+def _always_miss(*arguments: Any) -> Any:
+    return MISS

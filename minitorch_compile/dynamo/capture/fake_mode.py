@@ -1,0 +1,57 @@
+"""Running operations on fake tensors: what each result looks like, without data.
+
+>>> from minitorch_compile.tensor import empty_fake, rand
+>>> mode = FakeMode()
+>>> with mode.active():
+...     noise = rand(3).add_(empty_fake((3,)))     # nothing is drawn from the random stream
+>>> noise.is_fake, noise.storage in mode.written
+(True, True)
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.rewriting.graph_failure import may_raise
+from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.tensor import Op, dispatch
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+MAKES_DATA = ("creation", "random")
+
+
+class FakeMode:
+    """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
+
+    Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
+    that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there
+    as `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data.
+    """
+
+    def __init__(self) -> None:
+        self.written: set[Storage] = set()
+        self.may_raise = False
+        self.behind_data: set[Storage] = set()
+
+    def active(self) -> AbstractContextManager[FakeMode]:
+        return dispatch.mode(self)
+
+    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if op.kind == "inplace":
+            if args[0].storage in self.behind_data:
+                raise Unsupported("unsupported-store", f"{op.name} writes to a tensor whose .data was read.")
+            self.written.add(args[0].storage)
+        self.may_raise = self.may_raise or may_raise(op)
+        if op.kind in MAKES_DATA or has_fake((args, kwargs)):
+            return op.meta(*args, **kwargs)
+        return op.run(args, kwargs)
+
+
+def has_fake(arguments: Any) -> bool:
+    """Whether there is a fake tensor anywhere in a nesting of tuples, lists and dicts."""
+    found: list[Any] = []
+    map_aggregate(arguments, lambda leaf: found.append(leaf) if isinstance(leaf, TensorBase) and leaf.is_fake else None)
+    return bool(found)

@@ -1,0 +1,178 @@
+"""Operators, attributes and items: the protocols around them.
+
+Python asks the left operand, then the right one reflected; compares by identity when nobody answers; looks special
+methods up on the class. That is here. What a value answers, its tracker knows.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> class Shift:
+...     def __radd__(self, x):
+...         return x + 10
+>>> print(captured(lambda x: x.sum() + Shift().__radd__(1) if 2 in (1, 2) else x, ones(2)))
+x -> (x.sum() + 11,)
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from minitorch_compile.dynamo.capture.tracer import Tracer
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.dicts import DictVariable
+from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.numbers import arithmetic, comparison
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.dynamo.variables.sym_int import size_arithmetic, size_comparison
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class OperatorHooks(Tracer):
+    """The hooks of `hooks.py` for operators, attributes and items."""
+
+    # --- operators ----------------------------------------------------------------------------------------------------
+
+    def unary(self, op: str, a: Value) -> Value:
+        tracked = a.realize()
+        if op == "not":
+            return ConstantVariable(not self.truth(tracked))
+        return tracked.unary(self, op)
+
+    def binary(self, op: str, a: Value, b: Value) -> Value:
+        left, right = a.realize(), b.realize()
+        number = size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
+        if number is not None:
+            return number
+        if _both_constant(left, right):
+            return self.output.from_python(self.compute(BINARY[op], left.as_constant(), right.as_constant()))
+        result = self._ask_both(left, right, op)
+        if result is None:
+            self._operator_error(op, left, right)
+        return result
+
+    def _ask_both(self, left: VariableTracker, right: VariableTracker, op: str) -> Value | None:
+        """Python's order: the left operand first, unless the right one's class is a subclass that overrides the
+        method."""
+        if (
+            isinstance(left, UserObjectVariable)
+            and isinstance(right, UserObjectVariable)
+            and right.overrides_reflected(op, left)
+        ):
+            result = right.reflected(self, op, left)
+            return left.binary(self, op, right) if result is None else result
+        result = left.binary(self, op, right)
+        if result is None and not (isinstance(left, UserObjectVariable) and left.python_type() is right.python_type()):
+            result = right.reflected(self, op, left)
+        return result
+
+    def _operator_error(self, op: str, left: VariableTracker, right: VariableTracker) -> NoReturn:
+        """Nobody answers: Python's TypeError if that is sure, else a break."""
+        known = (ConstantVariable, TupleVariable, ListVariable, DictVariable, SetVariable)
+        if isinstance(left, known) and isinstance(right, known) and op not in ("*", "%"):
+            names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
+            if not isinstance(left, (TupleVariable, ListVariable)):
+                self.raise_error(TypeError, f"unsupported operand type(s) for {op}: {names}")
+        raise Unsupported(
+            "unsupported-object", f"the operator {op} between {left.describe()} and {right.describe()} is not followed."
+        )
+
+    def inplace(self, op: str, a: Value, b: Value) -> Value:
+        left, right = a.realize(), b.realize()
+        number = size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
+        if number is not None:
+            return number
+        if _both_constant(left, right):
+            return self.output.from_python(self.compute(INPLACE[op], left.as_constant(), right.as_constant()))
+        result = left.inplace(self, op, right)
+        return self.binary(op, left, right) if result is None else result
+
+    def compare(self, op: str, a: Value, b: Value) -> Value:
+        left, right = a.realize(), b.realize()
+        outcome = size_comparison(self, op, left, right) or comparison(op, left, right)
+        if outcome is not None:
+            return outcome
+        if _both_constant(left, right):
+            return self.output.from_python(self.compute(COMPARE[op], left.as_constant(), right.as_constant()))
+        first, second = (
+            (right, left)
+            if isinstance(right, TensorVariable) and not isinstance(left, TensorVariable)
+            else (left, right)
+        )
+        swapped = first is right
+        result = first.compare(self, SWAPPED[op] if swapped else op, second)
+        if result is None:
+            result = second.compare(self, op if swapped else SWAPPED[op], first)
+        if result is not None:
+            return result
+        if op in ("==", "!="):
+            return ConstantVariable(self.identical(left, right) == (op == "=="))
+        raise Unsupported(
+            "unsupported-object",
+            f"the comparison {op} between {left.describe()} and {right.describe()} is not followed.",
+        )
+
+    def is_(self, a: Value, b: Value) -> Value:
+        return ConstantVariable(self.identical(a, b))
+
+    def contains(self, item: Value, container: Value) -> Value:
+        return container.realize().contains(self, item)
+
+    def truth(self, value: Value) -> bool:
+        return value.realize().truth(self)
+
+    def is_none(self, value: Value) -> bool:
+        tracked = value.realize()
+        return isinstance(tracked, ConstantVariable) and tracked.python_type() is type(None)
+
+    # --- attributes and items -----------------------------------------------------------------------------------------
+
+    def load_attr(self, obj: Value, name: str) -> Value:
+        return obj.realize().getattr(self, name)
+
+    def store_attr(self, obj: Value, name: str, value: Value) -> None:
+        obj.realize().setattr(self, name, value)
+
+    def delete_attr(self, obj: Value, name: str) -> None:
+        obj.realize().delattr(self, name)
+
+    def load_special(self, obj: Value, name: str) -> Value:
+        tracked = obj.realize()
+        if isinstance(tracked, UserObjectVariable):
+            method = tracked.special(self, name)
+            if method is not None:
+                return method
+        elif hasattr(tracked.python_type(), name):
+            return BuiltinMethodVariable(tracked, name)
+        missed = " (missed __exit__ method)" if name == "__exit__" else ""
+        cls = tracked.python_type().__qualname__
+        self.raise_error(TypeError, f"'{cls}' object does not support the context manager protocol{missed}")
+
+    def getitem(self, obj: Value, key: Value) -> Value:
+        tracked = obj.realize()
+        if isinstance(tracked, ConstantVariable):
+            return self.output.from_python(self.compute(lambda: tracked.value[self.constant(key)]))
+        return tracked.call_method(self, "__getitem__", [key], {})
+
+    def setitem(self, obj: Value, key: Value, value: Value) -> None:
+        obj.realize().call_method(self, "__setitem__", [key, value], {})
+
+    def delitem(self, obj: Value, key: Value) -> None:
+        obj.realize().call_method(self, "__delitem__", [key], {})
+
+
+def _both_constant(left: VariableTracker, right: VariableTracker) -> bool:
+    """Whether an operator can be computed: numbers, strings, and tuples of them; not classes, whose `|` is a type."""
+    return (
+        isinstance(left, (ConstantVariable, TupleVariable))
+        and isinstance(right, (ConstantVariable, TupleVariable))
+        and (isinstance(left, ConstantVariable) or isinstance(right, ConstantVariable))
+        and left.is_constant()
+        and right.is_constant()
+    )

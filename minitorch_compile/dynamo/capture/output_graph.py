@@ -1,0 +1,470 @@
+"""What tracing a frame builds up: the graph, the guards, the side effects, the names.
+
+Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result
+looks like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, w):
+...     y = x @ w
+...     return y.relu(), y.sum()
+>>> print(captured(f, ones(2, 3), ones(3)))
+x, w -> matmul = x @ w; (matmul.relu(), matmul.sum())
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Callable
+from types import CellType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from minitorch_compile.dynamo.capture.expectations import Expectation
+from minitorch_compile.dynamo.capture.fake_mode import FakeMode
+from minitorch_compile.dynamo.capture.side_effects import SideEffects
+from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
+from minitorch_compile.dynamo.errors import InternalTracerError, ObservedException, Unsupported
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.guards import GuardSet
+from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
+from minitorch_compile.dynamo.rewriting.graph_failure import unneeded_failing_nodes
+from minitorch_compile.dynamo.rewriting.namespace import Namespace
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.builder import build, from_python
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.fx import Graph, Node
+from minitorch_compile.fx.arguments import map_aggregate, map_arg
+from minitorch_compile.fx.effects import has_side_effect
+from minitorch_compile.fx.size_nodes import SizeNodes
+from minitorch_compile.source_place import source_place
+from minitorch_compile.symbolic import Symbol, SymInt
+from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
+from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dtype import in_use as default_dtype
+from minitorch_compile.tensor.ops import clone
+from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.symbolic_layout import specializing, unknown_sizes
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.generators import GeneratorVariable
+
+
+OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
+
+
+@has_side_effect
+def switch_grad_mode(enabled: bool) -> None:
+    """Turns grad mode on or off; the node that `with no_grad():` leaves in a graph."""
+    grad_mode.state.enabled = enabled
+
+
+class SizeInput(NamedTuple):
+    """A placeholder that is a size."""
+
+    node: Node
+    source: Source
+    symbol: Symbol
+
+
+class OutputGraph:
+    """Everything that is collected while one frame, with all that is inlined into it, is traced."""
+
+    def __init__(
+        self, module_globals: dict[str, Any], argument_names: tuple[str, ...], policy: SizePolicy | None = None
+    ) -> None:
+        self.graph = Graph()
+        self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
+        self._size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
+        self.size_inputs: list[SizeInput] = []
+        self.names = Namespace({*argument_names, *OWN_NAMES})
+        self.guards = GuardSet()
+        self.side_effects = SideEffects(lambda: self.frames[0].source_line())
+        self.fakes = FakeMode()
+        self.frames: list[SymbolicInterpreter] = []
+        self.inputs: list[TensorVariable] = []
+        self.generators: list[GeneratorVariable] = []  # that the program made
+        self.grad_mode_before = grad_mode.state.enabled
+        self._tracked: dict[int, VariableTracker] = {}
+        self._scopes: dict[int, GlobalsVariable] = {}
+        self._alive: list[Any] = []  # keeps the ids in `_tracked` and `_lazy` valid
+        self._lazy: dict[tuple[Source, int], LazyVariable] = {}
+        self._fake_storages: dict[int, Storage] = {}
+        self._tensors_by_fake: dict[int, TensorVariable] = {}
+        self._last_input: Node | None = None
+        self.expectations: list[Expectation] = []
+        self.handled_outside = sys.exception()  # the compiled function may be called in an `except` block
+        self.made_classes: dict[type, VariableTracker] = {}
+        self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
+        self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}
+        self._guard_global_state()
+
+    def _guard_global_state(self) -> None:
+        """Grad mode, inference mode and default dtype decide what a graph computes; under a transform or mode, tensors
+        are not what they seem."""
+        state = ConstantSource(self.names.install(grad_mode.state, "grad_mode"))
+        enabled, inference = AttrSource(state, "enabled"), AttrSource(state, "inference")
+        number = ItemSource(ConstantSource(self.names.install(default_dtype, "default_dtype")), 0)
+        self.names.install(default_dtype[0], default_dtype[0].name)  # guards on tensors name it, too
+        self.guards.add(
+            guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode", "GRAD_MODE"),
+            guards.identity(inference, grad_mode.state.inference, self.names, "inference mode", "INFERENCE_MODE"),
+            guards.identity(number, default_dtype[0], self.names, "default dtype", "DEFAULT_DTYPE"),
+        )
+        levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
+        self.guards.add(
+            guards.Guard(AttrSource(levels, "modes"), "DISPATCH_STATE", "not {0}", "no mode"),
+            guards.Guard(AttrSource(levels, "transforms"), "DISPATCH_STATE", "not {0}", "no transform"),
+        )
+
+    @property
+    def tracer(self) -> SymbolicInterpreter:
+        """The innermost frame being traced."""
+        return self.frames[-1]
+
+    def forget(self) -> None:
+        """Lets go of all values of the program."""
+        for values in (self._tracked, self._scopes, self._lazy, self._tensors_by_fake):
+            values.clear()
+        for listed in (self._alive, self.inputs, self.generators):
+            listed.clear()
+        self.side_effects.forget()
+
+    # --- values from outside ------------------------------------------------------------------------------------------
+
+    def wrap(self, value: Any, source: Source) -> Value:
+        """A value read from `source`, to be looked into when the program does."""
+        key = (source, id(value))
+        if key not in self._lazy:
+            self._lazy[key] = LazyVariable(self, value, source)
+        return self._lazy[key]
+
+    def build(self, value: Any, source: Source) -> VariableTracker:
+        """The tracker of a value, with guards. One object has one tracker, on however many paths it is reached."""
+        known = self._tracked.get(id(value))
+        if id(value) in self._scopes:
+            raise Unsupported("unsupported-object", "the globals of a module used as a dict.")
+        if known is None:
+            known = build(self, value, source)
+            if known.source is not None and not isinstance(known, ConstantVariable):
+                self._tracked[id(value)] = known
+                self._alive.append(value)
+        elif known.source is not None and known.source != source and not isinstance(source, ConstantSource):
+            self.guards.add(guards.same_object(source, known.source))
+        return known
+
+    def constant_source(self, value: Any, hint: str) -> ConstantSource:
+        """The generated code holds on to this very object."""
+        return ConstantSource(self.names.install(value, hint))
+
+    def wrap_constant(self, value: Any, hint: str) -> Value:
+        return self.wrap(value, self.constant_source(value, hint))
+
+    def wrap_cell(self, cell: CellType, source: Source) -> CellVariable:
+        known = self._tracked.get(id(cell))
+        if known is None:
+            known = self._tracked[id(cell)] = CellVariable.existing(self, cell, source)
+            self._alive.append(cell)
+        elif known.source is not None and known.source != source:
+            self.guards.add(guards.same_object(source, known.source))
+        assert isinstance(known, CellVariable)
+        return known
+
+    def scope_of(self, module_globals: dict[str, Any]) -> GlobalsVariable:
+        """The globals of a module; G for those of the traced function."""
+        known = self._scopes.get(id(module_globals))
+        if id(module_globals) in self._tracked:
+            raise Unsupported("unsupported-object", "a dict that is also the globals of a function.")
+        if known is None:
+            hint = "globals_" + str(module_globals.get("__name__", "module")).rpartition(".")[2]
+            source = ConstantSource(self.names.install(module_globals, hint))
+            known = self._scopes[id(module_globals)] = GlobalsVariable(module_globals, source)
+        return known
+
+    def class_text(self, codegen: Codegen, cls: type) -> str:
+        """A class in the generated code; one that the program made is made anew at each call."""
+        made = self.made_classes.get(cls)
+        return codegen.constant(cls, cls.__name__) if made is None else codegen.value(made)
+
+    def from_python(self, value: Any) -> Value:
+        """A value that was computed while tracing."""
+        return from_python(self, value)
+
+    def tracked_like(self, variable: VariableTracker) -> list[VariableTracker]:
+        """All objects from outside of the same class that were looked into."""
+        cls = variable.python_type()
+        return [known for known in self._tracked.values() if known.python_type() is cls]
+
+    # --- tensors ------------------------------------------------------------------------------------------------------
+
+    def graph_input(self, value: TensorBase, source: Source, layout: Layout | None = None) -> TensorVariable:
+        """A tensor from outside becomes a placeholder, in the order in which tensors are met."""
+        fake = self._fake_of(value)
+        if layout is not None:
+            layout.apply_to(fake)
+        # Sharing is seen by the trace.
+        fake.storage = self._fake_storages.setdefault(id(value.storage.memory), fake.storage)
+        node = self._placeholder(_placeholder_name(source))
+        node.meta.update(val=fake, source=source)
+        variable = TensorVariable(node, fake, type(value), source, value)
+        variable.layout = layout
+        self.inputs.append(variable)
+        self._tensors_by_fake[id(fake)] = variable
+        return variable
+
+    def _fake_of(self, value: TensorBase) -> TensorBase:
+        """A fake that is a leaf of autograd's graph only if the tensor is: writing in place to a leaf is an error."""
+        fake = fake_like(value)
+        if value.is_leaf or not value.requires_grad:
+            return fake
+        before, grad_mode.state.enabled = grad_mode.state.enabled, True
+        try:
+            with self.fakes.active():
+                recorded = clone(fake)
+        finally:
+            grad_mode.state.enabled = before
+        recorded.strides, recorded.offset = fake.strides, fake.offset
+        return recorded
+
+    def _placeholder(self, name: str) -> Node:
+        after = self._last_input
+        if after is None:
+            first = next(iter(self.graph.nodes), None)
+            position = self.graph.inserting_before(first) if first is not None else None
+        else:
+            position = self.graph.inserting_after(after)
+        if position is None:
+            self._last_input = self.graph.placeholder(name)
+        else:
+            with position:
+                self._last_input = self.graph.placeholder(name)
+        return self._last_input
+
+    # --- sizes that are not known -------------------------------------------------------------------------------------
+
+    def _line_being_traced(self) -> str:
+        if not self.frames:
+            return ""
+        filename, lineno, text = self.tracer.user_line()
+        return f"{source_place(filename, lineno)}  {text}"
+
+    def size_argument(self, number: SymInt) -> Any:
+        """A size as an argument of a node: a node, or the number if it is known by now."""
+        return self._size_nodes.argument(number)
+
+    def _size_placeholder(self, symbol: Symbol) -> Node:
+        node = self._placeholder(symbol.name)
+        source = self.sizes.sources[symbol]
+        node.meta["source"] = source
+        self.size_inputs.append(SizeInput(node, source, symbol))
+        return node
+
+    def _size_meta(self) -> dict[str, Any]:
+        return {"stack": self.tracer.user_line()} if self.frames else {}
+
+    def call(self, kind: str, target: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """One node: call_function of `target`, or call_method of that name on the first argument."""
+        tracer = self.tracer
+        graph_args = tuple(tracer.graph_argument(arg) for arg in args)
+        graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}
+        fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
+        written_before = len(self.fakes.written)
+        self.fakes.may_raise = False
+        result = self._run_fake(kind, target, fake_args, fake_kwargs)
+        if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
+            return self.from_python(result)  # a question about shapes, answered now
+        node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
+        if self.fakes.may_raise or not _is_operation(target):
+            node.meta.update(may_raise=True, handled=self._is_handled())
+        return self._result(node, result)
+
+    def _is_handled(self) -> bool:
+        """Whether the line being traced stands in a try or with block, here or in a caller."""
+        return any(frame.program.handler_of(frame.current) is not None for frame in self.frames)
+
+    def _run_fake(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+        try:
+            with self.fakes.active():
+                return specializing(_method(target) if kind == "call_method" else target, args, kwargs)
+                function = getattr(args[0], target) if kind == "call_method" else target
+                given = args[1:] if kind == "call_method" else args
+                return specializing(function, given, kwargs, passing=(Unsupported, ObservedException))
+        except FakeDataError as error:
+            reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
+            raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error
+        except NotImplementedError as error:
+            raise Unsupported("missing-rule", f"{name}: {error}") from error
+        except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
+            self.tracer.raise_real(error)
+
+    def _result(self, node: Node, value: Any) -> Value:
+        """The tracker of what a node gives. A tensor that came back unchanged keeps its tracker."""
+        if isinstance(value, TensorBase) and not value.is_fake:
+            value = fake_like(value)  # torch.tensor([1, 2]): its numbers belong to the call, not to the trace
+        node.meta.update(stack=self.tracer.user_line(), instruction=self.frames[0].current)
+        node.meta["val"] = value
+        if isinstance(value, TensorBase):
+            return self._tensor(node, value)
+        if isinstance(value, (tuple, list)) and any(isinstance(item, TensorBase) for item in value):
+            return self._several(node, value)
+        if is_plain(value):
+            return self.from_python(value)
+        raise Unsupported("unsupported-call", f"{node.target} gives a {type(value).__name__}.")
+
+    def _tensor(self, node: Node, fake: TensorBase) -> TensorVariable:
+        known = self._tensors_by_fake.get(id(fake))
+        if known is None:
+            known = self._tensors_by_fake[id(fake)] = TensorVariable(node, fake, type(fake))
+        return known
+
+    def _several(self, node: Node, values: Any) -> Value:
+        items: list[Value] = []
+        for position, value in enumerate(values):
+            items.append(self._item(node, position, value))
+        return self.tracer.sequence_like(values, items)
+
+    def _item(self, node: Node, position: int, value: Any) -> Value:
+        if not isinstance(value, TensorBase):
+            return self.from_python(value)
+        item = self.graph.create_node("call_function", operator.getitem, (node, position), {})
+        item.meta.update(node.meta, val=value)
+        return self._tensor(item, value)
+
+    def forget_tensors_of_erased_nodes(self, kept: set[Node]) -> None:
+        """After part of the graph was taken out again."""
+        self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
+
+    def has_gradients(self, storage: Storage) -> bool:
+        """Whether a tensor on this memory takes part in differentiation."""
+        tensors = self._tensors_by_fake.values()
+        return any(tensor.fake.storage is storage and tensor.fake.requires_grad for tensor in tensors)
+
+    def switch_grad_mode(self, enabled: bool) -> None:
+        """Grad mode changes now, for the fakes, and in the graph when it runs."""
+        node = self.graph.call_function(switch_grad_mode, (enabled,))
+        node.meta.update(val=None, stack=self.tracer.user_line())
+        grad_mode.state.enabled = enabled
+
+    # --- finishing ----------------------------------------------------------------------------------------------------
+
+    @property
+    def written_inputs(self) -> list[TensorVariable]:
+        """The tensors from outside that the graph writes to."""
+        return [variable for variable in self.inputs if variable.fake.storage in self.fakes.written]
+
+    def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
+        """Completes the graph; the inputs that it uses, in the order of its placeholders."""
+        results = [variable.node for variable in outputs]
+        self.unneeded = unneeded_failing_nodes(self, results)
+        self.graph.output((*results, *self.unneeded))
+        self.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *self.unneeded))
+        self._drop_unused_items()
+        self._drop_idle_grad_switches()
+        self._drop_unused_sizes()
+        needed = self._symbols_of([variable for variable in self.inputs if variable.node.users])
+        for symbol in sorted(needed, key=lambda s: int(s.name[1:])):  # a backend finds each size among its inputs
+            self._size_nodes.symbol(symbol, self.sizes.env)
+        inputs: list[TensorVariable | SizeInput] = [*self.inputs, *self.size_inputs]
+        used = {
+            variable.node: variable
+            for variable in inputs
+            if variable.node.users or (isinstance(variable, SizeInput) and variable.symbol in needed)
+        }
+        for variable in inputs:
+            if variable.node not in used:
+                self.graph.erase_node(variable.node)
+        placeholders = self.graph.find_nodes(op="placeholder")
+        if used.keys() != set(placeholders):
+            raise InternalTracerError("the placeholders of the graph are not its inputs.")
+        return [used[node] for node in placeholders]
+
+    def _symbols_of(self, variables: list[TensorVariable]) -> set[Symbol]:
+        """The symbols in the sizes and strides of inputs."""
+        sizes = (size for v in variables if v.layout is not None for size in unknown_sizes(v.layout.parts))
+        return {symbol for size in sizes for symbol in size.expression.symbols}
+
+    def _drop_unused_sizes(self) -> None:
+        """Sizes that were computed for a node which is gone."""
+        for node in reversed(self.graph.nodes):
+            if node.op == "call_function" and isinstance(node.meta.get("val"), (SymInt, int)) and not node.users:
+                self.graph.erase_node(node)
+
+    @property
+    def call_count(self) -> int:
+        """How many operations the graph has; switching grad mode alone needs no graph."""
+        return sum(node.op.startswith("call") and node.target is not switch_grad_mode for node in self.graph.nodes)
+
+    def _drop_unused_items(self) -> None:
+        """Results of an operation, and views `x[i]`, that nobody asked for. PyTorch does not count them either."""
+        for node in reversed(self.graph.nodes):
+            if node.target is operator.getitem and not node.users and _is_known_index(node.args[1]):
+                self.graph.erase_node(node)
+
+    def _drop_idle_grad_switches(self) -> None:
+        """A switch directly followed by another has no effect; nor has one to the mode that holds already."""
+        for node in reversed(self.graph.nodes):
+            if node.target is switch_grad_mode and node.next.target is switch_grad_mode:
+                self.graph.erase_node(node)
+        mode = self.grad_mode_before
+        for node in self.graph.nodes:
+            if node.target is switch_grad_mode:
+                before, mode = mode, bool(node.args[0])
+                if before == mode:
+                    self.graph.erase_node(node)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """The method as a function of its object, whose sizes may be what it fails for."""
+
+    def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(subject, name)(*args, **kwargs)
+
+    call.__name__ = name
+    return call
+
+
+def _is_operation(target: Any) -> bool:
+    """Whether a node calls an operation of the table, by its name or by an operator, and not some other function."""
+    name = getattr(target, "__name__", "")
+    return isinstance(target, (str, Op)) or target is getattr or getattr(operator, name, None) is target
+
+
+def _is_known_index(index: Any) -> bool:
+    """Whether an index of a tensor is made of numbers and slices, so that it was seen to be in range."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(isinstance(part, (int, slice, type(None), type(Ellipsis))) for part in parts)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether there is no tensor in a value that a traced call gave."""
+    found: list[Any] = []
+    map_aggregate(value, lambda leaf: found.append(leaf) if isinstance(leaf, TensorBase) else None)
+    return not found
+
+
+def _placeholder_name(source: Source) -> str:
+    """self._modules['fc']._parameters['weight'] -> self_fc_weight"""
+    text = re.sub(r"_(modules|parameters|buffers)\b", "", source.name())
+    return re.sub(r"\W+", "_", text).strip("_") or "input"
+
+
+def restoring_grad_mode(graph: Callable[..., Any]) -> Callable[..., Any]:
+    """A graph that switches grad mode: if it raises in between, the switch goes back."""
+
+    def run(*args: Any) -> Any:
+        before = grad_mode.state.enabled
+        try:
+            return graph(*args)
+        except BaseException:
+            grad_mode.state.enabled = before
+            raise
+
+    return run

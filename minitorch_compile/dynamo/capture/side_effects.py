@@ -1,0 +1,290 @@
+"""What the traced program changed in the world outside, to be done again after the graph has run.
+
+While tracing, nothing outside is touched: a store goes into a layer on top of the object, where later reads find it.
+The changes are kept in program order, and each knows how to write itself as a statement of the generated code. Changes
+of objects that the program made itself need no replay; they are made in their final state if they are needed at all.
+
+>>> from minitorch_compile.dynamo.testing import generated
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, box, log):
+...     box["last"] = x * 2
+...     log.append(box["last"])
+...     log[0] = "seen"
+>>> print(generated(f, ones(2), {}, [0]))
+(out_0,) = graph(x)
+box['last'] = out_0
+log.append(out_0)
+log[0] = 'seen'
+return None
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CellType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.capture.finalizers import holds_finalizer, refuse
+from minitorch_compile.dynamo.errors import SourceLine
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.class_lookup import Found
+    from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+
+DELETED: Any = object()
+
+
+@dataclass
+class Effect:
+    """One change of `target`. `place` is the user's line."""
+
+    target: VariableTracker
+    place: SourceLine | None = field(default=None, kw_only=True)
+
+    def emit(self, codegen: Codegen) -> None:
+        """Writes the statement."""
+        raise NotImplementedError
+
+    def overwrites(self) -> Any:
+        """What may lose a reference by the change: of a container, anything in it."""
+        return self.target.real_value()
+
+
+@dataclass
+class StoreAttribute(Effect):
+    """target.name = value, past any `__setattr__`, which was traced."""
+
+    name: str
+    value: Value
+
+    def overwrites(self) -> Any:
+        return _kept_under(self.target.real_value(), self.name)
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.store_attribute(self.target, codegen.value(self.target), self.name, codegen.value(self.value))
+
+
+@dataclass
+class DeleteAttribute(Effect):
+    """del target.name, past any `__delattr__`"""
+
+    name: str
+
+    def overwrites(self) -> Any:
+        return _kept_under(self.target.real_value(), self.name)
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.delete_attribute(self.target, codegen.value(self.target), self.name)
+
+
+@dataclass
+class StoreItem(Effect):
+    """target[key] = value"""
+
+    key: Value
+    value: Value
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.line(f"{codegen.value(self.target)}[{codegen.value(self.key)}] = {codegen.value(self.value)}")
+
+
+@dataclass
+class DeleteItem(Effect):
+    """del target[key]"""
+
+    key: Value
+
+    def emit(self, codegen: Codegen) -> None:
+        codegen.line(f"del {codegen.value(self.target)}[{codegen.value(self.key)}]")
+
+
+@dataclass
+class CallMethod(Effect):
+    """target.method(*args), of a built-in container"""
+
+    method: str
+    args: tuple[Value, ...]
+
+    def emit(self, codegen: Codegen) -> None:
+        args = ", ".join(codegen.value(arg) for arg in self.args)
+        codegen.line(f"{codegen.value(self.target)}.{self.method}({args})")
+
+
+@dataclass
+class ReplaceItems(Effect):
+    """target[:] = items"""
+
+    items: list[Value]
+
+    def emit(self, codegen: Codegen) -> None:
+        items = ", ".join(codegen.value(item) for item in self.items)
+        codegen.line(f"{codegen.value(self.target)}[:] = [{items}]")
+
+
+@dataclass
+class StoreGlobal(Effect):
+    """globals()[name] = value, or del"""
+
+    name: str
+    value: Any
+
+    def overwrites(self) -> Any:
+        return self.target.real_value().get(self.name)
+
+    def emit(self, codegen: Codegen) -> None:
+        item = f"{codegen.value(self.target)}[{self.name!r}]"
+        codegen.line(f"del {item}" if self.value is DELETED else f"{item} = {codegen.value(self.value)}")
+
+
+@dataclass
+class StoreCell(Effect):
+    """A variable that inner functions share gets a value, or is deleted."""
+
+    content: Any
+
+    def overwrites(self) -> Any:
+        return _kept_under(self.target.real_value(), "cell_contents")
+
+    def emit(self, codegen: Codegen) -> None:
+        cell = f"{codegen.value(self.target)}.cell_contents"
+        codegen.line(f"del {cell}" if self.content is NULL else f"{cell} = {codegen.value(self.content)}")
+
+
+def _kept_under(real: Any, name: str) -> Any:
+    """The attribute as it is now, without running code of the program."""
+    if isinstance(real, CellType):
+        try:
+            return real.cell_contents
+        except ValueError:
+            return None
+    return inspect.getattr_static(real, name, None)
+
+
+class SideEffects:
+    """The changes in program order, and the layer of attributes on top of objects."""
+
+    def __init__(self, current_line: Callable[[], SourceLine]) -> None:
+        self.effects: list[Effect] = []
+        self._current_line = current_line
+        self.stored_on_classes: dict[str, dict[type, Value]] = {}  # by attribute name
+        self._deleted: set[tuple[int, str]] = set()
+        self._attributes: dict[int, tuple[VariableTracker, dict[str, Any]]] = {}
+        self._latest_store: dict[tuple[int, str], StoreAttribute | StoreGlobal | StoreCell] = {}
+
+    def __iter__(self) -> Iterator[Effect]:
+        return iter(self.effects)
+
+    def forget(self) -> None:
+        """Lets go of all values of the program."""
+        self.effects.clear()
+        for values in (self.stored_on_classes, self._attributes, self._latest_store):
+            values.clear()
+
+    def __repr__(self) -> str:
+        """The user's lines that change something, in order, each once."""
+        places = dict.fromkeys(effect.place for effect in self.effects if effect.place is not None)
+        return "\n".join(f"    {place.place}  {place.text.strip()}" for place in places)
+
+    @property
+    def changed(self) -> list[VariableTracker]:
+        """The objects from outside that were changed, each once."""
+        return list({id(effect.target): effect.target for effect in self.effects}.values())
+
+    def _note(self, effect: Effect) -> None:
+        """Keeps a change of an object from outside."""
+        if effect.target.source is not None:
+            if holds_finalizer(effect.overwrites()):
+                raise refuse("what this line changes")
+            effect.place = self._current_line()
+            self.effects.append(effect)
+
+    # --- attributes ---------------------------------------------------------------------------------------------------
+
+    def attributes(self, target: VariableTracker) -> dict[str, Value]:
+        """What the program stored on the object, by name."""
+        _, stored = self._attributes.get(id(target), (None, {}))
+        return {name: value for name, value in stored.items() if value is not DELETED}
+
+    def attribute(self, target: VariableTracker, name: str) -> Value | None:
+        """The stored attribute, None if the program stored none."""
+        entry = self._attributes.get(id(target))
+        value = None if entry is None else entry[1].get(name)
+        return None if value is DELETED else value
+
+    def is_deleted(self, target: VariableTracker, name: str) -> bool:
+        entry = self._attributes.get(id(target))
+        return entry is not None and entry[1].get(name) is DELETED
+
+    def was_deleted(self, target: VariableTracker, name: str) -> bool:
+        """Whether the program deleted the attribute, and perhaps stored it again: then it comes last."""
+        return (id(target), name) in self._deleted
+
+    def on_class(self, cls: type, name: str, found: Found | None) -> Value | None:
+        """What the program stored on the class, or on a base before the one where the attribute was found."""
+        stored = self.stored_on_classes.get(name)
+        for owner in cls.__mro__ if stored else ():
+            if owner in stored:  # type: ignore[operator]
+                return stored[owner]  # type: ignore[index]
+            if found is not None and owner is found.owner:
+                return None
+        return None
+
+    def store_attribute(self, target: VariableTracker, name: str, value: Value) -> None:
+        """Stores; storing the same attribute again replaces the value, as only the last one will be seen."""
+        layer = self._layer(target)
+        if layer.get(name) is DELETED:
+            del layer[name]  # stored again, it comes behind the others
+        layer[name] = value
+        earlier = self._latest_store.get((id(target), name))
+        if isinstance(earlier, StoreAttribute):
+            earlier.value = value
+            return
+        effect = StoreAttribute(target, name, value)
+        self._latest_store[id(target), name] = effect
+        self._note(effect)
+
+    def delete_attribute(self, target: VariableTracker, name: str) -> None:
+        layer = self._layer(target)
+        layer.pop(name, None)
+        layer[name] = DELETED
+        self._deleted.add((id(target), name))
+        self._latest_store.pop((id(target), name), None)
+        self._note(DeleteAttribute(target, name))
+
+    def _layer(self, target: VariableTracker) -> dict[str, Any]:
+        return self._attributes.setdefault(id(target), (target, {}))[1]
+
+    # --- containers ---------------------------------------------------------------------------------------------------
+
+    def store_item(self, target: VariableTracker, key: Value, value: Value) -> None:
+        self._note(StoreItem(target, key, value))
+
+    def delete_item(self, target: VariableTracker, key: Value) -> None:
+        self._note(DeleteItem(target, key))
+
+    def method(self, target: VariableTracker, name: str, *args: Value) -> None:
+        self._note(CallMethod(target, name, args))
+
+    def replace_items(self, target: VariableTracker, items: list[Value]) -> None:
+        self._note(ReplaceItems(target, list(items)))
+
+    # --- variables ----------------------------------------------------------------------------------------------------
+
+    def store_global(self, scope: GlobalsVariable, name: str, value: Any) -> None:
+        """Sets or, with DELETED, deletes a global."""
+        scope.stored[name] = value
+        self._note(StoreGlobal(scope, name, value))
+
+    def store_cell(self, cell: CellVariable, content: Any) -> None:
+        earlier = self._latest_store.get((id(cell), "cell"))
+        if isinstance(earlier, StoreCell):
+            earlier.content = content
+            return
+        effect = StoreCell(cell, content)
+        self._latest_store[id(cell), "cell"] = effect
+        self._note(effect)

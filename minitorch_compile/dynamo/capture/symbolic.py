@@ -1,0 +1,344 @@
+"""The symbolic interpreter: the bytecode interpreter over trackers instead of values.
+
+It runs the traced function, and every Python function that it calls, without data. What it computes with tensors lands
+in the graph, what it read becomes guards, what it changed is noted as side effects. What it can't follow raises
+`Unsupported`.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, layers):
+...     for layer in layers:
+...         x = layer(x) if callable(layer) else x * layer
+...     return x
+>>> print(captured(f, ones(2), [lambda t: t + 1, 3]))
+x -> ((x + 1) * 3,)
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import linecache
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from minitorch_compile import logs
+from minitorch_compile.dynamo.bytecode.decode import decode
+from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
+from minitorch_compile.dynamo.bytecode.instructions import NULL, Program
+from minitorch_compile.dynamo.capture.domain import SymbolicDomain
+from minitorch_compile.dynamo.capture.expectations import Expectation, expected_outcome
+from minitorch_compile.dynamo.capture.side_effects import DELETED
+from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, reason_to_skip
+from minitorch_compile.dynamo.capture.tracer import Tracer
+from minitorch_compile.dynamo.errors import ObservedException, SourceLine, Unsupported
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.library_members import guard_global
+from minitorch_compile.dynamo.guards.source import ConstantSource, ItemSource
+from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.class_lookup import is_fixed
+from minitorch_compile.dynamo.variables.classes import ClassVariable
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable, TracebackVariable
+from minitorch_compile.dynamo.variables.functions import FunctionVariable, NestedFunctionVariable
+from minitorch_compile.dynamo.variables.generators import GeneratorVariable
+from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+from minitorch_compile.dynamo.variables.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+
+TRACE_BYTECODE, TRACE_SOURCE = logs.artifact("trace_bytecode"), logs.artifact("trace_source")
+TRACE_CALL = logs.artifact("trace_call")
+INLINE_DEPTH_LIMIT = 120  # calls inside calls; each takes about eight frames of the host's stack
+ASYNC_FLAGS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class SymbolicInterpreter(SymbolicDomain):
+    """One frame of the traced program. `scope` is the module of its function, `parent` the frame that called it."""
+
+    def __init__(
+        self,
+        program: Program,
+        slots: dict[str, Value],
+        output: OutputGraph,
+        scope: GlobalsVariable,
+        parent: SymbolicInterpreter | None = None,
+    ) -> None:
+        super().__init__(program, slots)
+        self.output = output
+        self.scope = scope
+        self.parent = parent
+        self.depth = 0 if parent is None else parent.depth + 1
+        self._logged_line = 0
+        self.unwound: Value | None = None  # the exception that the last step raised, if a handler of this frame got it
+
+    def called_by(self, caller: Tracer) -> None:
+        """A generator's frame goes on below whoever asks for its next item."""
+        assert isinstance(caller, SymbolicInterpreter)
+        self.parent, self.depth = caller, caller.depth + 1
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """One instruction; an `Unsupported` that passes learns the line."""
+        if TRACE_BYTECODE.is_on or TRACE_SOURCE.is_on:
+            self._log_step()
+        self.unwound = None
+        try:
+            super().step()
+        except Unsupported as error:
+            error.stack = (self.source_line(), *error.stack)
+            raise
+
+    def _log_step(self) -> None:
+        inst = self.instructions[self.index]
+        TRACE_BYTECODE(f"{'  ' * self.depth}{inst}  {self.stack}")
+        if inst.line is not None and inst.line != self._logged_line:
+            self._logged_line = inst.line
+            text = linecache.getline(self.program.code.co_filename, inst.line, self.scope.real).rstrip()
+            TRACE_SOURCE(f"{self.program.code.co_filename.rpartition('/')[2]}:{inst.line}  {text}")
+
+    def unwind(self, exception: Value) -> bool:
+        self.unwound = exception
+        return super().unwind(exception)
+
+    def run(self) -> Value:
+        self.output.frames.append(self)
+        try:
+            return super().run()
+        except UnsupportedBytecode as error:
+            raise Unsupported("unsupported-syntax", str(error)) from error
+        finally:
+            self.output.frames.pop()
+
+    def unsupported(self, hook: str) -> NoReturn:
+        raise Unsupported("unsupported-syntax", f"the instruction {self.instruction.opname} is not followed.")
+
+    def inline(self, function: FunctionVariable, slots: dict[str, Any]) -> Value:
+        """Traces a call of a Python function in place."""
+        code = function.code
+        self._check_inlinable(function)
+        if TRACE_CALL.is_on:
+            TRACE_CALL(f"{function.describe()} inlined, called at\n{self.source_line().marked()}")
+        try:
+            program = decode(code)
+        except UnsupportedBytecode as error:
+            raise Unsupported("unsupported-syntax", str(error)) from error
+        return SymbolicInterpreter(program, slots, self.output, function.scope(self), self).run()
+
+    def _check_inlinable(self, function: FunctionVariable) -> None:
+        if function.code.co_flags & ASYNC_FLAGS:
+            raise Unsupported("generator-frame", f"{function.describe()} is a coroutine.")
+        if self.depth >= INLINE_DEPTH_LIMIT:
+            raise Unsupported("recursion-limit", f"calls nested {INLINE_DEPTH_LIMIT} deep, at {function.describe()}.")
+        reason = reason_to_skip(function.code, function.scope(self).real.get("__name__"))
+        if reason is not None:
+            raise reason
+
+    # --- where we are -------------------------------------------------------------------------------------------------
+
+    def source_line(self) -> SourceLine:
+        """The line of this frame that is being executed."""
+        code = self.program.code
+        positions = self.instruction.positions
+        number = (positions.lineno if positions else None) or code.co_firstlineno
+        text = linecache.getline(code.co_filename, number, self.scope.real)
+        one_line = positions is not None and positions.lineno == positions.end_lineno
+        start, end = (positions.col_offset, positions.end_col_offset) if one_line and positions else (None, None)
+        return SourceLine(code.co_filename, number, self.user_function_name(), text.rstrip("\n"), start, end)
+
+    def user_function_name(self) -> str:
+        """The name in the user's program, also inside a resume function."""
+        from minitorch_compile.dynamo.rewriting.resume import resume_code_of
+
+        resumed = resume_code_of(self.program.code)
+        return (resumed.origin.code if resumed else self.program.code).co_name
+
+    def user_line(self) -> tuple[str, int, str]:
+        """The innermost line that is the user's and not of this package: what `node.meta["stack"]` keeps."""
+        frame: SymbolicInterpreter | None = self
+        while frame is not None and frame.parent is not None and frame.is_library:
+            frame = frame.parent
+        assert frame is not None
+        line = frame.source_line()
+        return line.filename, line.lineno, line.text.strip()
+
+    @property
+    def is_library(self) -> bool:
+        return is_library_code(self.program.code)
+
+    # --- constants and names ------------------------------------------------------------------------------------------
+
+    def load_const(self, value: object) -> Value:
+        return self.output.from_python(value)
+
+    def load_global(self, name: str) -> Value:
+        scope = self.scope
+        if name in scope.stored:
+            stored = scope.stored[name]
+            if stored is not DELETED:
+                return stored
+        elif name in scope.real:
+            if self.is_library and is_fixed(scope.real[name]):
+                guard_global(self.output, scope.real, name)
+                return self.output.wrap_constant(scope.real[name], name)
+            assert scope.source is not None
+            source = ItemSource(scope.source, name)
+            self.output.guards.must_read(source)
+            return self.output.wrap(scope.real[name], source)
+        return self._load_builtin(name)
+
+    def _load_builtin(self, name: str) -> Value:
+        if not hasattr(builtins, name):
+            self.raise_error(NameError, f"name '{name}' is not defined")
+        value = getattr(builtins, name)
+        if not self.is_library:
+            assert self.scope.source is not None
+            self.output.guards.add(guards.dict_contains(self.scope.source, repr(name), False))
+        if self.is_library or not callable(value):
+            return self.output.wrap_constant(value, name)
+        namespace = ConstantSource(self.output.names.install(vars(builtins), "builtins_dict"))
+        return self.output.wrap(value, ItemSource(namespace, name))
+
+    def load_build_class(self) -> Value:
+        return self._load_builtin("__build_class__")
+
+    def store_global(self, name: str, value: Value) -> None:
+        self.side_effects.store_global(self.scope, name, value)
+
+    def delete_global(self, name: str) -> None:
+        if self.scope.stored.get(name, self.scope.real.get(name, DELETED)) is DELETED:
+            self.raise_error(NameError, f"name '{name}' is not defined")
+        self.side_effects.store_global(self.scope, name, DELETED)
+
+    def unbound(self, name: str) -> NoReturn:
+        if name in self.program.code.co_freevars:
+            where = "where it is not associated with a value in enclosing scope"
+            self.raise_error(NameError, f"cannot access free variable '{name}' {where}")
+        self.raise_error(
+            UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value"
+        )
+
+    def make_cell(self, content: Any) -> CellVariable:
+        return CellVariable(content)
+
+    def load_cell(self, cell: CellVariable) -> Any:
+        return cell.load(self)
+
+    def store_cell(self, cell: CellVariable, content: Any) -> None:
+        cell.store(self, content)
+
+    def truth(self, value: Value) -> bool:
+        """Of a tensor only where one way does nothing but raise."""
+        tracked = value.realize()
+        if isinstance(tracked, TensorVariable) and tracked.fake.numel() == 1:  # type: ignore[attr-defined]
+            outcome = expected_outcome(self.program, self.current)
+            if outcome is not None:
+                self.output.expectations.append(Expectation(tracked, outcome))
+                return outcome
+        return tracked.truth(self)
+
+    # --- functions and generators -------------------------------------------------------------------------------------
+
+    def make_function(self, code: Value, attributes: dict[str, Value]) -> Value:
+        return NestedFunctionVariable(self.constant(code), attributes, self.scope)
+
+    def make_generator(self) -> Value:
+        return GeneratorVariable(self)
+
+    def get_yield_from_iter(self, iterable: Value) -> Value:
+        return self.as_iterator(iterable)
+
+    def send(self, receiver: Value, value: Value) -> tuple[bool, Value]:
+        tracked = receiver.realize()
+        if isinstance(tracked, GeneratorVariable):
+            item = tracked.send_value(self, value)
+            return (False, tracked.returned) if item is None else (True, item)
+        item = self.next_or_none(tracked) if isinstance(tracked, IteratorVariable) else None
+        if item is None and not isinstance(tracked, IteratorVariable):
+            raise Unsupported("generator-frame", f"`yield from` {tracked.describe()} is not followed.")
+        return (False, ConstantVariable(None)) if item is None else (True, item)
+
+    # --- exceptions ---------------------------------------------------------------------------------------------------
+
+    def caught(self, error: BaseException) -> Value | None:
+        return error.value if isinstance(error, ObservedException) else None
+
+    def raise_(self, exception: Any, cause: Any) -> NoReturn:
+        if exception is NULL:
+            handled = self.handled_here_or_above()
+            if handled is NULL:
+                self.raise_error(RuntimeError, "No active exception to reraise")
+            raise ObservedException(handled.realize())
+        value = exception.realize()
+        if isinstance(value, ClassVariable):
+            value = self.call(value, [], {}).realize()
+        if not isinstance(value, ExceptionVariable):
+            raise Unsupported("unsupported-object", f"raising {value.describe()}, which was made before the call.")
+        if cause is not NULL:
+            value.cause = cause
+        handled = self.handled_here_or_above()
+        if handled is not NULL and handled is not value:
+            value.context = handled
+        raise ObservedException(value)
+
+    def handled_here_or_above(self) -> Any:
+        """The exception that the innermost `except` on the call stack is handling, NULL if none."""
+        frame: SymbolicInterpreter | None = self
+        while frame is not None and frame.handled is NULL:
+            frame = frame.parent
+        return NULL if frame is None else frame.handled
+
+    def reraise(self, exception: Value) -> NoReturn:
+        raise ObservedException(cast(ExceptionVariable, exception.realize()))  # or one from outside, of any tracker
+
+    def exception_matches(self, exception: Value, classes: Value) -> Value:
+        cls = exception.realize().python_type()
+        tracked = classes.realize()
+        listed = self.unpack_all(tracked) if isinstance(tracked, TupleVariable) else [tracked]
+        wanted = [self.constant(item) for item in listed]
+        if not all(isinstance(item, type) and issubclass(item, BaseException) for item in wanted):
+            self.raise_error(TypeError, "catching classes that do not inherit from BaseException is not allowed")
+        return ConstantVariable(any(item in cls.__mro__ for item in wanted))
+
+    def exception_info(self, exception: Value) -> list[Value]:
+        cls = exception.realize().python_type()
+        return [self.output.wrap_constant(cls, cls.__name__), exception, TracebackVariable()]
+
+    def stop_iteration_value(self, exception: Value) -> tuple[bool, Any]:
+        tracked = exception.realize()
+        if not issubclass(tracked.python_type(), StopIteration):
+            return False, None
+        return True, self.load_attr(tracked, "value")
+
+    def stop_iteration_error(self, exception: Value) -> Value:
+        if not issubclass(exception.realize().python_type(), StopIteration):
+            return exception
+        error = ExceptionVariable(RuntimeError, [ConstantVariable("generator raised StopIteration")])
+        error.cause = error.context = exception
+        return error
+
+    # --- imports ------------------------------------------------------------------------------------------------------
+
+    def import_name(self, name: str, fromlist: Value, level: Value) -> Value:
+        """A module that is imported already. Importing one now would run its code while tracing."""
+        names, depth = self.constant(fromlist), self.constant(level)
+        package = self.scope.real.get("__package__") or self.scope.real.get("__name__", "")
+        full = (
+            name
+            if depth == 0
+            else ".".join([*package.split(".")[: len(package.split(".")) - depth + 1], *filter(None, [name])])
+        )
+        module = sys.modules.get(full)
+        missing = [item for item in names or () if not hasattr(module, item)]
+        if not isinstance(module, ModuleType) or missing:
+            raise Unsupported("unsupported-call", f"importing {name}, which is not loaded yet, runs its code.")
+        top = module if names else sys.modules[full.partition(".")[0]]
+        return self.output.wrap_constant(top, top.__name__)
+
+    def import_from(self, module: Value, name: str) -> Value:
+        return self.load_attr(module, name)

@@ -1,0 +1,243 @@
+"""What trackers may ask of the interpreter that traces them.
+
+A tracker answers Python's questions about one value; to do so it asks others: call this, is that true, what are the
+items of this, raise that in the program. `Tracer` is the face that it sees: the hooks of `hooks.py`, and the services
+here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import ConstantSource
+from minitorch_compile.dynamo.variables.base import MISSING, Value
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.dicts import DictVariable
+from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
+from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, SliceVariable, TupleVariable
+from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.tensor import Size
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.capture.side_effects import SideEffects
+    from minitorch_compile.dynamo.variables.functions import FunctionVariable
+
+SINGLETONS = (bool, type(None), type(Ellipsis), type(NotImplemented))
+
+
+class Tracer(BytecodeInterpreter):
+    """A frame being traced, as trackers know it. `depth` counts the calls that it is inside."""
+
+    output: OutputGraph
+    depth: int
+
+    @property
+    def side_effects(self) -> SideEffects:
+        return self.output.side_effects
+
+    def handled_here_or_above(self) -> Any:
+        """The exception that the innermost `except` on the call stack is handling, NULL if none."""
+        raise NotImplementedError
+
+    def inline(self, function: FunctionVariable, slots: dict[str, Any]) -> Value:
+        """Traces a call of a Python function in place."""
+        raise NotImplementedError
+
+    # --- exceptions of the traced program -----------------------------------------------------------------------------
+
+    def raise_error(self, cls: type[BaseException], *args: Any) -> NoReturn:
+        """The program gets this exception; arguments are Python values or trackers."""
+        values = [arg if isinstance(arg, Value) else self.output.from_python(arg) for arg in args]
+        self.raise_observed(ExceptionVariable(cls, values))
+
+    def raise_real(self, error: BaseException) -> NoReturn:
+        """The program gets an exception that a real operation raised while tracing."""
+        if isinstance(error, (Unsupported, ObservedException)):
+            raise error
+        self.raise_observed(ExceptionVariable(type(error), [self.output.from_python(arg) for arg in error.args]), error)
+
+    def raise_observed(self, value: ExceptionVariable, origin: BaseException | None = None) -> NoReturn:
+        """Raises in the program; what it is handling just now becomes the context."""
+        handled = self.handled_here_or_above()
+        if handled is not NULL and handled is not value:
+            value.context = handled
+        raise ObservedException(value) from origin
+
+    def compute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """A real operation on constants; what it raises, the program gets."""
+        try:
+            return function(*args, **kwargs)
+        except (Unsupported, ObservedException):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
+            self.raise_real(error)
+
+    def checked_call(self, rule: Callable[..., Value], /, *args: Any, **kwargs: Any) -> Value:
+        """Calls a rule of the tracer; arguments that it does not take break the graph."""
+        try:
+            inspect.signature(rule).bind(*args, **kwargs)
+        except TypeError as error:
+            raise Unsupported("wrong-arguments", f"these arguments are not followed: {error}.") from error
+        return rule(*args, **kwargs)
+
+    def polyfill(self, function: Callable[..., Any]) -> Value:
+        """A function of `polyfills.py`, to be traced in place of one written in C."""
+        return self.output.wrap_constant(function, function.__name__)
+
+    # --- looking into values ------------------------------------------------------------------------------------------
+
+    def constant(self, value: Value) -> Any:
+        """The Python value of a constant; a break if it is not one."""
+        tracked = value.realize()
+        if isinstance(tracked, TensorVariable):
+            raise Unsupported("data-dependent-value", "the line uses a tensor's data as a Python value.")
+        if not tracked.is_constant():
+            tracked.unsupported("using it as a constant")
+        return tracked.as_constant()
+
+    def index_constant(self, key: Value, what: str) -> Any:
+        """An index or slice of a sequence."""
+        tracked = key.realize()
+        if isinstance(tracked, TensorVariable):
+            raise Unsupported("data-dependent-value", f"a tensor is used as an index of a {what}.")
+        if not isinstance(tracked, (ConstantVariable, SliceVariable)):
+            tracked.unsupported("using it as an index")
+        value = self.constant(tracked)
+        if not isinstance(value, (int, slice)):
+            self.raise_error(TypeError, f"{what} indices must be integers or slices, not {type(value).__name__}")
+        return value
+
+    def identical(self, a: Value, b: Value) -> bool:
+        """a is b, known for sure or guarded."""
+        left, right = a.realize(), b.realize()
+        if left is right or left.is_same(right):
+            return True
+        if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
+            if left.python_type() is not right.python_type():
+                return False
+            return _identical_constants(left.value, right.value)
+        if isinstance(left, ConstantVariable) or isinstance(right, ConstantVariable):
+            return False
+        x, y = left.real_value(), right.real_value()
+        if (x is MISSING or y is MISSING) and left.is_constant() and right.is_constant():
+            return _identical_constants(left.as_constant(), right.as_constant())  # tuples of numbers
+        if x is MISSING or y is MISSING or left.source is None or right.source is None:
+            return x is not MISSING and x is y
+        already_guarded = isinstance(left.source, ConstantSource) and isinstance(right.source, ConstantSource)
+        if x is not y and type(x) is type(y) and not already_guarded:
+            self.output.guards.add(guards.different_object(left.source, right.source))
+        return x is y
+
+    def same_or_equal(self, a: Value, b: Value) -> bool:
+        """What `in`, index() and == of containers ask: the same object, or equal."""
+        left, right = a.realize(), b.realize()
+        return left is right or self.truth(self.compare("==", left, right))
+
+    def unpack_all(self, iterable: Value) -> list[Value]:
+        """list(iterable)"""
+        iterator = self.as_iterator(iterable)
+        items: list[Value] = []
+        while (item := iterator.next_value(self)) is not None:
+            items.append(item)
+        return items
+
+    def as_iterator(self, value: Value) -> IteratorVariable:
+        return value.realize().iterate(self)
+
+    def next_or_none(self, iterator: Value) -> Value | None:
+        tracked = iterator.realize()
+        if isinstance(tracked, IteratorVariable):
+            return tracked.next_value(self)
+        if not hasattr(tracked.python_type(), "__next__"):
+            self.raise_error(TypeError, f"'{tracked.python_type().__name__}' object is not an iterator")
+        try:
+            return self.call(self.load_attr(tracked, "__next__"), [], {})
+        except ObservedException as error:
+            if issubclass(error.value.python_type(), StopIteration):
+                return None
+            raise
+
+    def next_or_raise(self, iterator: Value) -> Value:
+        item = self.next_or_none(iterator)
+        if item is None:
+            self.raise_stop(iterator)
+        return item
+
+    def raise_stop(self, iterator: Value) -> NoReturn:
+        """StopIteration of an exhausted iterator; it carries what a generator returned."""
+        returned = getattr(iterator.realize(), "returned", None)
+        self.raise_error(StopIteration, *([] if returned is None or self.is_none(returned) else [returned]))
+
+    def mapping_items(self, mapping: Value) -> list[tuple[Value, Value]]:
+        """The items of a mapping, or of an iterable of pairs."""
+        tracked = mapping.realize()
+        if isinstance(tracked, DictVariable):
+            return list(tracked.entries.values())
+        if hasattr(tracked.python_type(), "keys"):
+            keys = self.unpack_all(self.call(self.load_attr(tracked, "keys"), [], {}))
+            return [(key, self.getitem(tracked, key)) for key in keys]
+        pairs = [self.unpack_all(pair) for pair in self.unpack_all(tracked)]
+        for position, pair in enumerate(pairs):
+            if len(pair) != 2:
+                wrong = f"element #{position} has length {len(pair)}"
+                self.raise_error(ValueError, f"dictionary update sequence {wrong}; 2 is required")
+        return [(key, value) for key, value in pairs]
+
+    def graph_argument(self, value: Value) -> Any:
+        """What stands for a value among the arguments of a node: a node, a constant, or a nesting of those."""
+        tracked = value.realize()
+        if isinstance(tracked, TensorVariable):
+            return tracked.node
+        if isinstance(tracked, SymIntVariable):
+            return self.output.size_argument(tracked.number)
+        if isinstance(tracked, SizeVariable):
+            return Size(self.graph_argument(item) for item in tracked.items)
+        if isinstance(tracked, (TupleVariable, ListVariable)):
+            return (
+                tracked.cls(self.graph_argument(item) for item in tracked.items)
+                if type(tracked) in (TupleVariable, ListVariable)
+                else tracked.unsupported("as an argument of an operation")
+            )
+        if isinstance(tracked, DictVariable):
+            return {self.constant(key): self.graph_argument(item) for key, item in tracked.entries.values()}
+        if isinstance(tracked, SliceVariable):
+            return slice(*(self.graph_argument(part) for part in tracked.parts.values()))
+        if tracked.is_constant():
+            value = tracked.as_constant()
+            return value.item() if isinstance(value, np.generic) else value
+        tracked.unsupported("as an argument of a tensor operation")
+
+    def sequence_like(self, values: Any, items: list[Value]) -> Value:
+        """A tracker of the kind of sequence that an operation gave."""
+        if hasattr(values, "_fields"):
+            return NamedTupleVariable(type(values), items)
+        return self.build("tuple" if isinstance(values, tuple) else "list", items)
+
+
+def _identical_constants(x: Any, y: Any) -> bool:
+    """Different values are different objects. Of equal numbers and strings Python does not say whether they are one
+    object."""
+    if type(x) is not type(y) or x != y:
+        return False
+    if isinstance(x, SINGLETONS) or x is y and type(x) not in (int, float, complex, str, bytes, range):
+        return True
+    if isinstance(x, int) and -5 <= x <= 256:
+        return True
+    if x == ():
+        return True
+    raise Unsupported(
+        "unsupported-object",
+        f"`is` between equal values of type {type(x).__name__} depends on the interpreter; use ==.",
+    )

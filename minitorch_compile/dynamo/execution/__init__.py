@@ -1,0 +1,1 @@
+"""The bytecode interpreter: one handler an instruction, and plain Python as its first domain."""

@@ -1,0 +1,63 @@
+"""Guards on who shares what: a graph or a replayed change is right only while the objects are as separate as they were.
+
+Two arguments may be the same list, or tensors over the same memory. Where nothing is changed that does not matter;
+where one of them is changed, the entry holds only for calls in which they are just as separate.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize, region_of
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import ones
+>>> compiled = optimize(lambda x, y: x.add_(1) * y, eager)
+>>> _ = compiled(ones(2), ones(2))
+>>> print([guard for guard in region_of(compiled).caches[0].entries[0].guards if guard.kind == "NO_ALIAS"][0])
+NO_ALIAS         {id(x.storage.memory)}.isdisjoint({id(y.storage.memory)})
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.guards import Guard
+from minitorch_compile.dynamo.guards.memory_guard import memory_guard
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.numbers import ExpressionSource
+from minitorch_compile.dynamo.variables.tensor import TensorVariable
+
+
+def guard_aliasing(output: OutputGraph) -> None:
+    """Adds the guards; a break if a graph can't stand for the program at all."""
+    for variable in output.written_inputs:
+        _guard_written(output, variable)
+    _guard_storages(output)
+    for changed in output.side_effects.changed:
+        _guard_separate(output, [v.source for v in output.tracked_like(changed) if v.source is not None])
+
+
+def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
+    """A tensor that the graph writes to: it shares memory with no other input, and autograd allows the write."""
+    others = (other for other in output.inputs if other is not variable)
+    if any(other.real.storage == variable.real.storage for other in others):
+        raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another is written in place.")
+    if not variable.real.requires_grad:
+        return
+    if variable.real.base is not None:
+        raise Unsupported("aliased-inputs-mutated", "an input that is a view, and requires grad, is written in place.")
+    assert variable.source is not None
+    output.guards.add(guards.identity(AttrSource(variable.source, "base"), None, output.names, "base"))
+
+
+def _guard_storages(output: OutputGraph) -> None:
+    """The storages that are written to are none of the others'."""
+    written = output.written_inputs
+    writes = [v.source for v in written if v.source is not None]
+    reads = [v.source for v in output.inputs if v.source is not None and v not in written]
+    if writes and len(writes) + len(reads) > 1:
+        output.guards.add(memory_guard(writes, reads))
+
+
+def _guard_separate(output: OutputGraph, sources: list[Source]) -> None:
+    """One guard that all these objects are different ones."""
+    if len(sources) > 1:
+        ids = ", ".join(f"id({source.name()})" for source in sources)
+        count = ExpressionSource(f"len({{{ids}}})")
+        output.guards.add(Guard(count, "NO_ALIAS", f"{{0}} == {len(sources)}", "no two alike"))

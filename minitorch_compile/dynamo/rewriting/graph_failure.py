@@ -1,0 +1,143 @@
+"""What happens if a graph raises while it runs: an index out of range, a matrix that is not invertible.
+
+While tracing there is no data, so the trace went on as if the operation succeeded. When it does not, everything that
+the graph changed is put back, and the plain function runs instead: it makes the side effects that come before the
+error, then raises at the user's line, or goes into the user's handler.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import tensor, zeros
+>>> def f(x, index, log):
+...     x.add_(1)
+...     log.append("added")
+...     return x[index]
+>>> x, log = zeros(2), []
+>>> optimize(f, eager)(x, tensor([5]), log)
+Traceback (most recent call last):
+    ...
+IndexError: index 5 is out of bounds for dimension 0 with size 2
+>>> x, log                                                                    # as the plain function leaves them
+(tensor([1., 1.]), ['added'])
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.fx import Node
+from minitorch_compile.fx.effects import is_impure, is_random, writes
+from minitorch_compile.tensor import Op
+from minitorch_compile.tensor.op_families import InplaceOp
+from minitorch_compile.tensor.philox import default_generator
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.rewriting.codegen import Codegen
+
+FALLIBLE_KINDS = frozenset(("indexing", "linalg", "sampling", "loss", "sorting"))
+NEVER_FAIL = frozenset(("tril", "triu", "flip", "resample", "argsort", "isin_elements", "argwhere"))
+# Integers divided by zero, negative powers of integers, a target outside [0, 1].
+FALLIBLE = frozenset(("floor_divide", "remainder", "fmod", "pow", "binary_cross_entropy"))
+
+
+def may_raise(op: Op) -> bool:
+    """Whether it depends on the data if the operation succeeds."""
+    if isinstance(op, InplaceOp):
+        op = op.functional
+    return op.name in FALLIBLE or (op.kind in FALLIBLE_KINDS and op.name not in NEVER_FAIL)
+
+
+def failing_nodes(output: OutputGraph) -> list[Node]:
+    """The nodes that may raise, in order."""
+    return [node for node in output.graph.nodes if node.meta.get("may_raise")]
+
+
+def unneeded_failing_nodes(output: OutputGraph, results: Sequence[Node]) -> list[Node]:
+    """Those whose value nobody asks for. They are made outputs of the graph, so that no backend leaves them out."""
+    needed: set[Node] = set()
+    waiting = [*results, *(n for n in output.graph.nodes if n.op.startswith("call") and is_impure(n))]
+    while waiting:
+        node = waiting.pop()
+        if node not in needed:
+            needed.add(node)
+            waiting += node.all_input_nodes
+    needed.update(n for n in failing_nodes(output) if _is_item_of(n, needed))
+    return [n for n in failing_nodes(output) if n not in needed and isinstance(n.meta["val"], TensorBase)]
+
+
+def _is_item_of(node: Node, needed: set[Node]) -> bool:
+    """Whether it only takes one of the results of a call that is made anyway."""
+    owner = node.args[0] if node.target is operator.getitem else None
+    return owner in needed and not isinstance(owner.meta["val"], TensorBase)
+
+
+class Before:
+    """The tensors that a graph writes to, and the position in the random stream, as they were before it ran."""
+
+    def __init__(self, tensors: Sequence[TensorBase]) -> None:
+        self.position = default_generator.position()
+        self.tensors = [(x, dict(vars(x)), x.storage.version) for x in _with_bases(tensors)]
+        memories = {id(x.storage.memory): x.storage.memory for x in tensors}
+        self.contents = [(memory, memory.buffer.copy(), memory.version) for memory in memories.values()]
+
+    def restore(self) -> None:
+        """As if the graph had not run."""
+        default_generator.set_position(*self.position)
+        for memory, content, version in self.contents:
+            memory.buffer[...] = content
+            memory.version = version
+        for x, attributes, version in self.tensors:
+            vars(x).clear()
+            vars(x).update(attributes)
+            x.storage.version = version
+
+
+def _with_bases(tensors: Sequence[TensorBase]) -> list[TensorBase]:
+    """A write to a view gives its base a new history."""
+    return [*tensors, *(x.base for x in tensors if x.base is not None)]
+
+
+def run_plainly(error: Exception, before: Before | None, plain: Callable[..., Any], *arguments: Any) -> Any:
+    """The graph raised: the plain function raises at its own line, after what it did before, or handles the error."""
+    if before is not None:
+        before.restore()
+    return plain(*arguments)
+
+
+def raise_as_plain(error: Exception, before: Before | None, plain: Callable[..., Any], *arguments: Any) -> None:
+    """The same where the program has no handler. If the plain function succeeds, the compiled graph is wrong."""
+    run_plainly(error, before, plain, *arguments)
+    raise error
+
+
+def guarded_call(output: OutputGraph, codegen: Codegen, call: str, arguments: Sequence[str]) -> list[str]:
+    """The statements that call the graph and, if it raises, run the plain function with these arguments."""
+    nodes = list(output.graph.nodes)
+    failing = failing_nodes(output)
+    changes = bool(output.written_inputs) or any(map(is_random, nodes))
+    if changes and not failing:
+        return [call]  # nothing in it depends on the data
+    lines, before = [], "None"
+    if changes:
+        before = output.names.fresh("before")
+        lines = [f"{before} = {codegen.constant(Before, 'Before')}({_written_first(output, codegen, failing[-1])})"]
+    failure = output.names.fresh("failure")
+    handler = run_plainly if any(node.meta.get("handled") for node in failing) else raise_as_plain
+    again = f"{codegen.constant(handler, handler.__name__)}({', '.join([failure, before, 'plain', *arguments])})"
+    lines += [f"{failure} = None", "try:", f"    {call}", "except Exception as error:", f"    {failure} = error"]
+    return [*lines, f"if {failure} is not None:", f"    return {again}"]
+
+
+def _written_first(output: OutputGraph, codegen: Codegen, last: Node) -> str:
+    """The tensors from outside to keep copies of: all that are written to, if a write comes before the failure.
+
+    Backends that don't run the nodes in order write to arguments last of all.
+    """
+    nodes = list(output.graph.nodes)
+    if not any(writes(node) or is_impure(node) and not is_random(node) for node in nodes[: nodes.index(last)]):
+        return "()"
+    names = [codegen.read(variable.source) for variable in output.written_inputs if variable.source is not None]
+    return f"({', '.join(names)},)" if names else "()"
