@@ -72,7 +72,7 @@ class _ForwardTracer(Tracer):
 
 
 class _Rerun(Retrace):
-    """Runs the captured graph; calls of an autograd.Function stay what they are."""
+    """Runs the captured graph; calls of an autograd.Function stay what they are, but for those inside a transform."""
 
     def __init__(self, module: GraphModule, tracer: Tracer, functional: Functionalize) -> None:
         super().__init__(module, tracer)
@@ -80,9 +80,14 @@ class _Rerun(Retrace):
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         applied = applied_class(target)
-        if applied is not None:
+        if applied is not None and not any(map(_is_differentiated, args)):
             return record_call(applied, self.tracer, self.functional, args)
         return super().call_function(target, args, kwargs)
+
+
+def _is_differentiated(x: Any) -> bool:
+    """Whether a function transform in the program, such as func.grad, differentiates with respect to x."""
+    return isinstance(x, TensorBase) and x.requires_grad
 
 
 def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBase]) -> FunctionalProgram:

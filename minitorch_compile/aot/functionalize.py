@@ -34,7 +34,7 @@ from minitorch_compile.aot.view_inverses import with_view_replaced
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import dispatch, ops
 from minitorch_compile.tensor.dtype import FLOATING
-from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.op_families import check_storable
 from minitorch_compile.tensor.storage import Storage
@@ -153,8 +153,11 @@ class Functionalize:
     # ------------------------------------------------------------------------------------------ the mode
 
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The op on values; its results get names."""
-        bound = op.bind(args, kwargs)
+        """The op on values; its results get names. In a transform (`func.grad`) the tape stands above."""
+        with set_grad_enabled(state.enabled or state.recording):
+            return self._renamed(op, op.bind(args, kwargs))
+
+    def _renamed(self, op: Op, bound: tuple[Any, ...]) -> Any:
         if op.kind == "inplace":
             return self.write(op, bound)
         if op.kind == "view":

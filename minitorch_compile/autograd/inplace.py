@@ -46,7 +46,7 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     """
     parameters = list(op.bind(args, kwargs))
     target = parameters[0]
-    state.enabled = False
+    state.enabled, state.recording = False, True
     try:
         if target.dtype.category < FLOATING:
             return below_tape(op, args, kwargs)
@@ -57,7 +57,7 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         node = node_class_of(derivative)(op.functional, derivative, parameters)
         below_tape(op, args, kwargs)
     finally:
-        state.enabled = True
+        state.enabled, state.recording = True, False
     node.keep_output(target)
     if watchers:
         tell(node)

@@ -63,11 +63,11 @@ class RecordingTape:
 
 def _unrecorded(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result by way of the modes below, which may call ops on the very same tensors."""
-    state.enabled = False
+    state.enabled, state.recording = False, True
     try:
         return below_tape(op, args, kwargs)
     finally:
-        state.enabled = True
+        state.enabled, state.recording = True, False
 
 
 def _missing(op: Op, args: tuple[Any, ...]) -> Node:

@@ -39,7 +39,7 @@ from minitorch_compile.dynamo.rewriting.break_writer import BreakWriter, raised_
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS
 from minitorch_compile.dynamo.rewriting.codegen import Codegen
 from minitorch_compile.dynamo.rewriting.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
-from minitorch_compile.dynamo.rewriting.graph_failure import guarded_call
+from minitorch_compile.dynamo.rewriting.graph_failure import check_unneeded, guarded_call
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
 from minitorch_compile.dynamo.rewriting.raised_in_place import Raiser
 from minitorch_compile.dynamo.rewriting.resume import resume_code_of
@@ -49,6 +49,7 @@ from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import ConstraintViolationError
 from minitorch_compile.tensor import fake_like, grad_mode
+from minitorch_compile.tensor.dispatch import leaving_transforms
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.region import Region
@@ -89,7 +90,8 @@ def compile_frame(
         mode_before = grad_mode.state.enabled
         frame = FrameCompiler(function, arguments, region, breaks, owner, policy)
         try:
-            entry = frame.compile()
+            with leaving_transforms():
+                entry = frame.compile()
         except _StartAgain:
             continue
         except _SizesMustBeKnown:
@@ -256,6 +258,7 @@ class FrameCompiler:
             guard_aliasing(self.output)
             codegen = self._written(write)
             self._check_generators(codegen)
+            check_unneeded(self.output, [variable.node for variable in codegen.graph_outputs.values()])
             prepared, expected = checks(self.output, codegen, ", ".join(self.parameters.values()))
         except Unsupported as error:
             if not error.stack:
@@ -348,6 +351,7 @@ class FrameCompiler:
             raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")
         switches = bool(self.output.graph.find_nodes(op="call_function", target=switch_grad_mode))
         compiled = restoring_grad_mode(compiled) if switches else compiled
+        compiled = leaving_transforms()(compiled) if self.output.has_steps else compiled
         return unhooked(marking_inference(compiled) if grad_mode.state.inference else compiled)
 
     def _entry(

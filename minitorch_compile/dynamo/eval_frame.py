@@ -25,7 +25,7 @@ from types import (
 from typing import Any
 
 from minitorch_compile.dynamo.cache.region import Backend, Region
-from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, reason_to_skip
+from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
 from minitorch_compile.dynamo.execution.binding import argument_names
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 
@@ -111,7 +111,8 @@ def _is_compilable(function: FunctionType) -> bool:
     standard = code.co_filename.startswith(STANDARD_LIBRARY) and "site-packages" not in code.co_filename
     if standard or not _has_plain_frame(function):
         return False
-    return reason_to_skip(code, function.__globals__.get("__name__")) is None
+    module = function.__globals__.get("__name__")
+    return not is_traced_whole(module) and reason_to_skip(code, module) is None
 
 
 def _has_plain_frame(function: FunctionType) -> bool:

@@ -33,6 +33,7 @@ class BatchTensor(Tensor):
 
     value: Any
     level: int
+    is_confined = True
 
     @classmethod
     def of(cls, value: Any, level: int) -> BatchTensor:

@@ -21,88 +21,65 @@ tensor([[1., 2.],
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile import autograd
-from minitorch_compile.autograd.node import AccumulateGrad, Node
-from minitorch_compile.func.levels import Levels
+from minitorch_compile.func.named_after import named_after
+from minitorch_compile.func.steps import (
+    active_levels,
+    as_argument,
+    end_recording,
+    gradients,
+    has_history,
+    is_tracked,
+    watch,
+)
 from minitorch_compile.pytree import TreeSpec, tree_flatten, tree_map_only, tree_unflatten
-from minitorch_compile.tensor import Tensor, enable_grad, ops
+from minitorch_compile.tensor import Tensor, enable_grad, is_grad_enabled, ops
 
 
 class Recording:
-    """A function, run once with its inputs watched by the tape; it can be pulled back any number of times."""
+    """A function, run once with its inputs watched by the tape; it can be pulled back any number of times.
 
-    def __init__(self, func: Callable[..., Any], primals: Sequence[Any], spec: TreeSpec) -> None:
-        self.levels = Levels.active()
-        self.primals = primals
-        self.is_running = True
+    Results are handed out without the recording behind them, unless somebody else records too: an outer transform, or
+    the tape of the user's own. Under `no_grad` nobody does.
+    """
+
+    def __init__(self, func: Callable[..., Any], primals: Sequence[Any], spec: TreeSpec, name: str) -> None:
+        for x in primals:
+            check_differentiable(x, name)
+        self.levels = active_levels()
+        self.was_enabled = is_grad_enabled()
         with enable_grad():
-            self.watched = [self._watched(self.levels.stripped(x)) for x in primals]
-            self.result = func(*tree_unflatten(map(self.levels.restored, self.watched), spec))
-        self.is_running = False
+            self.watched = [watch(x, self.levels, self._is_recorded(x)) for x in primals]
+            inputs = [as_argument(x, self.levels) for x in self.watched]
+            self.result = func(*tree_unflatten(inputs, spec))
+        end_recording(self.watched)
 
-    def _watched(self, x: Any) -> Any:
-        """A tensor that stands for x alone: a new leaf; or, if x has a history, a link between it and the rest."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"grad: expected tensors to differentiate with respect to, but got {type(x).__name__}")
-        if not (x.dtype.is_floating_point or x.dtype.is_complex):
-            raise RuntimeError(f"grad: only floating point and complex tensors have gradients, but got {x.dtype}")
-        if x.requires_grad:
-            return ops.view_as(x, x)
-        leaf = ops.detach(x).requires_grad_()
-        leaf._recording = self
-        return leaf
+    def _is_recorded(self, x: Any) -> bool:
+        return self.was_enabled and has_history(x, self.levels)
 
-    def is_tracked_from_outside(self, outputs: Sequence[Any]) -> bool:
-        """Whether the results depend on tensors that somebody else differentiates with respect to."""
-        return _reaches_a_leaf_in_use([self.levels.stripped(y).grad_fn for y in outputs])
-
-    def without_own_history(self, tree: Any) -> Any:
-        """Results to hand out: they do not keep the recording, unless somebody else records too."""
+    def handed_out(self, tree: Any) -> Any:
+        """Results as the caller gets them."""
         tensors = [x for x in tree_flatten(tree)[0] if isinstance(x, Tensor)]
-        return tree if self.is_tracked_from_outside(tensors) else tree_map_only(Tensor, ops.detach, tree)
+        if self.was_enabled and is_tracked(tensors, self.levels):
+            return tree
+        return tree_map_only(Tensor, ops.detach, tree)
 
     def pull_back(self, outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The gradients of the inputs, given those of the outputs."""
-        pairs = [(self.levels.stripped(y), self.levels.stripped(g)) for y, g in zip(outputs, cotangents)]
-        pairs = [(y, g) for y, g in pairs if y.requires_grad]
-        if not pairs:
-            return [ops.zeros_like(x) for x in self.primals]
-        keep = self.is_tracked_from_outside(outputs) or any(g.requires_grad for _, g in pairs)
-        with enable_grad(), self.levels.left():
-            gradients = autograd.grad(
-                [y for y, _ in pairs],
-                self.watched,
-                [g for _, g in pairs],
-                retain_graph=True,
-                create_graph=keep,
-                allow_unused=True,
-                materialize_grads=True,
-            )
-        return [self.levels.restored(g) for g in gradients]
+        needed = is_grad_enabled() and (
+            is_tracked(outputs, self.levels) or any(has_history(g, self.levels) for g in cotangents)
+        )
+        return gradients(outputs, cotangents, self.watched, self.levels, needed)
 
 
-def _reaches_a_leaf_in_use(roots: Sequence[Node | None]) -> bool:
-    """Whether the recorded graph above these nodes ends at a leaf of the user's, or of a recording that still runs.
-
-    The leaves of a recording that is complete are known to nobody but that recording.
-    """
-    pending = [node for node in roots if node is not None]
-    seen = set(pending)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, AccumulateGrad):
-            recording = getattr(node.variable, "_recording", None)
-            if recording is None or recording.is_running:
-                return True
-        for target, _ in node.next_functions:
-            if target is not None and target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return False
+def check_differentiable(x: Any, name: str) -> None:
+    """TypeError for what is no tensor, RuntimeError for a tensor of whole numbers."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}: expected tensors to differentiate with respect to, but got {type(x).__name__}")
+    if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        raise RuntimeError(f"{name}: only floating point and complex tensors have gradients, but got {x.dtype}")
 
 
 # --- the transforms ---------------------------------------------------------------------------------------------------
@@ -114,7 +91,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     With `has_aux`, func returns (output, aux), and aux, which is not differentiated, is a third result.
     """
     leaves, spec = tree_flatten(primals)
-    recording = Recording(func, leaves, spec)
+    recording = Recording(func, leaves, spec, "vjp")
     result, aux = _with_aux(recording.result, has_aux, "vjp")
     outputs, out_spec = tree_flatten(result)
     for y in outputs:
@@ -132,8 +109,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
                 raise RuntimeError(f"vjp: a cotangent has shape {tuple(g.shape)}, its output {tuple(y.shape)}")
         return tree_unflatten(recording.pull_back(outputs, given), spec)
 
-    public = recording.without_own_history(result)
-    return (public, pull_back, recording.without_own_history(aux)) if has_aux else (public, pull_back)
+    public = recording.handed_out(result)
+    return (public, pull_back, recording.handed_out(aux)) if has_aux else (public, pull_back)
 
 
 def _with_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
@@ -150,16 +127,16 @@ def grad_and_value(
     """A function that returns (gradient, value) of `func`, whose result is one number; (gradient, (value, aux)) with
     `has_aux`. `argnums`: the position(s) of the arguments to differentiate with respect to."""
 
-    @functools.wraps(func)
+    @named_after(func)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "grad")
         leaves, spec = tree_flatten(chosen)
-        recording = Recording(rest, leaves, spec)
+        recording = Recording(rest, leaves, spec, "grad")
         value, aux = _with_aux(recording.result, has_aux, "grad")
         _check_scalar(value)
-        gradients = tree_unflatten(recording.pull_back([value], [ops.ones_like(value)]), spec)
-        public = recording.without_own_history((value, aux) if has_aux else value)
-        return (gradients if isinstance(argnums, tuple) else gradients[0]), public
+        found = tree_unflatten(recording.pull_back([value], [ops.ones_like(value)]), spec)
+        public = recording.handed_out((value, aux) if has_aux else value)
+        return (found if isinstance(argnums, tuple) else found[0]), public
 
     return with_gradient
 
@@ -178,10 +155,10 @@ def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
     """The gradient of `func`, whose result is one number, as a function; (gradient, aux) with `has_aux`."""
     both = grad_and_value(func, argnums, has_aux)
 
-    @functools.wraps(func)
+    @named_after(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        gradients, value = both(*args, **kwargs)
-        return (gradients, value[1]) if has_aux else gradients
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
 
     return gradient
 

@@ -16,12 +16,12 @@ the arguments inside.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.func.forward_mode import linearized
 from minitorch_compile.func.gradients import chosen_arguments, vjp
+from minitorch_compile.func.named_after import named_after
 from minitorch_compile.func.vmap import vmap
 from minitorch_compile.pytree import tree_flatten, tree_unflatten
 from minitorch_compile.tensor import ops
@@ -53,7 +53,7 @@ def jacrev(
     `chunk_size`: at most so many rows at a time, which bounds the memory.
     """
 
-    @functools.wraps(func)
+    @named_after(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacrev")
         output, pull_back, *aux = vjp(rest, *chosen, has_aux=has_aux)
@@ -92,7 +92,7 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """The Jacobian of `func` as a function, column by column in forward mode; (jacobian, aux) with `has_aux`."""
 
-    @functools.wraps(func)
+    @named_after(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacfwd")
         output, pushed, *aux = linearized(rest, chosen, has_aux)

@@ -3,7 +3,7 @@
 The tape lies below vmap: it records operations on whole batches. So what it watches, and what it is given, has to be
 the data of *all* running vmaps, with one dimension for each:
 
->>> from minitorch_compile.func.batch_tensor import BatchTensor, built_up
+>>> from minitorch_compile.func.batch_tensor import BatchTensor
 >>> from minitorch_compile.tensor import ones
 >>> levels = Levels(((1, 2), (2, 3)))                     # a vmap over 2 examples, inside it one over 3
 >>> x = BatchTensor.of(ones(3, 4), level=2)               # the same for all examples of the outer one
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from minitorch_compile.func.batch_tensor import bottom, built_up, levels_of
-from minitorch_compile.func.vmap import VmapInterpreter, active_vmaps
+from minitorch_compile.func.interpreter import VmapInterpreter, active_vmaps
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import stacks
 

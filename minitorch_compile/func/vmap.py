@@ -21,41 +21,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.func.batch_tensor import BatchTensor
-from minitorch_compile.func.batching.batch import Batch
-from minitorch_compile.func.batching.rules import rule_of
+from minitorch_compile.func.named_after import name_of, named_after
+from minitorch_compile.func.steps import active_levels, as_batch, as_example, enter_vmap, leave_vmap
 from minitorch_compile.pytree import TreeSpec, tree_flatten, tree_unflatten
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.dispatch import stacks, transform
-from minitorch_compile.tensor.op import Op
 
 RANDOMNESS = ("error", "different", "same")
-
-
-class VmapInterpreter:
-    """Gives operations their meaning on a batch of `size` examples. `randomness`: what random operations do."""
-
-    def __init__(self, level: int, size: int, randomness: str) -> None:
-        self.level = level
-        self.size = size
-        self.randomness = randomness
-
-    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        bound = op.bind(args, kwargs)
-        batch = Batch(self.level, self.size, self.randomness)
-        if op.kind != "random" and not any(map(batch.holds, bound)):
-            return op(*bound)
-        return batch.wrapped(rule_of(op)(batch, op, *bound))
-
-
-def current_level() -> int:
-    """How many vmaps the running code is inside."""
-    return max((t.level for t in active_vmaps()), default=0)
-
-
-def active_vmaps() -> list[VmapInterpreter]:
-    """The vmaps that the running code is inside, the outermost first."""
-    return [t for t in stacks.transforms if isinstance(t, VmapInterpreter)]
 
 
 def vmap(
@@ -82,18 +53,18 @@ def vmap(
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise ValueError(f"vmap: chunk_size must be None or a positive int, but got {chunk_size!r}")
 
-    @functools.wraps(func)
+    @named_after(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = tree_flatten(args)
-        dims = input_dims(in_dims, args, leaves, spec, _name(func))
+        dims = input_dims(in_dims, args, leaves, spec, name_of(func))
         size = batch_size(leaves, dims)
-        inputs = [x if dim is None else ops.movedim(x, dim, 0) for x, dim in zip(leaves, dims)]
+        inputs = [x if dim in (None, 0) else ops.movedim(x, dim, 0) for x, dim in zip(leaves, dims)]
         run = functools.partial(_run, func, spec, dims, kwargs, randomness)
         if chunk_size is None or chunk_size >= size:
             outputs, out_spec = run(inputs, size)
         else:
             outputs, out_spec = _in_chunks(run, inputs, dims, size, chunk_size)
-        return _with_batch_at(outputs, out_spec, out_dims, _name(func))
+        return _with_batch_at(outputs, out_spec, out_dims, name_of(func))
 
     return batched
 
@@ -112,18 +83,20 @@ def _run(
     size: int,
 ) -> tuple[list[Any], TreeSpec]:
     """The results for one batch, each with the batch first."""
-    level = current_level() + 1
-    with transform(VmapInterpreter(level, size, randomness)):
-        examples = [x if dim is None else BatchTensor.of(x, level) for x, dim in zip(inputs, dims)]
+    level = 1 + max((level for level, _ in active_levels()), default=0)
+    enter_vmap(level, size, randomness)
+    try:
+        examples = [x if dim is None else as_example(x, level) for x, dim in zip(inputs, dims)]
         outputs, out_spec = tree_flatten(func(*tree_unflatten(examples, spec), **kwargs))
-    batch = Batch(level, size, randomness)
+    finally:
+        leave_vmap(level)
     for x in outputs:
         if not isinstance(x, Tensor):
             raise ValueError(
-                f"vmap({_name(func)}): the function must return tensors, but returned an object of type"
+                f"vmap({name_of(func)}): the function must return tensors, but returned an object of type"
                 f" {type(x).__name__}"
             )
-    return [batch.spread(x) for x in outputs], out_spec
+    return [as_batch(x, level, size) for x in outputs], out_spec
 
 
 def _in_chunks(

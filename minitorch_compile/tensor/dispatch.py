@@ -165,13 +165,43 @@ def transform(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
 
 @contextmanager
 def _entered(stack: list[Interpreter], interpreter: Interpreter) -> Iterator[None]:
-    contexts.append(interpreter)
-    stack.append(interpreter)
+    _enter(stack, interpreter)
     try:
         yield
     finally:
-        stack.remove(interpreter)
-        contexts.remove(interpreter)
+        _leave(stack, interpreter)
+
+
+def enter_transform(interpreter: Interpreter) -> None:
+    """From now on `interpreter` sees every operation first. Somebody has to say `leave_transform`."""
+    _enter(stacks.transforms, interpreter)
+
+
+def leave_transform(interpreter: Interpreter) -> None:
+    """The end of it."""
+    _leave(stacks.transforms, interpreter)
+
+
+def _enter(stack: list[Interpreter], interpreter: Interpreter) -> None:
+    contexts.append(interpreter)
+    stack.append(interpreter)
+
+
+def _leave(stack: list[Interpreter], interpreter: Interpreter) -> None:
+    stack.remove(interpreter)
+    contexts.remove(interpreter)
+
+
+@contextmanager
+def leaving_transforms() -> Iterator[None]:
+    """At the end, the transforms that were entered inside are left, if an error came in between."""
+    before, stack = list(stacks.transforms), stacks.transforms
+    try:
+        yield
+    finally:
+        stacks.transforms = stack
+        for interpreter in [t for t in stack if t not in before]:
+            _leave(stack, interpreter)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from typing import Any
 
 class _GradState(threading.local):
     enabled: bool = True
+    recording: bool = False  # while the tape runs an operation that it records: below it, grad mode is off
     inference: bool = False  # what inference_mode.py switches
 
 

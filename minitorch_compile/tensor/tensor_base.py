@@ -64,6 +64,7 @@ class TensorBase:
     base: TensorBase | None = None
     rewritten: int = 0  # how often in-place operations gave this tensor a new history
     base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
+    is_confined: bool = False  # whether it means nothing outside of the function transform that made it
     _array: np.ndarray | None = None
 
     storage: Any = StorageOnFirstUse()

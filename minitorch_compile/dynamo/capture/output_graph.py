@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
+from minitorch_compile.dynamo.capture.graph_steps import is_graph_step
 from minitorch_compile.dynamo.capture.side_effects import SideEffects
 from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
 from minitorch_compile.dynamo.errors import InternalTracerError, ObservedException, Unsupported
@@ -342,6 +343,11 @@ class OutputGraph:
         """After part of the graph was taken out again."""
         self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether function transforms are in the graph."""
+        return any(is_graph_step(node.target) for node in self.graph.nodes)
+
     def has_gradients(self, storage: Storage) -> bool:
         """Whether a tensor on this memory takes part in differentiation."""
         tensors = self._tensors_by_fake.values()
@@ -434,7 +440,8 @@ def _method(name: str) -> Callable[..., Any]:
 def _is_operation(target: Any) -> bool:
     """Whether a node calls an operation of the table, by its name or by an operator, and not some other function."""
     name = getattr(target, "__name__", "")
-    return isinstance(target, (str, Op)) or target is getattr or getattr(operator, name, None) is target
+    known = isinstance(target, (str, Op)) or target is getattr or is_graph_step(target)
+    return known or getattr(operator, name, None) is target
 
 
 def _is_known_index(index: Any) -> bool:

@@ -165,6 +165,19 @@ def _kept_under(real: Any, name: str) -> Any:
     return inspect.getattr_static(real, name, None)
 
 
+def _name_in_dict(target: VariableTracker, key: Value) -> str | None:
+    """The key, if it is a string and the target a dict from outside."""
+    tracked = key.realize()
+    constant = tracked.as_constant() if tracked.is_constant() else None
+    return constant if type(constant) is str and type(target.real_value()) is dict else None
+
+
+def _is_there(container: dict[str, Any], name: str, value: Value) -> bool:
+    """Whether the dict has had this very value under the name all along."""
+    tracked = value.realize()
+    return tracked.source is not None and name in container and container[name] is tracked.real_value()
+
+
 class SideEffects:
     """The changes in program order, and the layer of attributes on top of objects."""
 
@@ -175,6 +188,7 @@ class SideEffects:
         self._deleted: set[tuple[int, str]] = set()
         self._attributes: dict[int, tuple[VariableTracker, dict[str, Any]]] = {}
         self._latest_store: dict[tuple[int, str], StoreAttribute | StoreGlobal | StoreCell] = {}
+        self._stored_items: dict[int, dict[str, StoreItem]] = {}  # of a dict to which nothing else was done since
 
     def __iter__(self) -> Iterator[Effect]:
         return iter(self.effects)
@@ -182,7 +196,7 @@ class SideEffects:
     def forget(self) -> None:
         """Lets go of all values of the program."""
         self.effects.clear()
-        for values in (self.stored_on_classes, self._attributes, self._latest_store):
+        for values in (self.stored_on_classes, self._attributes, self._latest_store, self._stored_items):
             values.clear()
 
     def __repr__(self) -> str:
@@ -262,16 +276,35 @@ class SideEffects:
     # --- containers ---------------------------------------------------------------------------------------------------
 
     def store_item(self, target: VariableTracker, key: Value, value: Value) -> None:
-        self._note(StoreItem(target, key, value))
+        """Stores; storing under the same key again replaces the value, and putting back what was there is nothing."""
+        name = _name_in_dict(target, key)
+        if name is None:
+            self._note_of_container(StoreItem(target, key, value))
+            return
+        stored = self._stored_items.setdefault(id(target), {})
+        earlier = stored.get(name)
+        if earlier is None:
+            stored[name] = StoreItem(target, key, value)
+            self._note(stored[name])
+            return
+        earlier.value = value
+        is_stored_only = all(effect.target is not target or isinstance(effect, StoreItem) for effect in self.effects)
+        if is_stored_only and _is_there(target.real_value(), name, value):
+            self.effects = [effect for effect in self.effects if effect is not earlier]
+            del stored[name]
 
     def delete_item(self, target: VariableTracker, key: Value) -> None:
-        self._note(DeleteItem(target, key))
+        self._note_of_container(DeleteItem(target, key))
 
     def method(self, target: VariableTracker, name: str, *args: Value) -> None:
-        self._note(CallMethod(target, name, args))
+        self._note_of_container(CallMethod(target, name, args))
 
     def replace_items(self, target: VariableTracker, items: list[Value]) -> None:
-        self._note(ReplaceItems(target, list(items)))
+        self._note_of_container(ReplaceItems(target, list(items)))
+
+    def _note_of_container(self, effect: Effect) -> None:
+        self._stored_items.pop(id(effect.target), None)
+        self._note(effect)
 
     # --- variables ----------------------------------------------------------------------------------------------------
 

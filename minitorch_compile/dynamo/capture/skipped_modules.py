@@ -25,7 +25,9 @@ SKIPPED: dict[str, str] = {
 # This package's floors: below dynamo everything is an operation or a rule; beside and above it only these are plain
 # Python.
 TRACED_MODULES = (f"{LIBRARY}.tensor.grad_mode", f"{LIBRARY}.dynamo.capture.polyfills", f"{LIBRARY}.autograd.variable")
-TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop")
+TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree")
+# Of these, a function is traced as part of its caller or not at all: half a transform means nothing.
+WHOLE_FLOORS = ("func", "pytree")
 
 
 def is_library_code(code: CodeType) -> bool:
@@ -33,12 +35,22 @@ def is_library_code(code: CodeType) -> bool:
     return code.co_filename.startswith(PACKAGE_FOLDER)
 
 
+def _floor(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def is_traced_whole(module: str | None) -> bool:
+    """Whether functions of this module are traced only as part of the function that calls them."""
+    name = module or ""
+    return name.startswith(f"{LIBRARY}.") and _floor(name) in WHOLE_FLOORS
+
+
 def reason_to_skip(code: CodeType, module: str | None) -> Unsupported | None:
     """The break for calling a function with this code, defined in that module; None if it can be traced into."""
     name = module or ""
     what = f"the function {code.co_qualname}()"
     if is_library_code(code):
-        floor = name.split(".")[1] if "." in name else ""
+        floor = _floor(name)
         if floor in TRACED_FLOORS or name in TRACED_MODULES:
             return None
         return Unsupported(

@@ -33,9 +33,9 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from minitorch_compile import config
-from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, reason_to_skip
+from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
 from minitorch_compile.dynamo.execution.binding import argument_names
-from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, PASS, PASS_HERE
+from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, OFF, PASS, PASS_HERE
 from minitorch_compile.dynamo.frame_evaluation.marks import mark_of
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_library
 from minitorch_compile.tensor import Op
@@ -56,6 +56,8 @@ def judge_code(function: FunctionType, include: Collection[str] | None) -> int:
     if marked is not None:
         return marked
     module = str(function.__globals__.get("__name__") or "")
+    if is_library_code(code) and is_traced_whole(module):
+        return OFF  # a transform that is not captured runs as it is, with everything in it
     if is_generated(code) or _is_standard(code) or is_library_code(code) or _is_made_by_library(code, module):
         return PASS
     if code.co_filename.startswith(INSTALLED) and include is not None and module.partition(".")[0] not in include:

@@ -26,6 +26,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.graph_steps import confinement
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.fx import Node
 from minitorch_compile.fx.effects import is_impure, is_random, writes
 from minitorch_compile.tensor import Op
@@ -66,6 +68,12 @@ def unneeded_failing_nodes(output: OutputGraph, results: Sequence[Node]) -> list
             waiting += node.all_input_nodes
     needed.update(n for n in failing_nodes(output) if _is_item_of(n, needed))
     return [n for n in failing_nodes(output) if n not in needed and isinstance(n.meta["val"], TensorBase)]
+
+
+def check_unneeded(output: OutputGraph, results: Sequence[Node]) -> None:
+    """Breaks where a value that is only computed for its error can't be an output of the graph."""
+    if output.has_steps and any(confinement(n.meta["val"]) for n in unneeded_failing_nodes(output, results)):
+        raise Unsupported("unrebuildable-value", "a transform computes something that may fail and drops it.")
 
 
 def _is_item_of(node: Node, needed: set[Node]) -> bool:

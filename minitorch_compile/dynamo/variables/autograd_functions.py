@@ -26,6 +26,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.graph_steps import is_followed_from_outside, is_inside
 from minitorch_compile.dynamo.capture.skipped_modules import is_library_code
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -35,6 +36,7 @@ from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable, TupleVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor import grad_mode, ops
+from minitorch_compile.tensor.dispatch import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +106,8 @@ class ApplyVariable(VariableTracker):
             return without_gradients(tracer, lambda: self._forward(tracer, context, args))
         if not all(isinstance(arg, TensorVariable) or arg.is_constant() for arg in tracked):
             self.unsupported("an argument that is neither a tensor nor a constant", "unsupported-call")
+        if is_inside(tracer.output.graph) and any(map(_is_followed, tracked)):
+            self.unsupported("a gradient that is wanted both inside a transform and outside", "autograd-call")
         trial = Trial(tracer.output, [arg.node for arg in tracked if isinstance(arg, TensorVariable)])
         without_gradients(tracer, lambda: self._both(tracer, context, args))
         trial.undo(self)
@@ -143,6 +147,13 @@ class ApplyVariable(VariableTracker):
         if is_library_code(function.__code__) and hasattr(function, "__wrapped__"):
             return tracer.output.wrap_constant(inspect.unwrap(function), name)
         return wrap_found(tracer, found, function)
+
+
+def _is_followed(argument: Value) -> bool:
+    """Whether gradients go through an argument to somebody outside; of an example of a batch, that can't be told."""
+    if not isinstance(argument, TensorVariable) or not argument.fake.requires_grad:
+        return False
+    return bool(stacks.transforms) or is_followed_from_outside(argument.fake)
 
 
 def without_gradients(tracer: Tracer, trace: Callable[[], Value]) -> Value:

@@ -16,6 +16,7 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.graph_steps import MARK
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
@@ -77,6 +78,13 @@ class AllowedFunctionVariable(MarkedFunctionVariable):
             ) from error
 
 
+class GraphStepVariable(MarkedFunctionVariable):
+    """A step of a function transform: a call of it is a node."""
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        return tracer.output.call("call_function", self.function, args, kwargs)
+
+
 class ConstantFunctionVariable(MarkedFunctionVariable):
     """A function marked with assume_constant_result(): it is called now, and what it gives is never guarded."""
 
@@ -100,6 +108,7 @@ MARKS: dict[str, type[MarkedFunctionVariable]] = {
     "_dynamo_disabled": DisabledFunctionVariable,
     "_dynamo_allowed": AllowedFunctionVariable,
     "_dynamo_constant": ConstantFunctionVariable,
+    MARK: GraphStepVariable,
 }
 
 

@@ -53,6 +53,8 @@ class OperationVariable(VariableTracker):
     def getattr(self, tracer: Tracer, name: str) -> Value:
         if name in ("name", "__name__", "kind", "__doc__", "__module__"):
             return tracer.output.from_python(getattr(self.op, name))
+        if name == "__qualname__":
+            return tracer.output.from_python(tracer.compute(getattr, self.op, name))
         return super().getattr(tracer, name)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:

@@ -16,6 +16,7 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.graph_steps import confinement
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.guards.library_members import guard_found
@@ -255,4 +256,7 @@ class TensorVariable(VariableTracker):
             return f"{codegen.value(self.data_of)}.data"
         if self.fake.storage in codegen.output.fakes.behind_data:
             raise Unsupported("unrebuildable-value", "a view of a tensor whose .data was read lives on.")
+        reason = confinement(self.fake) if codegen.output.has_steps else ""
+        if reason:
+            raise Unsupported("unrebuildable-value", f"{reason}.")
         return codegen.graph_output(self)

@@ -14,12 +14,13 @@ from minitorch_compile.func.batching.reductions import shifted
 from minitorch_compile.func.batching.rules import batching_rule
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.tensor_base import empty_fake
 
 
 @batching_rule("view")
 def view(batch: Batch, op: Op, input: Any, size: Any) -> Any:
     """A missing size is worked out for an example: in an empty batch it could not be."""
-    wanted = ops.empty(input.sizes, device="meta").view(size).sizes
+    wanted = op.meta(empty_fake(input.sizes), size).sizes
     return op(input.value, (batch.size, *wanted))
 
 

@@ -64,14 +64,14 @@ def _places(module: Module) -> dict[str, tuple[dict[str, Any], str]]:
 
 def _tied(places: dict[str, tuple[dict[str, Any], str]], given: Tensors) -> Tensors:
     """The tensors with those for the other names of the same parameter. ValueError if these are given as well."""
-    names: dict[int, list[str]] = {}
+    names: dict[Any, list[str]] = {}  # by the parameter itself, which is hashed by identity
     for key, (registered, name) in places.items():
-        names.setdefault(id(registered[name]), []).append(key)
+        names.setdefault(registered[name], []).append(key)
     everywhere = dict(given)
     for key in given:
         registered, name = places.get(key, ({}, ""))
-        same = names.get(id(registered.get(name)), [key])
-        if len({id(given[other]) for other in same if other in given}) > 1:
+        same = names.get(registered.get(name), [key])
+        if len({given[other] for other in same if other in given}) > 1:
             raise ValueError(
                 f"functional_call got multiple values for keys {same}, which are tied. Consider using tie_weights=False"
             )
