@@ -17,7 +17,6 @@ Source: PyTorch's core ATen operators (`docs/source/torch.compiler_ir.md`); `PYT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.prims.decomposition_table import Rule
@@ -245,18 +244,16 @@ PYTORCH_NAMES = {
     "to_copy": "_to_copy",
     "topk_indices": "topk",
 }
-_SAME_NAME = frozenset(
-    """
+SAME_NAME = """
     _fft_c2r abs acos acosh add addmm amax amin any arange argmax argmin asin asinh atan atan2 atanh bitwise_and
-    bitwise_not bitwise_or bitwise_xor bmm cat ceil clamp clone col2im constant_pad_nd convolution copy cos cosh cumsum
-    diagonal div elu embedding eq erf exp expand expm1 fill flip floor fmod full gather ge gelu gt hardtanh index
-    index_put isinf isnan le leaky_relu log log10 log1p log2 logical_and logical_not logical_or logical_xor lt maximum
-    mean minimum mm mul native_layer_norm ne neg permute pow prod reciprocal relu remainder round rsqrt scatter_add
-    select sigmoid sign sin sinh slice sqrt squeeze sub sum tan tanh trunc unsqueeze view where
-    """.split()
-)
+    bitwise_not bitwise_or bitwise_xor bmm cat ceil clamp clone col2im constant_pad_nd convolution copy cos cosh
+    cumsum diagonal div elu embedding eq erf exp expand expm1 fill flip floor fmod full gather ge gelu gt hardtanh
+    index index_put isinf isnan le leaky_relu log log10 log1p log2 logical_and logical_not logical_or logical_xor
+    lt maximum mean minimum mm mul native_layer_norm ne neg permute pow prod reciprocal relu remainder round rsqrt
+    scatter_add select sigmoid sign sin sinh slice sqrt squeeze sub sum tan tanh trunc unsqueeze view where
+"""
 
 
 def pytorch_name(op: Op) -> str:
     """What the op is called among PyTorch's core ATen operators; "" if PyTorch has it outside of the core."""
-    return PYTORCH_NAMES.get(op.name, op.name if op.name in _SAME_NAME else "")
+    return PYTORCH_NAMES.get(op.name, op.name if op.name in SAME_NAME.split() else "")

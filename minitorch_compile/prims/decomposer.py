@@ -32,7 +32,7 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.prims.core import CORE, as_core
-from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, refusal_of, rule_of
+from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, refusal_of_call, rule_of
 from minitorch_compile.prims.half_precision import computes_wider, in_float32
 from minitorch_compile.prims.prim import Prim, describe
 from minitorch_compile.tensor import dispatch
@@ -51,7 +51,7 @@ def beyond_prims(op: Op, args: tuple[Any, ...]) -> bool:
 
     A backend that keeps such calls runs them as they are, between what it compiles.
     """
-    return refusal_of(op) is not None
+    return refusal_of_call(op, args) is not None
 
 
 class Decomposer(Tracer):
@@ -69,15 +69,16 @@ class Decomposer(Tracer):
         self._running: list[tuple[Op, tuple[Any, ...]]] = []  # the decompositions that are being run, and of what
 
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self.keeps(op, (*args, *kwargs.values())):
+        bound = op.bind(args, kwargs)
+        if self.keeps(op, bound):
             return super().process(op, args, kwargs)
-        bound = map_aggregate(op.bind(args, kwargs), self.as_stand_in)
+        bound = map_aggregate(bound, self.as_stand_in)
         if isinstance(op, Prim):
             if not self.in_core_ops:
                 return super().process(op, args, kwargs)
             rule = as_core(op)
         else:
-            rule = rule_of(op, self.decompositions)
+            rule = rule_of(op, bound, self.decompositions)
         self._check_ends(op, bound)
         self._running.append((op, bound))
         try:

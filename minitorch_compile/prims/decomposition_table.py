@@ -12,7 +12,7 @@ NotImplementedError: decompose: ops.argwhere has no decomposition: the size of i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from minitorch_compile.tensor.op import Op
@@ -21,6 +21,7 @@ Rule = Callable[..., Any]
 
 _table: dict[Op, Rule] = {}
 _refusals: dict[Op, str] = {}
+_partial_refusals: dict[Op, Callable[[Sequence[Any]], str | None]] = {}
 
 
 def decomposes(*of: Op) -> Callable[[Rule], Rule]:
@@ -64,7 +65,7 @@ def register_decomposition(
     def declare(rule: Rule) -> Rule:
         for each in of:
             check_may_decompose("register_decomposition", each, rule)
-        (_table if registry is None else registry).update({each: rule for each in of})
+        (_table if registry is None else registry).update(dict.fromkeys(of, rule))
         return rule
 
     return declare
@@ -95,6 +96,16 @@ def refuses(*of: Op, because: str) -> None:
         _refusals[op] = because
 
 
+def refuses_if(op: Op, reason_of: Callable[[Sequence[Any]], str | None]) -> None:
+    """Declares that some calls of an op have no decomposition: those for whose parameters the function has a reason."""
+    _partial_refusals[op] = reason_of
+
+
+def refusal_of_call(op: Op, bound: Sequence[Any]) -> str | None:
+    """Why this call, given by all parameters of the op, can't be decomposed, if it can't."""
+    return _partial_refusals[op](bound) if op in _partial_refusals else refusal_of(op)
+
+
 def has_rule(op: Op) -> bool:
     return op in _table
 
@@ -104,11 +115,13 @@ def refusal_of(op: Op) -> str | None:
     return None if op in _table else _refusals.get(op)
 
 
-def rule_of(op: Op, instead: Mapping[Op, Rule] | None = None) -> Rule:
-    """The decomposition of an op: that of `instead`, or of the table. NotImplementedError, with the reason, if it has
+def rule_of(op: Op, bound: Sequence[Any] = (), instead: Mapping[Op, Rule] | None = None) -> Rule:
+    """The decomposition of a call: that of `instead`, or of the table. NotImplementedError, with the reason, if it has
     none."""
-    rule = (instead or {}).get(op) or _table.get(op)
-    if rule is None:
-        reason = _refusals.get(op, "declare one with @register_decomposition(op)")
+    if instead and op in instead:
+        return instead[op]
+    reason = refusal_of_call(op, bound) if bound else refusal_of(op)
+    if reason or op not in _table:
+        reason = reason or "declare one with @register_decomposition(op)"
         raise NotImplementedError(f"decompose: {op!r} has no decomposition: {reason}")
-    return rule
+    return _table[op]

@@ -30,14 +30,12 @@ HALF = (float16, bfloat16)
 
 # Ops of these kinds compute; the others move numbers, or are one prim, which rounds once anyway.
 COMPUTING_KINDS = ("pointwise", "reduction", "scan", "normalization", "loss")
-ROUNDS_ONCE = frozenset(
-    """
-    abs add all amax amin any argmax argmin atan2 ceil clamp copysign cos div eq erf exp expm1 floor fmax fmin fmod ge
-    gt isfinite isinf isnan isreal le log log1p logical_and logical_not logical_or logical_xor lt maximum minimum mul ne
-    neg nextafter reciprocal relu remainder round rsqrt sign signbit sin sqrt square sub tanh trunc where
-    running_extreme_indices
-    """.split()
-)
+ROUNDS_ONCE = """
+    abs add all amax amin any argmax argmin atan2 ceil clamp copysign cos div eq erf exp expm1 floor fmax fmin
+    fmod ge gt isfinite isinf isnan isreal le log log1p logical_and logical_not logical_or logical_xor lt maximum
+    minimum mul ne neg nextafter reciprocal relu remainder round rsqrt sign signbit sin sqrt square sub tanh trunc
+    where running_extreme_indices
+"""
 
 
 def is_half(value: Any) -> bool:
@@ -46,7 +44,7 @@ def is_half(value: Any) -> bool:
 
 def computes_wider(op: Op, bound: Sequence[Any]) -> bool:
     """Whether the decomposition of this call is to be computed in float32 though it has half-precision arguments."""
-    computes = op.kind in COMPUTING_KINDS and op.name not in ROUNDS_ONCE
+    computes = op.kind in COMPUTING_KINDS and op.name not in ROUNDS_ONCE.split()
     return computes and any(is_half(leaf) for leaf in tree_leaves(list(bound)))
 
 

@@ -63,7 +63,9 @@ def _svd_rule(name: str, a: Any, full_matrices: Any) -> tuple[TensorBase, Tensor
 
 @prim("linalg", _svd_rule)
 def svd(a: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
-    """(U, S, Vh) with a = U diag(S) Vh, orthonormal U and Vh, and real S, falling; U and Vh square if `full_matrices`."""
+    """(U, S, Vh) with a = U diag(S) Vh, orthonormal U and Vh, and real S, falling.
+
+    `full_matrices`: U and Vh are square."""
     return ops._linalg_svd.kernel(a, full_matrices)
 
 

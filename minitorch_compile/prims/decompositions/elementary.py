@@ -12,7 +12,8 @@ import math
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.prims.decomposition_table import decomposes, refuses
+from minitorch_compile.prims.decomposition_table import decomposes
+from minitorch_compile.prims.decompositions import complex_numbers
 from minitorch_compile.prims.elementwise import elementwise, number_like
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import FLOATING, bool_, int32
@@ -25,18 +26,24 @@ Tensor = Any
 @elementwise(ops.tan)
 def _(x: Tensor) -> Tensor:
     """sin / cos."""
+    if x.dtype.is_complex:
+        return complex_numbers.tan(x)
     return prims.div(prims.sin(x), prims.cos(x))
 
 
 @elementwise(ops.asin)
 def _(x: Tensor) -> Tensor:
     """The angle of the point (sqrt(1 - x^2), x)."""
+    if x.dtype.is_complex:
+        return complex_numbers.asin(x)
     return prims.atan2(x, _other_side(x))
 
 
 @elementwise(ops.acos)
 def _(x: Tensor) -> Tensor:
     """The angle of the point (x, sqrt(1 - x^2))."""
+    if x.dtype.is_complex:
+        return complex_numbers.acos(x)
     return prims.atan2(_other_side(x), x)
 
 
@@ -49,24 +56,37 @@ def _other_side(x: Tensor) -> Tensor:
 @elementwise(ops.atan)
 def _(x: Tensor) -> Tensor:
     """The angle of the point (1, x)."""
+    if x.dtype.is_complex:
+        return complex_numbers.atan(x)
     return prims.atan2(x, number_like(x, 1))
 
 
 @elementwise(ops.sinh)
 def _(x: Tensor) -> Tensor:
     """Half the difference of exp(x) - 1 and exp(-x) - 1, which is exact near 0."""
-    return prims.mul(number_like(x, 0.5), prims.sub(prims.expm1(x), prims.expm1(prims.neg(x))))
+    near = prims.mul(number_like(x, 0.5), prims.sub(prims.expm1(x), prims.expm1(prims.neg(x))))
+    return near if x.dtype.is_complex else _with_sign_of(x, _or_half_of_exp(prims.abs(near), prims.abs(x)))
 
 
 @elementwise(ops.cosh)
 def _(x: Tensor) -> Tensor:
     """Half the sum of exp(x) and exp(-x)."""
-    return prims.mul(number_like(x, 0.5), prims.add(prims.exp(x), prims.exp(prims.neg(x))))
+    near = prims.mul(number_like(x, 0.5), prims.add(prims.exp(x), prims.exp(prims.neg(x))))
+    return near if x.dtype.is_complex else _or_half_of_exp(near, prims.abs(x))
+
+
+def _or_half_of_exp(near: Tensor, size: Tensor) -> Tensor:
+    """`near`, but exp(size / 2)^2 / 2 for numbers so large that exp(size) overflows before its half does."""
+    root = prims.exp(prims.mul(size, number_like(size, 0.5)))
+    far = prims.mul(prims.mul(root, number_like(size, 0.5)), root)
+    return prims.where(prims.gt(size, number_like(size, {2: 10, 4: 80}.get(size.dtype.itemsize, 700))), far, near)
 
 
 @elementwise(ops.asinh)
 def _(x: Tensor) -> Tensor:
     """sign(x) log(|x| + sqrt(x^2 + 1)), as log1p for what is near 0; log(2 |x|) where x^2 would overflow."""
+    if x.dtype.is_complex:
+        return complex_numbers.asinh(x)
     one, size = number_like(x, 1), prims.abs(x)
     square = prims.mul(size, size)
     root = prims.sqrt(prims.add(square, one))
@@ -77,6 +97,8 @@ def _(x: Tensor) -> Tensor:
 @elementwise(ops.acosh)
 def _(x: Tensor) -> Tensor:
     """log(x + sqrt(x^2 - 1)), as log1p for what is near 1; log(2 x) where x^2 would overflow."""
+    if x.dtype.is_complex:
+        return complex_numbers.acosh(x)
     over = prims.sub(x, number_like(x, 1))
     root = prims.sqrt(prims.mul(over, prims.add(over, number_like(x, 2))))
     return _or_log_of_twice(prims.log1p(prims.add(over, root)), x)
@@ -92,6 +114,8 @@ def _or_log_of_twice(near: Tensor, size: Tensor) -> Tensor:
 @elementwise(ops.atanh)
 def _(x: Tensor) -> Tensor:
     """Half of log((1 + x) / (1 - x)), as a difference that is exact near 0."""
+    if x.dtype.is_complex:
+        return complex_numbers.atanh(x)
     return prims.mul(number_like(x, 0.5), prims.sub(prims.log1p(x), prims.log1p(prims.neg(x))))
 
 
@@ -183,6 +207,8 @@ def _(x: Tensor, eps: float | None) -> Tensor:
 @elementwise(ops.isinf)
 def _(x: Tensor) -> Tensor:
     """|x| == inf."""
+    if x.dtype.is_complex:
+        return prims.bitwise_or(ops.isinf(prims.real(x)), ops.isinf(prims.imag(x)))
     if x.dtype.category != FLOATING:
         return prims.full(tuple(x.sizes), False, bool_)
     return prims.eq(prims.abs(x), number_like(x, math.inf))
@@ -191,6 +217,8 @@ def _(x: Tensor) -> Tensor:
 @elementwise(ops.isfinite)
 def _(x: Tensor) -> Tensor:
     """|x| < inf, which NaN isn't."""
+    if x.dtype.is_complex:
+        return prims.bitwise_and(ops.isfinite(prims.real(x)), ops.isfinite(prims.imag(x)))
     if x.dtype.category != FLOATING:
         return prims.full(tuple(x.sizes), True, bool_)
     return prims.lt(prims.abs(x), number_like(x, math.inf))
@@ -198,7 +226,9 @@ def _(x: Tensor) -> Tensor:
 
 @elementwise(ops.isreal)
 def _(x: Tensor) -> Tensor:
-    """True."""
+    """True, but for complex numbers off the real line."""
+    if x.dtype.is_complex:
+        return prims.eq(prims.imag(x), number_like(prims.imag(x), 0))
     return prims.full(tuple(x.sizes), True, bool_)
 
 
@@ -212,6 +242,12 @@ def _(x: Tensor) -> Tensor:
     if x.dtype.category != FLOATING:
         return below
     return prims.bitwise_or(below, prims.bitwise_and(prims.eq(x, zero), prims.lt(prims.reciprocal(x), zero)))
+
+
+@elementwise(ops.nextafter)
+def _(a: Tensor, b: Tensor) -> Tensor:
+    """The prim."""
+    return prims.nextafter(a, b)
 
 
 @elementwise(ops.copysign)
@@ -324,5 +360,14 @@ def _power_of_2(like: Tensor, by: Tensor) -> tuple[Tensor, Tensor]:
     return far, prims.pow(number_like(like, 2), prims.where(far, zero, by))
 
 
-refuses(ops.gcd, ops.lcm, because="Euclid's algorithm takes a number of steps that depends on the data")
-refuses(ops.nextafter, because="it reads the bits of floats, which no prim does")
+@elementwise(ops.gcd)
+def _(a: Tensor, b: Tensor) -> Tensor:
+    """The prim."""
+    return prims.gcd(a, b)
+
+
+@elementwise(ops.lcm)
+def _(a: Tensor, b: Tensor) -> Tensor:
+    """|a / gcd(a, b) * b|: the quotient first, so that no product overflows unless the result does."""
+    divisor = prims.maximum(prims.gcd(a, b), number_like(a, 1))
+    return prims.abs(prims.mul(prims.div(a, divisor), b))

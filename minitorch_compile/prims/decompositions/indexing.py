@@ -13,11 +13,12 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses
-from minitorch_compile.prims.elementwise import broadcast_to, converted, number_like, reshaped
+from minitorch_compile.prims.elementwise import broadcast_to, constant, converted, copied, number_like, reshaped
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.dtype import dtype, int64
+from minitorch_compile.tensor.ops.gathering import neutral_element
 from minitorch_compile.tensor.ops.indexing import index_sizes
-from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
+from minitorch_compile.tensor.strides import broadcast_sizes, numel, wrap_dim
 
 Tensor = Any
 
@@ -39,10 +40,7 @@ def _(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """The prim, on the part of src that the index covers."""
     at = wrap_dim(dim, len(x.sizes))
     places = _at_least_one_dim(converted(index, int64))
-    added = _at_least_one_dim(src)
-    for d, n in enumerate(places.sizes):
-        added = ops.slice(added, d, 0, n)
-    return reshaped(prims.scatter_add(_at_least_one_dim(x), at, places, added), x.sizes)
+    return reshaped(prims.scatter_add(_at_least_one_dim(x), at, places, _covered(src, places)), x.sizes)
 
 
 @decomposes(ops.scatter_src)
@@ -50,20 +48,38 @@ def _(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """An index_put whose other indices count, on the part of src that the index covers."""
     at = wrap_dim(dim, len(x.sizes))
     places = _at_least_one_dim(converted(index, int64))
-    stored = _at_least_one_dim(src)
+    stored = prims.index_put(_at_least_one_dim(x), _grid(places, at), _covered(src, places), False)
+    return reshaped(stored, x.sizes)
+
+
+@decomposes(ops.scatter_combine)
+def _(x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool) -> Tensor:
+    """The prim, on the part of src that the index covers; without self, what it covers starts from nothing."""
+    if not numel(index.sizes):
+        return copied(x)
+    at = wrap_dim(dim, len(x.sizes))
+    places = _at_least_one_dim(converted(index, int64))
+    flat, added = _at_least_one_dim(x), _covered(src, places)
+    if not include_self:
+        nothing = constant(places.sizes, neutral_element(reduce, x.dtype.numpy), x.dtype)
+        flat = prims.index_put(flat, _grid(places, at), nothing, False)
+    return reshaped(prims.scatter_reduce(flat, at, places, added, reduce), x.sizes)
+
+
+def _covered(src: Tensor, places: Tensor) -> Tensor:
+    """The part of src that has an index."""
+    src = _at_least_one_dim(src)
     for d, n in enumerate(places.sizes):
-        stored = ops.slice(stored, d, 0, n)
-    grid = [
+        src = ops.slice(src, d, 0, n)
+    return src
+
+
+def _grid(places: Tensor, at: int) -> tuple[Tensor, ...]:
+    """An index for each dimension: the places along one, the others count."""
+    return tuple(
         places if d == at else prims.broadcast_in_dim(prims.iota(n, 0, 1, int64), tuple(places.sizes), (d,))
         for d, n in enumerate(places.sizes)
-    ]
-    return reshaped(prims.index_put(_at_least_one_dim(x), tuple(grid), stored, False), x.sizes)
-
-
-refuses(
-    ops.scatter_combine,
-    because="there is no prim that multiplies, or takes the maximum, where several values land on one element",
-)
+    )
 
 
 def _common_indices(indices: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
@@ -112,7 +128,12 @@ def _diagonals(x: Tensor, diagonal: int) -> tuple[Tensor, Tensor]:
     return prims.sub(columns, rows), prims.full(sizes, diagonal, int64)
 
 
-refuses(ops.view_dtype, because="no prim reads the bits of one dtype as another; it can be called eagerly")
+@decomposes(ops.view_dtype)
+def _(x: Tensor, dtype: dtype) -> Tensor:
+    """The prim."""
+    return prims.view_element_type(x, dtype)
+
+
 refuses(
     ops.argwhere,
     ops.repeated_positions,

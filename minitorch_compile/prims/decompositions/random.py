@@ -59,5 +59,5 @@ refuses(
     ops.binomial_quantile,
     ops.gamma_quantile,
     ops.gamma_quantile_slope,
-    because="it is a search or a special function that no loop of simple operations computes",
+    because="it is a search whose length depends on the data, or an error that does; PyTorch keeps such draws whole",
 )

@@ -1,4 +1,4 @@
-"""Running sums and products; and the ops that put elements in order, which no prim does.
+"""Running sums, products and extremes. All but sums are found by doubling, for which any associative function does.
 
 >>> from minitorch_compile.prims.decomposer import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
@@ -8,10 +8,11 @@ x -> cumsum(x, 0)
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.prims.decomposition_table import decomposes, refuses
+from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, copied
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import FLOATING, dtype, float16, float32, int64
@@ -36,29 +37,45 @@ def _(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
 
 @decomposes(ops.cumprod)
 def _(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
-    """By doubling: after k rounds each element is the product of the 2^k up to its place."""
+    """By doubling."""
     wide, target = _wide(x, dtype)
+    return copied(converted(_running(ops.mul, wide, dim, 1), target))
+
+
+@decomposes(ops.logcumsumexp)
+def _(x: Tensor, dim: int) -> Tensor:
+    """By doubling; the logarithm of a sum of exponentials is itself one of three or more."""
+    return copied(_running(ops.logaddexp, x, dim, -math.inf))
+
+
+def _running(combine: Any, x: Tensor, dim: int, neutral: float) -> Tensor:
+    """Each element combined with all before it: after k rounds, with the 2^k - 1 before it."""
     if not x.sizes:
-        return copied(converted(wide, target))
+        return x
     at = wrap_dim(dim, len(x.sizes))
     reach, size = 1, x.sizes[at]
     while reach < size:
-        ones = ops.full([reach if d == at else n for d, n in enumerate(x.sizes)], 1, dtype=wide.dtype)
-        wide = wide * ops.cat([ones, ops.slice(wide, at, 0, size - reach)], at)
+        before = ops.full([reach if d == at else n for d, n in enumerate(x.sizes)], neutral, dtype=x.dtype)
+        x = combine(ops.cat([before, ops.slice(x, at, 0, size - reach)], at), x)
         reach *= 2
-    return copied(converted(wide, target))
+    return x
 
 
-refuses(ops.logcumsumexp, because="there is no prim that scans with logaddexp; log(cumsum(exp(x))) compiles")
-refuses(ops.running_extreme_indices, because="there is no prim that scans with maximum")
-refuses(ops.argsort, ops.topk_indices, because="there is no prim that sorts: what it compares depends on the data")
-refuses(ops.median_index, ops.mode_index, because="there is no prim that sorts: what it compares depends on the data")
-refuses(ops.searchsorted_places, because="a binary search reads places that depend on what it read before")
-refuses(ops.isin_elements, because="it sorts; (x[:, None] == choices).any(1) compiles")
-refuses(
-    ops.unique_parts,
-    ops.unique_consecutive_parts,
-    ops.bincount,
-    because="the size of its result depends on the data; torch.zeros(n).index_add(0, x, ones) counts in a fixed size",
-)
-refuses(ops.histc, because="where its bins lie depends on the data; torch.zeros(n).index_add(0, bin, ones) counts")
+@decomposes(ops.running_extreme_indices)
+def _(x: Tensor, dim: int, largest: bool) -> Tensor:
+    """By doubling, of pairs of a value and its place; the first elements meet themselves."""
+    if not x.sizes:
+        return prims.full((), 0, int64)
+    at = wrap_dim(dim, len(x.sizes))
+    reach, size = 1, x.sizes[at]
+    places = prims.broadcast_in_dim(prims.iota(size, 0, 1, int64), tuple(x.sizes), (at,))
+    while reach < size:
+        earlier, earlier_places = (
+            ops.cat([ops.slice(y, at, 0, reach), ops.slice(y, at, 0, size - reach)], at) for y in (x, places)
+        )
+        stays = x >= earlier if largest else x <= earlier
+        if x.dtype.category == FLOATING:  # NaN wins over everything, the last one over others
+            stays = ops.logical_or(ops.isnan(x), ops.logical_and(stays, ops.logical_not(ops.isnan(earlier))))
+        x, places = ops.where(stays, x, earlier), ops.where(stays, places, earlier_places)
+        reach *= 2
+    return places

@@ -152,13 +152,14 @@ def scatter_combine(input: Array, dim: int, index: Array, src: Array, reduce: st
     flat = result.reshape(1) if input.ndim == 0 else result
     places = _along(flat, dim, index)
     if not include_self:
-        flat[places] = _neutral(reduce, input.dtype)
+        flat[places] = neutral_element(reduce, input.dtype)
     one_by_one = np.ravel_multi_index(places, flat.shape).reshape(-1)  # NumPy is quick only at flat places
     combine.at(flat.reshape(-1), one_by_one, _covered(src, index).reshape(-1))
     return result
 
 
-def _neutral(reduce: str, element: np.dtype) -> Any:
+def neutral_element(reduce: str, element: np.dtype) -> Any:
+    """The number that changes nothing when it is multiplied, or when the largest or smallest is taken."""
     if reduce == "prod":
         return 1
     if element.kind == "b":

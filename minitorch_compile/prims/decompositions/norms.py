@@ -12,34 +12,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.prims.decomposition_table import decomposes, refuses
+from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted
 from minitorch_compile.tensor import ops
 
 Tensor = Any
 
-refuses(
-    ops.linalg_inv,
-    ops._linalg_solve,
-    ops._linalg_solve_triangular,
-    ops._linalg_pinv,
-    ops.linalg_det,
-    ops._linalg_slogdet,
-    ops.linalg_matrix_exp,
-    ops._linalg_cholesky,
-    ops._linalg_qr,
-    ops._linalg_svd,
-    ops._linalg_eigh,
-    ops._linalg_eig,
-    ops._linalg_lu_factor,
-    ops._permutation_of_pivots,
-    because="it is an algorithm of LAPACK, which works on whole matrices step by step, not element by element",
-)
-
 
 @decomposes(ops._vector_norm)
 def _(x: Tensor, dim: int | Sequence[int] | None, keepdim: bool, ord: float) -> Tensor:
-    """(sum |x|^ord)^(1/ord), with the shortcuts for ord 0, 1, 2 and infinity."""
+    """(sum |x|^ord)^(1/ord), with the shortcuts for ord 0, 1, 2 and infinity.
+
+    The squares of numbers beyond 1e19 overflow in float32, here as in PyTorch's kernels.
+    """
+    x = ops.abs(x) if x.dtype.is_complex else x
     if math.isinf(ord):
         return (ops.amax if ord > 0 else ops.amin)(ops.abs(x), dim, keepdim)
     if ord == 0:
