@@ -50,6 +50,10 @@ frame_hook: Annotated[
 
 disabled_passes: Annotated[tuple, "Names of graph passes to leave out; aot.passes.describe() lists them."] = ()
 
+freezing: Annotated[
+    bool, "Under no_grad, what depends on parameters alone is computed once, and again when one has changed."
+] = False
+
 verify_passes: Annotated[
     bool, "Every graph pass is checked: the graph before and after it is run on made-up arguments and compared."
 ] = False

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from minitorch_compile.compiler.backends import suggestion
+from minitorch_compile.compiler.pass_options import PASS_OPTIONS, split_options
 from minitorch_compile.inductor.options import OPTIONS, Options
 
 MODES: dict[str, dict[str, Any]] = {
@@ -31,7 +32,7 @@ def list_mode_options(mode: str | None = None) -> dict[str, Any]:
 
 def list_options() -> list[str]:
     """The names that `compile(options={...})` accepts."""
-    return sorted(OPTIONS)
+    return sorted((*OPTIONS, *PASS_OPTIONS))
 
 
 def options_of(mode: str | None, options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def options_of(mode: str | None, options: Mapping[str, Any] | None) -> dict[str,
     if not isinstance(options, Mapping):
         raise TypeError(f"compile: options must be a dict of names and values, got {type(options).__name__}")
     for name in options:
-        if name not in OPTIONS:
+        if name not in OPTIONS and name not in PASS_OPTIONS:
             raise ValueError(f"compile: no option named {name!r}. {suggestion(str(name), list_options())}")
-    Options.of(options)  # checks the values
+    Options.of(split_options(options)[1])  # checks the values
     return dict(options)

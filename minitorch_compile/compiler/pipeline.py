@@ -21,14 +21,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from minitorch_compile import config
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, default_partition
+from minitorch_compile.aot.passes import custom_pass
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
+from minitorch_compile.compiler.freezing import compile_frozen
+from minitorch_compile.compiler.pass_options import split_options
 from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_known_sizes, has_unknown_sizes
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.prims import aot_eager_decomp, decompose
+from minitorch_compile.tensor.grad_mode import is_grad_enabled
 
 Compiled = Callable[..., Any]
 
@@ -51,11 +56,17 @@ class Inductor:
 
     def __init__(self, target: str, options: Mapping[str, Any] | None = None) -> None:
         self.target = target
-        self.options = dict(options or {})
+        self.pass_options, self.options = split_options(options or {})
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         if has_unknown_sizes(example_inputs):
             return SpecializedGraphs(self, graph, example_inputs)
+        with config.patch(self.pass_options):
+            return self._compile(graph, example_inputs)
+
+    def _compile(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
+        if config.freezing and not is_grad_enabled():
+            return compile_frozen(graph, example_inputs, self.compile_forward, self.decompose)
         return aot_function(
             graph,
             example_inputs,
@@ -73,10 +84,15 @@ class Inductor:
         return default_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(graph, example_inputs, self.compile_prims)
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims)
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(graph, example_inputs, self.compile_prims)
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims)
+
+    def post_grad(self, graph: GraphModule) -> GraphModule:
+        """One half of the cut graph after the user's own passes. The backward half comes later, hence `patch`."""
+        with config.patch(self.pass_options):
+            return custom_pass("post_grad_custom_post_pass", custom_pass("post_grad_custom_pre_pass", graph))
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         """A graph of nothing but prims, or a stretch of one, as kernels of the target."""
