@@ -1,0 +1,475 @@
+# %% [markdown]
+# # 11 Exercises: ahead-of-time autograd and the partitioner
+#
+# Six exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in
+# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives the
+# first of three hints, and calling it again the next; hints cost nothing.
+
+# %%
+import minitorch_compile as torch
+from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
+from minitorch_compile.course.cutting import cheapest, joint_graph, read, size, work
+from minitorch_compile.tensor import empty_fake
+
+# %% [markdown]
+# ## 11.1 The inverse of a slice
+#
+# `base[..., start:end:step]`, along dimension `dim`, was a view, and somebody wrote `new` to it. Give the whole as it is
+# then, without writing: not into `base`, and not into a copy of it either. `start` and `end` are as in Python's own slices:
+# None, negative or too large. For base = [0, 1, 2, 3], new = [8, 9], dim = 0, start = 1, end = 3, step = 1 it is
+# [0, 8, 9, 3].
+
+
+# %%
+def slice_replaced(
+    base: torch.Tensor, new: torch.Tensor, dim: int, start: int | None, end: int | None, step: int
+) -> torch.Tensor:
+    """What base becomes when its slice becomes new."""
+    ### BEGIN SOLUTION
+    rows = range(base.shape[dim])[start:end:step]
+    index = torch.tensor(list(rows), dtype=torch.int64)
+    return torch.index_copy(base, dim, index, new)
+    ### END SOLUTION
+
+
+# %%
+check("11.1")
+
+# %% [markdown]
+# In the package every write to a slice goes by this function. Let it use yours:
+
+# %%
+if passed("11.1"):
+    with splice("aot.slice_replaced", slice_replaced):
+        x = torch.zeros(3, 4)
+        torch.compile(lambda x: x[1:, ::2].add_(1), backend="aot_eager")(x)
+        print(x)
+
+
+# %% tags=["wrong"] says="The rest is lost"
+def slice_replaced(base, new, dim, start, end, step):
+    rows = range(base.shape[dim])[start:end:step]
+    return torch.cat([base.narrow(dim, 0, rows.start), new], dim)
+
+
+# %% tags=["wrong"] says="and not along dimension 0"
+def slice_replaced(base, new, dim, start, end, step):
+    rows = torch.arange(base.shape[dim])[start:end:step]
+    return torch.index_copy(base, 0, rows, new)
+
+
+# %% tags=["wrong"] says="That writes, if only into a copy of yours"
+def slice_replaced(base, new, dim, start, end, step):
+    whole = base.clone()
+    whole.transpose(0, dim)[start:end:step] = new.transpose(0, dim)
+    return whole
+
+
+# %% tags=["wrong"] says="base is a value"
+def slice_replaced(base, new, dim, start, end, step):
+    base.transpose(0, dim)[start:end:step] = new.transpose(0, dim)
+    return base
+
+
+# %% tags=["wrong"] says="Your new rows lie side by side"
+def slice_replaced(base, new, dim, start, end, step):
+    rows = range(base.shape[dim])[start:end:step]
+    index = torch.arange(rows.start, rows.start + len(rows))
+    return torch.index_copy(base, dim, index, new)
+
+
+# %% tags=["wrong"] says="start and end may be None"
+def slice_replaced(base, new, dim, start, end, step):
+    return torch.index_copy(base, dim, torch.tensor(list(range(start, end, step))), new)
+
+
+# %% [markdown]
+# ## 11.2 What is saved: predict
+#
+# `x` and `v` have sizes (100, 20), `w` has (20, 50), `a` has (1000, 1) and `b` has (1000,). All are float32, and all require
+# grad. For the first eight programs: which values does the walk back read, if it makes nothing again? Write a set of names,
+# such as `{"x", "y"}`; y is the result. For the other five: how many *bytes* does the narrowest cut save, if pointwise
+# operations may be made again, and products and sums may not?
+
+# %% tags=["stub"]
+saved = {
+    "y = x + v": ...,
+    "y = x * v": ...,
+    "y = x * 3": ...,
+    "y = x.exp()": ...,
+    "y = x.sin()": ...,
+    "y = x.relu()": ...,
+    "y = x @ w": ...,
+    "y = x.sum(0)": ...,
+    "x.sin().exp().tanh()": ...,
+    "(x @ w).sin().exp()": ...,
+    "(a - b).tanh()": ...,
+    "x.exp() + 1": ...,
+    "x.sum(0).exp()": ...,
+}
+
+# %% tags=["solution"]
+saved = {
+    "y = x + v": set(),
+    "y = x * v": {"x", "v"},
+    "y = x * 3": set(),
+    "y = x.exp()": {"y"},
+    "y = x.sin()": {"x"},
+    "y = x.relu()": {"y"},
+    "y = x @ w": {"x", "w"},
+    "y = x.sum(0)": set(),
+    "x.sin().exp().tanh()": 8000,
+    "(x @ w).sin().exp()": 8000 + 4000 + 20000,
+    "(a - b).tanh()": 8000,
+    "x.exp() + 1": 8000,
+    "x.sum(0).exp()": 80,
+}
+
+# %%
+check("11.2")
+
+# %% tags=["wrong"] says="It needs no value at all"
+saved = saved | {"y = x + v": {"x", "v"}}
+
+# %% tags=["wrong"] says="and 3 stands in the graph"
+saved = saved | {"y = x * 3": {"x"}}
+
+# %% tags=["wrong"] says="The slope of exp is exp"
+saved = saved | {"y = x.exp()": {"x"}}
+
+# %% tags=["wrong"] says="which its result doesn't tell"
+saved = saved | {"y = x.sin()": {"y"}}
+
+# %% tags=["wrong"] says="sizes are no values"
+saved = saved | {"y = x.sum(0)": {"x"}}
+
+# %% tags=["wrong"] says="all can be made again from one"
+saved = saved | {"x.sin().exp().tanh()": 24000}
+
+# %% tags=["wrong"] says="the product for the rest"
+saved = saved | {"(x @ w).sin().exp()": 12000}
+
+# %% tags=["wrong"] says="What it is made of is much narrower"
+saved = saved | {"(a - b).tanh()": 4_000_000}
+
+# %% tags=["wrong"] says="so the way is narrowest behind it"
+saved = saved | {"x.sum(0).exp()": 8000}
+
+# %% [markdown]
+# Now look. Change the function, and see whether you would have known.
+
+# %%
+joint = joint_graph(lambda x: x.sin().exp().tanh(), torch.ones(100, 20, requires_grad=True))
+print("read ", read(joint), sum(map(size, read(joint))), "bytes")
+print("saved", cheapest(joint), sum(map(size, cheapest(joint))), "bytes")
+
+# %% [markdown]
+# ## 11.3 Find the bug: three joint graphs
+#
+# Somebody has written three joint graphs by hand, a line for each value. `t` is the tangent. The results are right, some
+# slopes are not, and the fault lies in one line of each:
+#
+#     twice: x.sin() * x             stretched: tanh(x + b)                overwritten: y = x.exp()
+#                                    x is (3, 2), b is (2,)                             x.mul_(2)
+#                                                                                       return x * y
+#
+#     a = torch.sin(x)               a = x + b                             y = torch.exp(x)
+#     result = a * x                 result = torch.tanh(a)                x_1 = x * 2
+#     g = t * x                      g = t * (1 - result * result)         result = x_1 * y
+#     slope_x = g * torch.cos(x)     slope_x = g                           g_y = t * x
+#                                    slope_b = g                           g_x_1 = t * y
+#                                                                          slope_x = g_y * y + g_x_1 * 2
+#
+# For each, give the name of the wrong line, and the expression that should stand there, such as `("a", "torch.cos(x)")`.
+
+# %% tags=["stub"]
+repairs = {
+    "twice": (..., ...),
+    "stretched": (..., ...),
+    "overwritten": (..., ...),
+}
+
+# %% tags=["solution"]
+repairs = {
+    "twice": ("slope_x", "g * torch.cos(x) + t * a"),
+    "stretched": ("slope_b", "g.sum(0)"),
+    "overwritten": ("g_y", "t * x_1"),
+}
+
+# %%
+check("11.3")
+
+# %% tags=["wrong"] says="Slopes that come by several ways are added"
+repairs = repairs | {"twice": ("slope_x", "g * torch.cos(x) * t * a")}
+
+# %% tags=["wrong"] says="so two slopes arrive at it"
+repairs = repairs | {"twice": ("g", "t * x + t * a")}
+
+# %% tags=["wrong"] says="and over nothing else"
+repairs = repairs | {"stretched": ("slope_b", "g.sum()")}
+
+# %% tags=["wrong"] says="Print the sizes of all slopes"
+repairs = repairs | {"stretched": ("slope_x", "g * b")}
+
+# %% tags=["wrong"] says="The forward part was right"
+repairs = repairs | {"overwritten": ("x_1", "x")}
+
+# %% tags=["wrong"] says="Check each slope by nudging"
+repairs = repairs | {"overwritten": ("slope_x", "g_y * y + g_x_1")}
+
+# %% [markdown]
+# ## 11.4 The other narrowest cut
+#
+# Let three pipes of width 5 follow each other. Each of them is a narrowest cut, and the lesson's walk from the source finds
+# the first. For a partitioner the *last* is better: as many bytes, and less to make again. Give the pipes of the narrowest
+# cut that is nearest to the sink, as a set of `(start, end)`.
+#
+# What you have: `network.maximum_flow(source, sink)` lets the water run. Then `network.residual[u][v]` is how much more
+# could flow from u to v, both for pipes and against them. `network.residual[v]` has all neighbours of v.
+# `network.edges` is the list of pipes, as pairs.
+
+
+# %%
+def cut_near_the_sink(network, source, sink) -> set[tuple]:
+    """The pipes of the narrowest cut nearest to the sink."""
+    ### BEGIN SOLUTION
+    network.maximum_flow(source, sink)
+    behind, waiting = {sink}, [sink]
+    for point in waiting:
+        for start in network.residual[point]:
+            if start not in behind and network.residual[start][point] > 0:
+                behind.add(start)
+                waiting.append(start)
+    return {(start, end) for start, end in network.edges if start not in behind and end in behind}
+    ### END SOLUTION
+
+
+# %%
+check("11.4")
+
+# %% [markdown]
+# The partitioner cuts where this function says. So here is a compiled function, its memory chosen by you:
+
+# %%
+if passed("11.4"):
+    with splice("aot.minimum_cut", cut_near_the_sink):
+        x = torch.ones(1000, requires_grad=True)
+        print(torch.compiler.inspect(lambda x: (x * 2).exp().sin(), x).partition)
+
+
+# %% tags=["wrong"] says="As narrow, but nearer to the source"
+def cut_near_the_sink(network, source, sink):
+    network.maximum_flow(source, sink)
+    near, waiting = {source}, [source]
+    for point in waiting:
+        for end, room in network.residual[point].items():
+            if room > 0 and end not in near:
+                near.add(end)
+                waiting.append(end)
+    return {(start, end) for start, end in network.edges if start in near and end not in near}
+
+
+# %% tags=["wrong"] says="A full pipe need not lie in the cut"
+def cut_near_the_sink(network, source, sink):
+    network.maximum_flow(source, sink)
+    return {(start, end) for start, end in network.edges if network.residual[start][end] == 0}
+
+
+# %% tags=["wrong"] says="Nothing is cut"
+def cut_near_the_sink(network, source, sink):
+    behind, waiting = {sink}, [sink]
+    for point in waiting:
+        for start in network.residual[point]:
+            if start not in behind and network.residual[start][point] > 0:
+                behind.add(start)
+                waiting.append(start)
+    return {(start, end) for start, end in network.edges if start not in behind and end in behind}
+
+
+# %% tags=["wrong"] says="Those are the pipes into the sink"
+def cut_near_the_sink(network, source, sink):
+    return {(start, end) for start, end in network.edges if end == sink}
+
+
+# %% tags=["wrong"] says="Water still comes through"
+def cut_near_the_sink(network, source, sink):
+    network.maximum_flow(source, sink)
+    behind = {sink} | {start for start in network.residual[sink] if network.residual[start][sink]}
+    found = [(a, b) for a, b in network.edges if a not in behind and b in behind]
+    return set(found[:1])
+
+
+# %% [markdown]
+# ## 11.5 A partition within a limit
+#
+# The narrowest cut makes again whatever it can. With memory to spare one would rather save a little more, and compute less.
+# Give the nodes to save for a joint graph: at most `limit` bytes together, and with them as few operations in the
+# backward graph as you can manage. If no cut is narrow enough, raise a ValueError.
+#
+# What you have: `cheapest(joint)`, the nodes of the narrowest cut; `read(joint)`, what is read of the forward pass;
+# `size(node)`, its bytes; `work(joint, nodes)`, the number of operations in the backward graph if these nodes are saved.
+
+
+# %%
+def within(joint, limit: int) -> list:
+    """The nodes to be saved."""
+    ### BEGIN SOLUTION
+    saved = cheapest(joint)
+    left = limit - sum(map(size, saved))
+    if left < 0:
+        raise ValueError(f"no cut has at most {limit} bytes: the narrowest has {limit - left}")
+    while True:
+        fitting = [node for node in read(joint) if node not in saved and size(node) <= left]
+        best = min(fitting, key=lambda node: work(joint, [*saved, node]), default=None)
+        if best is None or work(joint, [*saved, best]) >= work(joint, saved):
+            return saved
+        saved.append(best)
+        left -= size(best)
+    ### END SOLUTION
+
+
+# %%
+check("11.5")
+
+# %% [markdown]
+# How much is a little more memory worth? A row for each limit:
+
+# %%
+if passed("11.5"):
+    chain = lambda x: x.sin().exp().tanh().sigmoid().sin().exp()
+    joint = joint_graph(chain, empty_fake((1000,)).requires_grad_())
+    for limit in range(4000, 28001, 4000):
+        saved_nodes = within(joint, limit)
+        print(f"{limit:>6} bytes: {work(joint, saved_nodes)} operations,", saved_nodes)
+
+
+# %% tags=["wrong"] says="All that is read was saved"
+def within(joint, limit):
+    if limit < sum(map(size, cheapest(joint))):
+        raise ValueError("too little")
+    return read(joint)
+
+
+# %% tags=["wrong"] says="Spend them"
+def within(joint, limit):
+    if limit < sum(map(size, cheapest(joint))):
+        raise ValueError("too little")
+    return cheapest(joint)
+
+
+# %% tags=["wrong"] says="One value spares more work than another"
+def within(joint, limit):
+    saved = cheapest(joint)
+    left = limit - sum(map(size, saved))
+    if left < 0:
+        raise ValueError("too little")
+    for node in read(joint):
+        if node not in saved and size(node) <= left:
+            saved.append(node)
+            left -= size(node)
+    return saved
+
+
+# %% tags=["wrong"] says="those of the cheapest cut included"
+def within(joint, limit):
+    saved = cheapest(joint)
+    if limit < sum(map(size, saved)):
+        raise ValueError("too little")
+    left = limit
+    for node in read(joint):
+        if node not in saved and size(node) <= left:
+            saved.append(node)
+            left -= size(node)
+    return saved
+
+
+# %% tags=["wrong"] says="Say so, rather than break the limit"
+def within(joint, limit):
+    saved = cheapest(joint)
+    left = limit - sum(map(size, saved))
+    while True:
+        fitting = [node for node in read(joint) if node not in saved and size(node) <= left]
+        best = min(fitting, key=lambda node: work(joint, [*saved, node]), default=None)
+        if best is None or work(joint, [*saved, best]) >= work(joint, saved):
+            return saved
+        saved.append(best)
+        left -= size(best)
+
+
+# %% tags=["wrong"] says="or made again from what is saved"
+def within(joint, limit):
+    saved, left = [], limit
+    if limit < sum(map(size, cheapest(joint))):
+        raise ValueError("too little")
+    for node in sorted(read(joint), key=size, reverse=True):
+        if size(node) <= left:
+            saved.append(node)
+            left -= size(node)
+    return saved
+
+
+# %% [markdown]
+# ## 11.6 Where recomputation loses
+#
+# Bytes are not everything. Write a program of x, a thousand float32 numbers, for which the narrowest cut is a bad bargain:
+# against saving all that is read, it spares at most 4,000 bytes, and for that it makes at least 50 operations again. (You
+# may use a loop.) PyTorch has a rule of its own against such programs.
+
+
+# %%
+def losing(x: torch.Tensor) -> torch.Tensor:
+    """A program with a long way between two values that are read."""
+    ### BEGIN SOLUTION
+    x = x.sin()
+    for _ in range(60):
+        x = x * 1.01
+    return x.exp()
+    ### END SOLUTION
+
+
+# %%
+check("11.6")
+
+
+# %% tags=["wrong"] says="Nothing can be spared"
+def losing(x):
+    for _ in range(60):
+        x = x * 1.01
+    return x
+
+
+# %% tags=["wrong"] says="That is a bargain"
+def losing(x):
+    for _ in range(60):
+        x = x.sin()
+    return x
+
+
+# %% tags=["wrong"] says="is short"
+def losing(x):
+    x = x.sin()
+    for _ in range(10):
+        x = x * 1.01
+    return x.exp()
+
+
+# %% tags=["wrong"] says="It should return a tensor"
+def losing(x):
+    return [x.sin()] * 60
+
+
+# %% [markdown]
+# Save the notebook, and see where you stand:
+
+# %%
+progress("11")
+
+# %% [markdown]
+# And a training step of the whole machine, on all of your answers, of all lessons, that have a place in it:
+
+# %%
+with own_parts() as places:
+    print("running on your own:", *places)
+    x = torch.linspace(0, 1, 5, requires_grad=True)
+    torch.compile(lambda x: (x.sin() * x[1:].sum()).exp())(x).sum().backward()
+    print(x.grad)
