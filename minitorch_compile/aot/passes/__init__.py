@@ -12,6 +12,7 @@ x -> exp = exp(view(x, (3, 2))); div(exp, sum(exp))
 """
 
 from minitorch_compile.aot.passes.addmm import merge_addmm
+from minitorch_compile.aot.passes.conv_scale import fold_scale_into_convolution
 from minitorch_compile.aot.passes.no_ops import remove_no_ops
 from minitorch_compile.aot.passes.pass_check import check_pass
 from minitorch_compile.aot.passes.pass_list import (
@@ -24,6 +25,7 @@ from minitorch_compile.aot.passes.pass_list import (
     simplify,
     unregister_pass,
 )
+from minitorch_compile.aot.passes.pass_picture import show
 from minitorch_compile.aot.passes.small_constants import evaluate_constants
 from minitorch_compile.aot.passes.uniform_constants import fold_constants
 from minitorch_compile.aot.passes.views import merge_views
