@@ -40,10 +40,14 @@ WHOLE = frozenset(
 
 def stays_whole(op: Op, args: tuple[Any, ...]) -> bool:
     """Whether a compiled graph runs this call as it is."""
-    return op in WHOLE or beyond_prims(op, args) or any(_has_no_kernels(leaf) for leaf in tree_leaves(args))
+    if op in WHOLE or beyond_prims(op, args):
+        return True
+    return any(_has_no_kernels(op, leaf) for leaf in tree_leaves(args))
 
 
-def _has_no_kernels(value: Any) -> bool:
+def _has_no_kernels(op: Op, value: Any) -> bool:
     """Whether kernels can't be generated for what has this argument."""
     element = value.dtype if isinstance(value, TensorBase) else value
-    return isinstance(value, complex) or (isinstance(element, dtype) and element not in DTYPES)
+    if not isinstance(element, dtype):
+        return isinstance(value, complex)
+    return element not in DTYPES or (op.kind == "convolution" and not element.is_floating_point)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.prims.prim import FLOATS, NUMBERS, check_ints, check_tensor, describe, prim, refuse
+from minitorch_compile.prims.prim import NUMBERS, check_ints, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.blas import matmul
 from minitorch_compile.tensor.op import Array
@@ -69,8 +69,8 @@ def _convolution_sizes(name: str, x: Any, w: Any, geometry: tuple[Any, ...]) -> 
 def _convolution_rule(
     name: str, x: Any, w: Any, stride: Pair, padding: Pair, dilation: Pair, groups: int
 ) -> TensorBase:
-    check_tensor(name, "x", x, FLOATS)
-    check_tensor(name, "w", w, FLOATS)
+    check_tensor(name, "x", x, NUMBERS)
+    check_tensor(name, "w", w, NUMBERS)
     return empty_fake(_convolution_sizes(name, x, w, (stride, padding, dilation, groups)), None, x.dtype)
 
 
@@ -89,8 +89,8 @@ def _check_grad(name: str, grad: Any, x: Any, w: Any, geometry: tuple[Any, ...])
 def _input_grad_rule(
     name: str, grad: Any, w: Any, input_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
 ) -> TensorBase:
-    check_tensor(name, "grad", grad, FLOATS)
-    check_tensor(name, "w", w, FLOATS)
+    check_tensor(name, "grad", grad, NUMBERS)
+    check_tensor(name, "w", w, NUMBERS)
     check_ints(name, "input_sizes", input_sizes, 4)
     x = empty_fake(input_sizes, None, grad.dtype)
     _check_grad(name, grad, x, w, (stride, padding, dilation, groups))
@@ -115,8 +115,8 @@ def _weight_grad_rule(
     dilation: Pair,
     groups: int,
 ) -> TensorBase:
-    check_tensor(name, "grad", grad, FLOATS)
-    check_tensor(name, "x", x, FLOATS)
+    check_tensor(name, "grad", grad, NUMBERS)
+    check_tensor(name, "x", x, NUMBERS)
     check_ints(name, "weight_sizes", weight_sizes, 4)
     w = empty_fake(weight_sizes, None, grad.dtype)
     _check_grad(name, grad, x, w, (stride, padding, dilation, groups))

@@ -60,7 +60,7 @@ def register_decomposition(
 
     Source: `torch._decomp.register_decomposition`.
     """
-    of = list(op) if isinstance(op, (list, tuple, set, frozenset)) else [op]
+    of: list[Any] = list(op) if isinstance(op, (list, tuple, set, frozenset)) else [op]
 
     def declare(rule: Rule) -> Rule:
         for each in of:

@@ -12,8 +12,9 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
-from minitorch_compile.prims.elementwise import broadcast_to, number_like
+from minitorch_compile.prims.elementwise import as_mask, broadcast_to, converted, number_like
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import bool_, int64
 
 Tensor = Any
 
@@ -21,23 +22,30 @@ Tensor = Any
 @decomposes(ops.mm)
 def _(a: Tensor, b: Tensor) -> Tensor:
     """The prim."""
-    return prims.mm(a, b)
+    return _product(prims.mm, a, b)
 
 
 @decomposes(ops.bmm)
 def _(a: Tensor, b: Tensor) -> Tensor:
     """The prim."""
-    return prims.bmm(a, b)
+    return _product(prims.bmm, a, b)
+
+
+def _product(prim: Any, a: Tensor, b: Tensor) -> Tensor:
+    """Of bools: where any pair of elements is True."""
+    if a.dtype is not bool_:
+        return prim(a, b)
+    return as_mask(prim(converted(a, int64), converted(b, int64)))
 
 
 @decomposes(ops.addmm)
 def _(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float, alpha: float) -> Tensor:
     """alpha * (mat1 @ mat2) + beta * input."""
-    product = _scaled(prims.mm(mat1, mat2), alpha)
+    product = _scaled(ops.mm(mat1, mat2), alpha)
     if beta == 0:
         return product
-    return prims.add(product, broadcast_to(_scaled(input, beta), product.sizes))
+    return ops.add(product, broadcast_to(_scaled(input, beta), product.sizes))
 
 
 def _scaled(x: Tensor, factor: float) -> Tensor:
-    return x if factor == 1 else prims.mul(x, number_like(x, factor))
+    return x if factor == 1 else ops.mul(x, number_like(x, factor))

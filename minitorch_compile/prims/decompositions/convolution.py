@@ -21,8 +21,9 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
-from minitorch_compile.prims.elementwise import reshaped
+from minitorch_compile.prims.elementwise import as_mask, converted, reshaped
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import bool_, int64
 from minitorch_compile.tensor.ops.windows import Ints, output_sizes
 
 Tensor = Any
@@ -182,7 +183,9 @@ def _only(d: int, sizes: Ints) -> Ints:
 
 @decomposes(ops.col2im)
 def _(columns: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Tensor:
-    """The input gradient of a convolution whose filters each pick one tap."""
+    """The input gradient of a convolution whose filters each pick one tap. Of bools: where any lands."""
+    if columns.dtype is bool_:
+        return as_mask(ops.col2im(converted(columns, int64), output_size, kernel_size, dilation, padding, stride))
     count = math.prod(kernel_size)
     out = output_sizes(output_size, kernel_size, stride, padding, dilation)
     channels = columns.sizes[0] * columns.sizes[1] // count

@@ -40,7 +40,7 @@ def _degree_is_data(bound: Sequence[Any]) -> str | None:
 
 def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, shifted: bool = False) -> None:
     """Declares a family by its polynomial of degree 1 and by `step(k, x, p_k, p_(k-1))`, which gives that of k + 1."""
-    op = ops.table[f"special_{name}"]
+    op: Any = ops.table[f"special_{name}"]
 
     def rule(x: Tensor, n: float) -> Tensor:
         wide = converted(x, float64)

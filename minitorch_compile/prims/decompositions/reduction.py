@@ -14,8 +14,9 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, converted, copied, kept, number_like, reshaped
+from minitorch_compile.prims.half_precision import HALF
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import bool_, dtype, float16, float32
+from minitorch_compile.tensor.dtype import bool_, dtype, float32
 from minitorch_compile.tensor.strides import numel, wrap_dim, wrap_dims
 
 Tensor = Any
@@ -32,21 +33,26 @@ def _reduce(prim: Any, x: Tensor, dim: Axes, keepdim: bool) -> Tensor:
 def _(x: Tensor, dim: Axes, keepdim: bool, dtype: dtype | None) -> Tensor:
     """The sum, in the dtype of the result."""
     element = dtype or ops.sum.dtype_rule(x.dtype)
-    wide = float32 if element is float16 else element  # as the kernel: half floats have three digits
+    if element is bool_:
+        return ops.any(converted(x, bool_), dim, keepdim)
+    wide = float32 if element in HALF else element  # half floats have three digits
     return converted(_reduce(prims.sum, converted(converted(x, element), wide), dim, keepdim), element)
 
 
 @decomposes(ops.prod)
 def _(x: Tensor, dim: Axes, keepdim: bool, dtype: dtype | None) -> Tensor:
     """The product, in the dtype of the result."""
-    return _reduce(prims.prod, converted(x, dtype or ops.prod.dtype_rule(x.dtype)), dim, keepdim)
+    element = dtype or ops.prod.dtype_rule(x.dtype)
+    if element is bool_:
+        return ops.all(converted(x, bool_), dim, keepdim)
+    return _reduce(prims.prod, converted(x, element), dim, keepdim)
 
 
 @decomposes(ops.mean)
 def _(x: Tensor, dim: Axes, keepdim: bool, dtype: dtype | None) -> Tensor:
     """The sum divided by the number of elements."""
     element = dtype or ops.mean.dtype_rule(x.dtype)
-    wide = float32 if element is float16 else element
+    wide = float32 if element in HALF else element
     total = ops.sum(converted(x, element), dim, keepdim, dtype=wide)
     count = numel([x.sizes[d] for d in wrap_dims(dim, len(x.sizes))])
     return converted(prims.div(total, number_like(total, count)), element)

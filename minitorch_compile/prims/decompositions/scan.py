@@ -14,8 +14,9 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, copied
+from minitorch_compile.prims.half_precision import HALF
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import FLOATING, dtype, float16, float32, int64
+from minitorch_compile.tensor.dtype import FLOATING, dtype, float32, int64
 from minitorch_compile.tensor.strides import wrap_dim
 
 Tensor = Any
@@ -24,7 +25,7 @@ Tensor = Any
 def _wide(x: Tensor, asked: dtype | None) -> tuple[Tensor, dtype]:
     """x in the dtype to accumulate in, and the dtype of the result."""
     target = asked or (x.dtype if x.dtype.category >= FLOATING else int64)
-    return converted(converted(x, target), float32 if target is float16 else target), target
+    return converted(converted(x, target), float32 if target in HALF else target), target
 
 
 @decomposes(ops.cumsum)

@@ -19,7 +19,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.ops.view_writing import diagonal_places, window_places
-from minitorch_compile.tensor.strides import infer_sizes, is_contiguous, numel, wrap_dim
+from minitorch_compile.tensor.strides import infer_sizes, is_dense, numel, wrap_dim
 
 Tensor = Any
 Ints = tuple[int, ...]
@@ -104,19 +104,20 @@ def _(x: Tensor) -> Tensor:
 
 @decomposes(ops.as_strided)
 def _(x: Tensor, size: Ints, stride: Ints, storage_offset: int | None) -> Tensor:
-    """A gather by computed addresses, if x lies in row-major order so that addresses are known."""
+    """A gather by computed addresses, if the elements of x lie without gaps so that addresses are known."""
     first = 0 if storage_offset is None else storage_offset - x.offset
     last = first + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if not is_contiguous(x.sizes, x.strides) or first < 0 or (numel(size) and last >= numel(x.sizes)):
+    if not is_dense(x.sizes, x.strides) or first < 0 or (numel(size) and last >= numel(x.sizes)):
         raise NotImplementedError(
             f"decompose: as_strided of a tensor of sizes {list(x.sizes)} and strides {x.strides} reaches memory that is"
-            " not its own row-major elements; write it with slice, permute and expand, or apply it to x.contiguous()"
+            " not its own elements; write it with slice, permute and expand, or apply it to x.contiguous()"
         )
     address = prims.full(tuple(size), first, int64)
     for dim, (n, step) in enumerate(zip(size, stride, strict=True)):
         along = prims.iota(n, 0, step, int64)
         address = prims.add(address, prims.broadcast_in_dim(along, tuple(size), (dim,)))
-    return prims.index(reshaped(x, (numel(x.sizes),)), (address,))
+    in_memory = ops.permute(x, sorted(range(len(x.sizes)), key=lambda d: (-x.strides[d], d)))
+    return prims.index(reshaped(in_memory, (numel(x.sizes),)), (address,))
 
 
 @decomposes(ops.diagonal)

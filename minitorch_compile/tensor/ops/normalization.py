@@ -59,10 +59,16 @@ def _rounded(x: Array, like: Array) -> Array:
     return np.ascontiguousarray(x, like.dtype)
 
 
+def _check_floating(name: str, input: TensorBase) -> None:
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"{name}: implemented for floating-point tensors, got {input.dtype}; call .float()")
+
+
 @native_layer_norm.shape_rule
 def _layer_norm_rule(
     input: TensorBase, normalized_shape: tuple[int, ...], weight: TensorBase | None, bias: TensorBase | None, eps: float
 ) -> tuple[Any, Any, Any]:
+    _check_floating("layer_norm", input)
     rows = len(normalized_shape)
     if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
         raise RuntimeError(
@@ -106,6 +112,7 @@ def rms_norm(
     `eps` is added under the root: the smallest step at 1 of the dtype, unless given. Half precision is computed in
     float32, and with its step. RuntimeError for other sizes.
     """
+    _check_floating("layer_norm", input)
     rows = len(normalized_shape)
     if not rows or tuple(input.sizes[-rows:]) != tuple(normalized_shape):
         raise RuntimeError(
@@ -174,6 +181,7 @@ def native_batch_norm(input: Array, weight: Array | None, bias: Array | None, ep
 def _batch_norm_rule(
     input: TensorBase, weight: TensorBase | None, bias: TensorBase | None, eps: float
 ) -> tuple[Any, Any, Any]:
+    _check_floating("batch_norm", input)
     channels = input.sizes[1]
     for name, parameter in (("weight", weight), ("bias", bias)):
         check_channels("batch_norm", name, parameter, channels)
