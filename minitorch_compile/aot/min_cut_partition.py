@@ -14,6 +14,8 @@ reductions), and the arguments. So they are where the flow begins.
 >>> [node.name for node in min_cut_partition(joint).saved]
 ['mm', 'x']
 
+In a checkpointed region everything can be computed again, and only what leaves it can be saved.
+
 Source: the rematerialisation pass of PyTorch's AOTAutograd (`torch/_functorch/partitioners.py`).
 """
 
@@ -21,7 +23,8 @@ from __future__ import annotations
 
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.max_flow import INFINITE, FlowNetwork
-from minitorch_compile.aot.partition import CHEAP_KINDS, Partition, Sides, cut, is_size, total_bytes
+from minitorch_compile.aot.partition import Partition, Sides, cut
+from minitorch_compile.aot.recomputation import is_cheap, is_size, is_view, read_within_region, region_of, total_bytes
 from minitorch_compile.aot.subgraph import ancestors
 from minitorch_compile.fx.node import Node
 
@@ -33,11 +36,9 @@ def min_cut_partition(joint: JointGraph) -> Partition:
     sides = Sides(joint)
     network = FlowNetwork()
     needed = ancestors(sides.gradients)
-    computable = [
-        n for n in joint.graph_module.graph.nodes if n in needed and n not in sides.backward and not is_size(n)
-    ]
+    computable = [n for n in sides.order if n in needed and n not in sides.backward and not is_size(n)]
     for node in computable:
-        network.add_edge((node, "in"), (node, "out"), _width(node))
+        network.add_edge((node, "in"), (node, "out"), _width(node, needed))
         if node in sides.inputs or (node in sides.forward and not _can_be_made_again(node)):
             network.add_edge(SOURCE, (node, "in"), INFINITE)
         for user in node.users:
@@ -46,16 +47,18 @@ def min_cut_partition(joint: JointGraph) -> Partition:
             elif user in needed and user.op != "output":
                 network.add_edge((node, "out"), (user, "in"), INFINITE)
     saved = [start[0] for start, _ in network.minimum_cut(SOURCE, SINK)] if SINK in network.residual else []
-    return cut(joint, sides, saved, total_bytes(sides.crossing()))
+    return cut(joint, sides, saved)
 
 
-def _width(node: Node) -> float:
+def _width(node: Node, needed: set[Node]) -> float:
     """What saving the value costs; of equal ones an argument is the cheapest, a view the dearest. Tuples can't be."""
     if isinstance(node.meta.get("val"), tuple) or node.op == "get_attr":
         return INFINITE
-    preference = 0 if node.op == "placeholder" else 2 if getattr(node.target, "kind", None) == "view" else 1
+    if all(read_within_region(node, user) for user in node.users if user in needed) and region_of(node) is not None:
+        return INFINITE
+    preference = 0 if node.op == "placeholder" else 2 if is_view(node) else 1
     return total_bytes([node]) + preference
 
 
 def _can_be_made_again(node: Node) -> bool:
-    return getattr(node.target, "kind", None) in CHEAP_KINDS | {"creation"} or node.op == "get_attr"
+    return region_of(node) is not None or is_cheap(node)

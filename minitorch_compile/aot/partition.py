@@ -1,8 +1,8 @@
 """Cutting the joint graph in two: a forward graph that also returns what the backward graph will need.
 
 What crosses the cut is memory that stays occupied from the forward to the backward pass, often most of what training
-needs. So the partitioner saves little: what the backward pass can make again from things that are saved anyway, with
-cheap elementwise work that its kernels do on the way, is not saved.
+needs. The partition here is the plain one: it saves what the backward pass reads of the forward pass. It is what eager
+autograd does, and PyTorch's default_partition. `min_cut_partition` saves less, and computes more.
 
 >>> from minitorch_compile.aot.joint_graph import trace_joint
 >>> from minitorch_compile.aot.tracing import trace
@@ -31,17 +31,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.aot.joint_graph import JointGraph
-from minitorch_compile.aot.subgraph import ancestors, descendants, extract
-from minitorch_compile.fx.draw import draw
+from minitorch_compile.aot.recomputation import is_constant, is_size, is_view, read_within_region, total_bytes
+from minitorch_compile.aot.saved_report import SavedReport
+from minitorch_compile.aot.subgraph import ancestors, descendants, extract, in_order_of_need
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.fx.node import Node
-from minitorch_compile.fx.printer import value_text
-from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.tensor_base import nbytes
-
-# Kinds of ops that cost so little that computing them twice is better than keeping their result.
-CHEAP_KINDS = frozenset({"pointwise", "view", "copy"})
 
 
 @dataclass
@@ -62,45 +57,10 @@ class Partition:
         return str(self.report)
 
     def draw(self, **options: Any) -> GraphView:
-        """The joint graph in the colours of its two passes and of what is saved between them."""
-        sides = Sides(self.joint)
+        """Both passes, what is saved between them and what is computed again; options are those of `fx.draw.draw`."""
+        from minitorch_compile.aot.partition_drawing import draw_partition
 
-        def kind(node: Node) -> str:
-            if node in self.saved:
-                return "saved"
-            return "forward" if node in sides.forward or node in sides.inputs else "backward"
-
-        return draw(self.joint.graph_module.graph, kind=kind, **options)
-
-
-@dataclass
-class SavedReport:
-    """What a partition saves. `bytes_if_all_saved` is what it would be if nothing was computed twice."""
-
-    saved: list[Node]
-    bytes_if_all_saved: int
-
-    @property
-    def bytes(self) -> int:
-        return total_bytes(self.saved)
-
-    @property
-    def argument_bytes(self) -> int:
-        return total_bytes(node for node in self.saved if node.op == "placeholder")
-
-    def __str__(self) -> str:
-        head = (
-            f"saves {len(self.saved)} tensors, {self.bytes} bytes, {self.argument_bytes} of them arguments"
-            f" (without recomputation {self.bytes_if_all_saved} bytes)"
-        )
-        names = max((len(node.name) for node in self.saved), default=0)
-        sizes = max((len(value_text(node.meta["val"])) for node in self.saved), default=0)
-        return "\n".join([head, *(self._row(node, names, sizes) for node in self.saved)])
-
-    def _row(self, node: Node, names: int, sizes: int) -> str:
-        argument = ", an argument" if node.op == "placeholder" else ""
-        text = value_text(node.meta["val"])
-        return f"  {node.name.ljust(names)}  {text.ljust(sizes)}  {total_bytes([node])} bytes{argument}"
+        return draw_partition(self, **options)
 
 
 PartitionFunction = Callable[[JointGraph], Partition]
@@ -117,13 +77,26 @@ class Sides:
         self.outputs, self.gradients = returned[: joint.output_count], returned[joint.output_count :]
         self.forward = _with_items(ancestors(self.outputs))
         self.backward = descendants(self.tangents)
+        self.order = {node: i for i, node in enumerate(graph.nodes)}
 
     def crossing(self) -> list[Node]:
-        """What the backward pass reads of the forward pass if it computes nothing again, in order of execution."""
+        """What the backward pass reads of the forward pass if it computes nothing again, in order of execution.
+
+        Nothing but checkpointed regions: of them it reads what enters, and what it reads on behalf of others.
+        """
         at_hand = self.forward | set(self.inputs)
-        read = ancestors(self.gradients, stop_at=at_hand) & at_hand
-        nodes = self.outputs[0].graph.nodes
-        return [node for node in nodes if node in read and node.op != "get_attr" and not is_size(node)]
+        read = {node for node in self.gradients if node in at_hand}
+        readers = {node for node in self.gradients if node not in at_hand}
+        waiting = list(readers)
+        while waiting:
+            reader = waiting.pop()
+            for value in reader.all_input_nodes:
+                if value in at_hand and not read_within_region(value, reader):
+                    read.add(value)
+                elif value not in readers:
+                    readers.add(value)
+                    waiting.append(value)
+        return sorted((n for n in read if n.op != "get_attr" and not is_size(n)), key=self.order.__getitem__)
 
 
 def _with_items(nodes: set[Node]) -> set[Node]:
@@ -133,54 +106,30 @@ def _with_items(nodes: set[Node]) -> set[Node]:
 
 
 def default_partition(joint: JointGraph) -> Partition:
-    """Saves what the backward pass reads, unless cheap ops can make it again from what is saved anyway."""
+    """Saves what the backward pass reads; for a view its base, and nothing for a constant."""
     sides = Sides(joint)
-    crossing = sides.crossing()
-    saved: dict[Node, None] = dict.fromkeys(crossing)
-    made_again: set[Node] = set()
-    for node in crossing:
-        sources = _sources(node)
-        if sources is None:
-            continue
-        added = [source for source in sources if source not in saved and source not in made_again]
-        if total_bytes(added) < total_bytes([node]) or _is_view(node):
-            del saved[node]
-            made_again.add(node)
-            saved.update(dict.fromkeys(added))
-    return cut(joint, sides, saved, total_bytes(crossing))
+    return cut(joint, sides, read_values(sides))
 
 
-def _sources(node: Node) -> list[Node] | None:
-    """What has to be at hand to compute a cheap node again, looking through views. None if it isn't cheap."""
-    kind = getattr(node.target, "kind", None)
-    if node.op != "call_function" or (kind not in CHEAP_KINDS and not _is_constant(node)):
-        return None
-    sources: list[Node] = []
-    for source in node.all_input_nodes:
-        if not _is_constant(source) and not is_size(source):
-            sources += (_sources(source) or []) if _is_view(source) else [source]
-    return sources
+def read_values(sides: Sides) -> list[Node]:
+    """The values from which the backward pass can make all that it reads at no cost."""
+    return list(dict.fromkeys(value for node in sides.crossing() for value in _shown_by(node)))
 
 
-def _is_constant(node: Node) -> bool:
-    """Whether the node needs nothing to be computed from."""
-    return node.op == "get_attr" or (node.op == "call_function" and not node.all_input_nodes)
+def _shown_by(node: Node) -> list[Node]:
+    """The values whose elements a view shows, unless they are larger than it; of other nodes, the node."""
+    if is_constant(node):
+        return []
+    if not is_view(node):
+        return [node]
+    bases = [base for source in node.all_input_nodes if not is_size(source) for base in _shown_by(source)]
+    return bases if total_bytes(bases) <= total_bytes([node]) else [node]
 
 
-def is_size(node: Node) -> bool:
-    """Whether the value is a size: they cost nothing to compute, from those that are always saved."""
-    return isinstance(node.meta.get("val"), SymInt)
-
-
-def _is_view(node: Node) -> bool:
-    return getattr(node.target, "kind", None) == "view"
-
-
-def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node], bytes_if_all_saved: int) -> Partition:
+def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node]) -> Partition:
     """The two graphs, given what is to be saved."""
-    order = {node: i for i, node in enumerate(joint.graph_module.graph.nodes)}
     # Results first: a backward graph reads better when it starts with what its forward graph computed.
-    kept = sorted(saved, key=lambda node: (node.op == "placeholder", order[node]))
+    kept = sorted(saved, key=lambda node: (node.op == "placeholder", sides.order[node]))
     sizes = [node for node in sides.inputs if is_size(node)]
     passed = [*kept, *sizes]
     layouts = joint.graph_module.graph.output_node().meta["val"]
@@ -189,14 +138,19 @@ def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node], bytes_if_all_sav
     kept_layouts = [returned.get(node, node.meta["val"]) for node in passed]
     forward = extract(joint.graph_module, sides.inputs, [*sides.outputs, *passed])
     forward.graph.output_node().meta["val"] = (*layouts[: joint.output_count], *kept_layouts)
-    backward = extract(joint.graph_module, [*passed, *sides.tangents], sides.gradients)
+    # What is computed again is computed when it is needed: until then, it would take the memory that was to be saved.
+    order = in_order_of_need(sides.order, sides.backward, sides.gradients, given=set(passed))
+    backward = extract(joint.graph_module, [*passed, *sides.tangents], sides.gradients, order)
     for node, layout in zip(backward.graph.find_nodes(op="placeholder"), kept_layouts, strict=False):
         node.meta["val"] = layout
     backward.graph.output_node().meta["val"] = tuple(layouts[joint.output_count :])
-    return Partition(forward, backward, kept, SavedReport(kept, bytes_if_all_saved), joint, sizes)
+    report = SavedReport(kept, total_bytes(read_values(sides)), _recomputed(sides, passed))
+    return Partition(forward, backward, kept, report, joint, sizes)
 
 
-def total_bytes(nodes: Iterable[Node]) -> int:
-    """The memory of these values, for the sizes that were seen if they are unknown."""
-    sizes = [nbytes(node.meta["val"]) for node in nodes]
-    return sum(size.hint if isinstance(size, SymInt) else size for size in sizes)
+def _recomputed(sides: Sides, passed: list[Node]) -> list[Node]:
+    """What both graphs compute, views and items of tuples apart, in order of execution."""
+    needed = ancestors(sides.gradients, stop_at=set(passed)) - set(passed)
+    again = [n for n in needed & sides.forward if n.op == "call_function" and n.target is not operator.getitem]
+    again = [n for n in again if not is_view(n) and not is_constant(n) and not is_size(n)]
+    return sorted(again, key=sides.order.__getitem__)

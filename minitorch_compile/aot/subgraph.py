@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.graph import Graph
@@ -10,8 +10,12 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 
 
-def extract(module: GraphModule, inputs: Sequence[Node], outputs: Sequence[Node]) -> GraphModule:
+def extract(
+    module: GraphModule, inputs: Sequence[Node], outputs: Sequence[Node], order: Iterable[Node] | None = None
+) -> GraphModule:
     """The graph that computes `outputs` from `inputs`, which are any nodes. Constants come along.
+
+    The nodes keep the order that they have in the module, or stand in the given one.
 
     >>> from minitorch_compile.fx import symbolic_trace
     >>> module = symbolic_trace(lambda x, y: (x * y).exp() + y)
@@ -26,7 +30,7 @@ def extract(module: GraphModule, inputs: Sequence[Node], outputs: Sequence[Node]
         counterpart[node] = graph.placeholder(node.name)
         counterpart[node].meta = dict(node.meta)
     needed = ancestors(outputs, stop_at=set(inputs))
-    for node in module.graph.nodes:
+    for node in module.graph.nodes if order is None else order:
         if node not in needed or node in counterpart:
             continue
         if node.op == "placeholder":
@@ -60,3 +64,30 @@ def descendants(nodes: Sequence[Node]) -> set[Node]:
             found.add(node)
             waiting += node.users
     return found
+
+
+def in_order_of_need(
+    nodes: Iterable[Node], first: Collection[Node], results: Iterable[Node], given: Collection[Node] = ()
+) -> list[Node]:
+    """What computes the results from what is given: the nodes in `first` in their order, each other just before the
+    first that reads it.
+
+    >>> from minitorch_compile.fx import symbolic_trace
+    >>> x, exp, neg, double, last, _ = symbolic_trace(lambda x: -x.exp() + x * 2).graph.nodes
+    >>> in_order_of_need([x, exp, neg, double, last], [x, double], [last])
+    [x, mul, exp, neg, add]
+    """
+    found: dict[Node, None] = {}
+    there = set(given)
+    for wanted in [*(node for node in nodes if node in first), *results]:
+        waiting = [wanted]
+        while waiting:
+            node = waiting[-1]
+            missing = [source for source in node.all_input_nodes if source not in there]
+            if node in there or not missing:
+                waiting.pop()
+                there.add(node)
+                found[node] = None
+            else:
+                waiting += reversed(missing)
+    return [node for node in found if node not in given]

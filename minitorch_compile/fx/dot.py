@@ -63,6 +63,7 @@ KINDS: dict[str, Kind] = {
     "forward": Kind("forward", "#dcebf9", "#4a86c0"),
     "backward": Kind("backward", "#fde3d0", "#d27a38"),
     "saved": Kind("saved for backward", "#fff0c9", "#c2912b"),
+    "recomputed": Kind("computed again", "#e4ecd9", "#6f9146"),
     "kernel": Kind("kernel", "#dff3e1", "#4f9e5b"),
     "extern": Kind("extern kernel", "#e9def6", "#8459b8"),
     "buffer": Kind("buffer", "#f5f1e6", "#a3977a"),
