@@ -2,8 +2,8 @@
 # # 11 Exercises: ahead-of-time autograd and the partitioner
 #
 # Six exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in
-# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives the
-# first of three hints, and calling it again the next; hints cost nothing.
+# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives
+# the first of three hints, and calling it again the next; hints cost nothing.
 
 # %%
 import minitorch_compile as torch
@@ -14,10 +14,10 @@ from minitorch_compile.tensor import empty_fake
 # %% [markdown]
 # ## 11.1 The inverse of a slice
 #
-# `base[..., start:end:step]`, along dimension `dim`, was a view, and somebody wrote `new` to it. Give the whole as it is
-# then, without writing: not into `base`, and not into a copy of it either. `start` and `end` are as in Python's own slices:
-# None, negative or too large. For base = [0, 1, 2, 3], new = [8, 9], dim = 0, start = 1, end = 3, step = 1 it is
-# [0, 8, 9, 3].
+# The slice `start:end:step` of `base` along dimension `dim` was a view, and somebody wrote `new` to it. Give the whole as
+# it is then, without writing: not into `base`, and not into a copy of it either. `start` and `end` are as in Python's own
+# slices: None, negative or too large. For base = [0, 1, 2, 3], new = [8, 9], dim = 0, start = 1, end = 3, step = 1 it
+# is [0, 8, 9, 3].
 
 
 # %%
@@ -86,10 +86,10 @@ def slice_replaced(base, new, dim, start, end, step):
 # %% [markdown]
 # ## 11.2 What is saved: predict
 #
-# `x` and `v` have sizes (100, 20), `w` has (20, 50), `a` has (1000, 1) and `b` has (1000,). All are float32, and all require
-# grad. For the first eight programs: which values does the walk back read, if it makes nothing again? Write a set of names,
-# such as `{"x", "y"}`; y is the result. For the other five: how many *bytes* does the narrowest cut save, if pointwise
-# operations may be made again, and products and sums may not?
+# `x` and `v` have sizes (100, 20), `w` has (20, 50), `a` has (1000, 1) and `b` has (1000,). All are float32, and all
+# require grad. For the first eight programs: which values does the walk back read, if it makes nothing again? Write a
+# set of names, such as `{"x", "y"}`; y is the result. For the other five: how many *bytes* does the narrowest cut save,
+# if pointwise operations may be made again, and products and sums may not?
 
 # %% tags=["stub"]
 saved = {
@@ -166,8 +166,8 @@ print("saved", cheapest(joint), sum(map(size, cheapest(joint))), "bytes")
 # %% [markdown]
 # ## 11.3 Find the bug: three joint graphs
 #
-# Somebody has written three joint graphs by hand, a line for each value. `t` is the tangent. The results are right, some
-# slopes are not, and the fault lies in one line of each:
+# Somebody has written three joint graphs by hand, a line for each value. `t` is the tangent. The results are right,
+# some slopes are not, and the fault lies in one line of each:
 #
 #     twice: x.sin() * x             stretched: tanh(x + b)                overwritten: y = x.exp()
 #                                    x is (3, 2), b is (2,)                             x.mul_(2)
@@ -180,7 +180,8 @@ print("saved", cheapest(joint), sum(map(size, cheapest(joint))), "bytes")
 #                                    slope_b = g                           g_x_1 = t * y
 #                                                                          slope_x = g_y * y + g_x_1 * 2
 #
-# For each, give the name of the wrong line, and the expression that should stand there, such as `("a", "torch.cos(x)")`.
+# For each, give the name of the wrong line, and the expression that should stand there, such as `("a",
+# "torch.cos(x)")`.
 
 # %% tags=["stub"]
 repairs = {
@@ -220,9 +221,9 @@ repairs = repairs | {"overwritten": ("slope_x", "g_y * y + g_x_1")}
 # %% [markdown]
 # ## 11.4 The other narrowest cut
 #
-# Let three pipes of width 5 follow each other. Each of them is a narrowest cut, and the lesson's walk from the source finds
-# the first. For a partitioner the *last* is better: as many bytes, and less to make again. Give the pipes of the narrowest
-# cut that is nearest to the sink, as a set of `(start, end)`.
+# Let three pipes of width 5 follow each other. Each of them is a narrowest cut, and the lesson's walk from the source
+# finds the first. For a partitioner the *last* is better: as many bytes, and less to make again. Give the pipes of the
+# narrowest cut that is nearest to the sink, as a set of `(start, end)`.
 #
 # What you have: `network.maximum_flow(source, sink)` lets the water run. Then `network.residual[u][v]` is how much more
 # could flow from u to v, both for pipes and against them. `network.residual[v]` has all neighbours of v.
@@ -302,12 +303,13 @@ def cut_near_the_sink(network, source, sink):
 # %% [markdown]
 # ## 11.5 A partition within a limit
 #
-# The narrowest cut makes again whatever it can. With memory to spare one would rather save a little more, and compute less.
-# Give the nodes to save for a joint graph: at most `limit` bytes together, and with them as few operations in the
+# The narrowest cut makes again whatever it can. With memory to spare one would rather save a little more, and compute
+# less. Give the nodes to save for a joint graph: at most `limit` bytes together, and with them as few operations in the
 # backward graph as you can manage. If no cut is narrow enough, raise a ValueError.
 #
 # What you have: `cheapest(joint)`, the nodes of the narrowest cut; `read(joint)`, what is read of the forward pass;
-# `size(node)`, its bytes; `work(joint, nodes)`, the number of operations in the backward graph if these nodes are saved.
+# `size(node)`, its bytes; `work(joint, nodes)`, the number of operations in the backward graph if these nodes are
+# saved.
 
 
 # %%
@@ -411,9 +413,9 @@ def within(joint, limit):
 # %% [markdown]
 # ## 11.6 Where recomputation loses
 #
-# Bytes are not everything. Write a program of x, a thousand float32 numbers, for which the narrowest cut is a bad bargain:
-# against saving all that is read, it spares at most 4,000 bytes, and for that it makes at least 50 operations again. (You
-# may use a loop.) PyTorch has a rule of its own against such programs.
+# Bytes are not everything. Write a program of x, a thousand float32 numbers, for which the narrowest cut is a bad
+# bargain: against saving all that is read, it spares at most 4,000 bytes, and for that it makes at least 50 operations
+# again. (You may use a loop.) PyTorch has a rule of its own against such programs.
 
 
 # %%

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 11 Ahead-of-time autograd and the partitioner
 #
-# Here is a smooth step that neural networks like, on a quarter of a million numbers. Training wants its gradient, so the
-# tape of lesson 08 holds on to what the walk back will need. How much is that? And how much is it once the function is
-# compiled?
+# Here is a smooth step that neural networks like, on a quarter of a million numbers. Training wants its gradient, so
+# the tape of lesson 08 holds on to what the walk back will need. How much is that? And how much is it once the function
+# is compiled?
 
 # %%
 import minitorch_compile as torch
@@ -38,8 +38,8 @@ print("compiled, it", torch.compiler.inspect(bend, x).partition)
 #
 # Why couldn't the tape do that? Because of *when* it learns things. It meets one operation after the other, while the
 # numbers flow. When `tanh` is done, the tape doesn't know what will come next, nor what else will be kept, and so every
-# formula keeps what it asks for. To choose well, somebody must see both passes, whole, **before the first number flows**.
-# Then it is a question about a graph: which values shall cross from the forward pass to the backward pass?
+# formula keeps what it asks for. To choose well, somebody must see both passes, whole, **before the first number
+# flows**. Then it is a question about a graph: which values shall cross from the forward pass to the backward pass?
 #
 # This lesson goes there in four steps: run programs without numbers; make programs that write into tensors harmless;
 # write down both passes as one graph; and cut the graph in two where it is narrowest.
@@ -47,8 +47,8 @@ print("compiled, it", torch.compiler.inspect(bend, x).partition)
 # ## Tensors without numbers
 #
 # How do you run a program before there are numbers? A value that has sizes and nothing else is enough to find out what
-# a program does. You met such *fakes* in lesson 04. A mode for them takes twenty lines. Instead of computing, it looks up
-# a *shape rule*: given the sizes of the arguments, what are those of the result?
+# a program does. You met such *fakes* in lesson 04. An interpreter for them takes twenty lines. It doesn't compute; it
+# looks up a *shape rule*: given the sizes of the arguments, what are those of the result?
 
 # %%
 import numpy as np
@@ -96,8 +96,8 @@ print(deep(huge, [huge] * 100))
 # are there all the same: a (2, 3) times a (4, 5) is refused by the rule.
 #
 # In the package a fake tensor is no class of its own. It is a tensor *whose storage has no buffer*. It has all that a
-# tensor has, and views share their storage as real ones do. Each operation has its shape rule, called `meta`, which gives
-# strides and dtype, too. Only the numbers are missing, and whoever asks for one gets an error.
+# tensor has, and views share their storage as real ones do. Each operation has its shape rule, called `meta`, which
+# gives strides and dtype, too. Only the numbers are missing, and whoever asks for one gets an error.
 
 # %%
 from minitorch_compile.tensor import empty_fake, ops
@@ -113,9 +113,9 @@ except RuntimeError as error:
 
 # %% [markdown]
 # Put a mode on the dispatcher that writes down what it is asked, and answers with fakes, and you have a tracer for
-# *operations*. You wrote one in lesson 10, to draw. It sees more than the tracer of lesson 04, which notes the calls that
-# the user wrote: composites have dissolved by the time they come to the bottom, and so has Python. The package's is called
-# `trace`, and it leaves the fake of each node in `node.meta["val"]`:
+# *operations*. You wrote one in lesson 10, to draw. It sees more than the tracer of lesson 04, which notes the calls
+# that the user wrote: composites have dissolved by the time they come to the bottom, and so has Python. The package's
+# is called `trace`, and it leaves the fake of each node in `node.meta["val"]`:
 
 # %%
 from minitorch_compile.aot import trace
@@ -150,15 +150,16 @@ def scaled(x):
 symbolic_trace(scaled).graph.draw()
 
 # %% [markdown]
-# Look at the multiplication. It leads nowhere, and yet it matters, for x has changed when the 1 is added. The arrows don't
-# say so. A pass that follows arrows may drop it, or move it behind the addition. And what we are up to is worse: we want
-# to compute things *again*, much later, from values that we believe to know. With writes in a program, "the value of x" has
-# no meaning, unless one adds a time.
+# Look at the multiplication. It leads nowhere, and yet it matters, for x has changed when the 1 is added. The arrows
+# don't say so. A pass that follows arrows may drop it, or move it behind the addition. And what we are up to is worse:
+# we want to compute things *again*, much later, from values that we believe to know. With writes in a program, "the
+# value of x" has no meaning, unless one adds a time.
 #
-# So the writes have to go. The plan is an old one. In the new program every value is made once and never changed. What the
-# user calls x becomes a *name*, and a write gives the name another value. And views? `row` and x share memory, so a write
-# to one must be seen through the other. We keep **one value for each storage**, and remember for each name by which views
-# it is reached. Reading follows the views. Writing follows them, too, and then goes back.
+# So the writes have to go. The plan is an old one, and compilers of all languages use it: *single assignment*. In the
+# new program every value is made once and never changed. What the user calls x becomes a *name*, and a write gives the
+# name another value. And views? `row` and x share memory, so a write to one must be seen through the other. We keep
+# **one value for each storage**, and remember for each name by which views it is reached. Reading follows the views.
+# Writing follows them, too, and then goes back.
 
 # %%
 from minitorch_compile.fx.arguments import map_aggregate
@@ -199,14 +200,15 @@ class Functional:
 
 
 # %% [markdown]
-# Follow `scaled` through it. At the start there is one storage, and its value is the argument. `x[0]` computes nothing; it
-# is a name, and one view leads to it. `mul_` asks for the value of that name, so now the row is picked, and multiplied. The
-# result is a new row, which has to be worked into the value of the whole. From then on, whoever asks for x, or for any view
-# of it, is given the new whole.
+# Follow `scaled` through it. At the start there is one storage, and its value is the argument. `x[0]` computes nothing;
+# it is a name, and one view leads to it. `mul_` asks for the value of that name, so now the row is picked, and
+# multiplied. The result is a new row, which has to be worked into the value of the whole. From then on, whoever asks
+# for x, or for any view of it, is given the new whole.
 #
-# `op.functional` is the form of an operation that doesn't write: `mul` for `mul_`. What is missing is `written`, the way
-# back through the views. For each kind of view it needs an *inverse*: given all of it, and the new value of the view, what
-# is the new value of all? A transposed matrix is transposed back. A row is put between the rows above it and below it.
+# `op.functional` is the form of an operation that doesn't write: `mul` for `mul_`. What is missing is `written`, the
+# way back through the views. For each kind of view it needs an *inverse*: given all of it, and the new value of the
+# view, what is the new value of all? A transposed matrix is transposed back. A row is put between the rows above it and
+# below it.
 
 # %%
 INVERSE = {}
@@ -231,9 +233,9 @@ INVERSE[ops.t] = lambda whole, new: ops.t(new)
 INVERSE[ops.select] = row_replaced
 
 # %% [markdown]
-# Now trace a program through both modes, names above, the tracer below. The new graph returns the result, and after it the
-# final value of each argument. Whoever calls it copies these over the arguments at the end. It is the only write that is
-# left, and it lies outside the graph.
+# Now trace a program through both modes, names above, the tracer below. The new graph returns the result, and after it
+# the final value of each argument. Whoever calls it copies these over the arguments at the end. It is the only write
+# that is left, and it lies outside the graph.
 
 # %%
 from functools import wraps
@@ -273,14 +275,14 @@ for program in (column_scaled, scaled):
 functional.graph.draw()
 
 # %% [markdown]
-# Every box leads somewhere now, and arrows say everything. The price seems high: the whole matrix is put together anew for
-# one row. But nothing of this has to happen in memory. Later floors turn the parts of such a `cat` into one loop, and the
-# memory plan of lesson 16 may well decide to do it in place.
+# Every box leads somewhere now, and arrows say everything. The price seems high: the whole matrix is put together anew
+# for one row. But nothing of this has to happen in memory. Later floors turn the parts of such a `cat` into one loop,
+# and the memory plan of lesson 16 may well decide to do it in place.
 #
 # The package's `Functionalize`, in `aot/functionalize.py`, has the same shape, and an inverse for each kind of view
 # (`aot/view_inverses.py`). It also covers what ours doesn't: `detach`, writes under `no_grad`, two results that share
-# memory. What a graph of pure functions can't say is noted beside it, and done around it at each call. Here two arguments
-# are overwritten, and the results are no new tensors at all, but the second argument and a view of the first:
+# memory. What a graph of pure functions can't say is noted beside it, and done around it at each call. Here two
+# arguments are overwritten, and the results are no new tensors at all, but the second argument and a view of the first:
 
 # %%
 from minitorch_compile.aot.functional_program import functional_program
@@ -301,9 +303,9 @@ for plan in program.outputs:
 # %% [markdown]
 # ## Both passes, one graph
 #
-# Now for the walk back. Lesson 08 ended with a remark: derivative formulas are written in operations, so the walk back is
-# itself a program. A program can be traced. So let's write the function that does both, with the slope that comes in as an
-# argument. It is called the *tangent* here, as in PyTorch.
+# Now for the walk back. Lesson 08 ended with a remark: derivative formulas are written in operations, so the walk back
+# is itself a program. A program can be traced. So let's write the function that does both, with the slope that comes in
+# as an argument. It is called the *tangent* here, as in PyTorch.
 
 # %%
 from minitorch_compile.fx.draw import draw
@@ -320,13 +322,13 @@ joint = trace(both, [empty_fake((64, 128)), batch, weight])
 print(joint.graph.compact())
 
 # %% [markdown]
-# This is the **joint graph**. The tape was there, but only while we traced. In the dispatcher it lies above the modes, so it
-# recorded `layer` on fakes, was walked back at once, and every operation of every formula went down to the tracer. When
-# the numbers come, there will be no tape any more, no engine that counts slopes, and no formula to look up. And x, which
-# requires no gradient, has caused no work: nobody asked for its slope.
+# This is the **joint graph**. The tape was there, but only while we traced. In the dispatcher it lies above the modes,
+# so it recorded `layer` on fakes, was walked back at once, and every operation of every formula went down to the
+# tracer. When the numbers come, there will be no tape any more, no engine that counts slopes, and no formula to look
+# up. And x, which requires no gradient, has caused no work: nobody asked for its slope.
 #
-# In the drawing a box is blue if it is needed for the result, and orange otherwise. Follow the arrows from blue to orange.
-# These are the values that the walk back reads, and the reason why training takes so much memory.
+# In the drawing a box is blue if it is needed for the result, and orange otherwise. Follow the arrows from blue to
+# orange. These are the values that the walk back reads, and the reason why training takes so much memory.
 
 # %%
 from minitorch_compile.aot.subgraph import ancestors, descendants, extract
@@ -355,10 +357,10 @@ draw_joint(joint)
 # ## Cutting it in two
 #
 # Two programs have to be made of this, since the tangent comes late: between the two passes lies the rest of the model.
-# The forward one returns the result, and some values to be saved. The backward one takes those, and the tangent. What may
-# be chosen as `saved`? Anything from which the rest can be computed. `extract` walks up from what is wanted and stops at
-# what is given. So if the backward graph meets a blue box that wasn't saved, it simply takes a copy of it along. That is
-# called *recomputation*, and no line of code is needed for it.
+# The forward one returns the result, and some values to be saved. The backward one takes those, and the tangent. What
+# may be chosen as `saved`? Anything from which the rest can be computed. `extract` walks up from what is wanted and
+# stops at what is given. So if the backward graph meets a blue box that wasn't saved, it simply takes a copy of it
+# along. That is called *recomputation*, and no line of code is needed for it.
 
 
 # %%
@@ -390,8 +392,8 @@ node = {node.name: node for node in joint.graph.nodes}
 choices = [read(joint), [node["mm"], node["x"]], [node["x"], node["w"]]]
 
 # %% [markdown]
-# Three choices: all that is read; the product and x, from which the sigmoid is made again; the arguments alone. What does
-# each cost? We count the bytes between the passes, and the work in the second one.
+# Three choices: all that is read; the product and x, from which the sigmoid is made again; the arguments alone. What
+# does each cost? We count the bytes between the passes, and the work in the second one.
 
 # %%
 from minitorch_compile.course.table import Table
@@ -410,8 +412,8 @@ def cost(joint, saved):
 Table([cost(joint, saved) for saved in choices])
 
 # %% [markdown]
-# Now with numbers. The two graphs become *one node* of the tape, whatever is between them. That node is all that the rest of
-# the model sees. Its formula is the backward graph.
+# Now with numbers. The two graphs become *one node* of the tape, whatever is between them. That node is all that the
+# rest of the model sees. Its formula is the backward graph.
 
 
 # %%
@@ -440,22 +442,23 @@ for saved in choices:
 
 # %% [markdown]
 # The same gradients, to the last bit. **A cut changes memory and speed, and never a result.** So a partitioner may
-# choose as it likes, and it is only a matter of price. The third choice has the fewest bytes here, but it multiplies two
-# matrices once more. The second makes a sigmoid again, which a fused kernel does on the way, while it waits for memory
-# anyway.
+# choose as it likes, and it is only a matter of price. The third choice has the fewest bytes here, but it multiplies
+# two matrices once more. The second makes a sigmoid again, which a fused kernel does on the way, while it waits for
+# memory anyway.
 #
 # ## The narrowest place
 #
-# In a graph of thousands of boxes nobody tries all choices. Luckily, the question is one of the few hard-looking ones with
-# a quick answer. See the values as *pipes*. Everything the walk back needs flows to it through them, from where it can't be
-# made again: a **source**, at the arguments, and a **sink**, at the orange boxes. A pipe is as wide as its value is large.
-# Saving a value is cutting its pipe. We look for the cheapest set of pipes whose cutting leaves no way from source to
-# sink.
+# In a graph of thousands of boxes nobody tries all choices. Luckily, the question is one of the few hard-looking ones
+# with a quick answer. See the values as *pipes*. Everything the walk back needs flows to it through them, from where it
+# can't be made again: a **source**, at the arguments, and a **sink**, at the orange boxes. A pipe is as wide as its
+# value is large. Saving a value is cutting its pipe. We look for the cheapest set of pipes whose cutting leaves no way
+# from source to sink.
 #
-# How to find it? Turn the question round, and ask how much can *flow*. No more than fits through any cut. And if a flow is
-# found that fills some cut to the brim, then no cut can be narrower. So send water along some path, as much as fits; then
-# along another; until there is none. One idea makes this right: water that was sent along a pipe may be sent back, which
-# takes back a bad choice.
+# How to find it? Turn the question round, and ask how much can *flow*. No more than fits through any cut. And if a flow
+# is found that fills some cut to the brim, then no cut can be narrower. So send water along some path, as much as fits;
+# then along another; until there is none. One idea makes this right: water that was sent along a pipe may be sent back,
+# which takes back a bad choice. (Ford and Fulkerson, 1956. The question came from a report on railways, where the cut
+# was to be made by bombs.)
 
 
 # %%
@@ -495,8 +498,10 @@ print(narrowest_cut(pipes))
 
 # %% [markdown]
 # Four units get through: one by way of a, two by way of b, and one that goes to a first, and on to b. After that, water
-# from the source still comes to a, but no further. The pipes that lead away from there are full, and they are the cut. It
-# holds exactly what has flowed, so there is no narrower one. In the drawing its pipes are dashed.
+# from the source still comes to a, but no further. The pipes that lead away from there are full, and they are the cut.
+# It holds exactly what has flowed, so there is no narrower one. In the drawing its pipes are dashed. There may be
+# others that are as narrow. This one is the nearest to the source; which one a partitioner should take, you decide in
+# exercise 11.4.
 
 # %%
 from minitorch_compile.course.pipes_drawing import draw_pipes
@@ -507,9 +512,9 @@ draw_pipes(pipes, cut=narrowest_cut(pipes)[1])
 # ## The graph as pipes
 #
 # One detail is left. A value that is read five times is saved once. So the pipe is not the arrow, it is the *box*: each
-# value gets a point where it enters and a point where it leaves, written `mm` and `mm'`, with a pipe between them as wide
-# as its bytes. (In the drawing the two are one box, with the bytes in it.) Arrows become pipes without limit, which are
-# never cut. The source leads, without limit, to all that must not be made again.
+# value gets a point where it enters and a point where it leaves, written `mm` and `mm'`, with a pipe between them as
+# wide as its bytes. (In the drawing the two are one box, with the bytes in it.) Arrows become pipes without limit,
+# which are never cut. The source leads, without limit, to all that must not be made again.
 
 # %%
 UNLIMITED = float("inf")
@@ -539,9 +544,9 @@ for costly in ((), (ops.mm,)):
 draw_pipes(pipes_of(joint, (ops.mm,)), cut)
 
 # %% [markdown]
-# Bytes alone would choose the arguments, and multiply again. With matrix products among the sources, the product is saved
-# and the rest is made again. That is the whole design of such a partitioner: *bytes are the widths, and what costs too much
-# is a source*. Pointwise operations and views are cheap; products, convolutions and sums are not.
+# Bytes alone would choose the arguments, and multiply again. With matrix products among the sources, the product is
+# saved and the rest is made again. That is the whole design of such a partitioner: *bytes are the widths, and what
+# costs too much is a source*. Pointwise operations and views are cheap; products, convolutions and sums are not.
 #
 # The narrowest place can be far from where the values are read. This function compares each of a thousand numbers with
 # each of a thousand others:
@@ -568,8 +573,8 @@ print("cut: ", *(start for start, end in cut), f"{total:,} bytes")
 draw_joint(table, [node for node in table.graph.nodes if (node.name, f"{node.name}'") in cut])
 
 # %% [markdown]
-# Somebody who looks at one box at a time would find nothing to gain: the difference is as large as its tanh. Two steps up,
-# where the two thousand numbers have not met yet, the graph is five hundred times narrower.
+# Somebody who looks at one box at a time would find nothing to gain: the difference is as large as its tanh. Two steps
+# up, where the two thousand numbers have not met yet, the graph is five hundred times narrower.
 #
 # ## The package's own
 #
@@ -601,9 +606,9 @@ print("min cut:", partition.report)
 partition.draw()
 
 # %% [markdown]
-# All the waves of `bend` are gone from between the passes; what is left of it is its input. Three of the orange boxes are
-# matrix products that training can't do without. Next, an attention block, as in every language model. Its matrix of
-# scores has an entry for each pair of words, and is by far the largest thing in it.
+# All the waves of `bend` are gone from between the passes; what is left of it is its input. Three of the orange boxes
+# are matrix products that training can't do without. Next, an attention block, as in every language model. Its matrix
+# of scores has an entry for each pair of words, and is by far the largest thing in it.
 
 
 # %%
@@ -626,9 +631,9 @@ print("default:", str(default_partition(joint_block)).partition("\n")[0])
 print("min cut:", partition.report)
 
 # %% [markdown]
-# Of the matrices with an entry for each pair, (256, 256), read off how many are left, and which. The drawing has only the
-# forward graph. What is yellow is saved; what is orange is not, and is computed a second time, in the backward pass. Blue
-# boxes are never needed again.
+# Of the matrices with an entry for each pair, (256, 256), read off how many are left, and which. The drawing has only
+# the forward graph. What is yellow is saved; what is orange is not, and is computed a second time, in the backward
+# pass. Blue boxes are never needed again.
 
 # %%
 again = {node.name for node in partition.backward.graph.nodes}
@@ -645,8 +650,8 @@ draw(partition.forward.graph, kind=fate)
 # %% [markdown]
 # ## A mask that is drawn twice
 #
-# Is everything that is cheap fit to be made again? Dropout multiplies by a random mask, and drawing random numbers is cheap.
-# But a mask that is drawn again is *another* mask, and then the slopes belong to a program that never ran.
+# Is everything that is cheap fit to be made again? Dropout multiplies by a random mask, and drawing random numbers is
+# cheap. But a mask that is drawn again is *another* mask, and then the slopes belong to a program that never ran.
 
 # %%
 torch.manual_seed(0)
@@ -656,10 +661,10 @@ print("result:", (x * forward_mask).tolist())
 print("slope: ", (torch.ones(8) * backward_mask).tolist())
 
 # %% [markdown]
-# So one would have to save the mask, or forbid it to be made again. There is a third way, which you know from lesson 02. Our
-# random numbers are a *function* of a seed and a position. If both are values in the graph, drawing is as pure as adding,
-# and drawing twice gives the same numbers. Let's see the two graphs of a compiled dropout. Any function from a graph to a
-# callable is a backend, so here is one that prints:
+# So one would have to save the mask, or forbid it to be made again. There is a third way, which you know from lesson
+# 02. Our random numbers are a *function* of a seed and a position. If both are values in the graph, drawing is as pure
+# as adding, and drawing twice gives the same numbers. Let's see the two graphs of a compiled dropout. Any function from
+# a graph to a callable is a backend, so here is one that prints:
 
 # %%
 from minitorch_compile.aot import aot_function, interpret
@@ -681,28 +686,31 @@ result.sum().backward()
 print(result[:8].tolist(), "\n", x.grad[:8].tolist(), sep="")
 
 # %% [markdown]
-# The second text was printed when the second pass was first needed: a backward graph is compiled late, as many are never
-# run. Both graphs call `philox_uniform`, with the same seed and the same offset. What crosses is x and two numbers, and no
-# mask. The slopes are zero exactly where the results are. Seed and offset come in as arguments, from the generator, which
-# moves on at each call. So the next call gets other numbers, and they are those that the plain program would have drawn.
+# The second text was printed when the second pass was first needed: a backward graph is compiled late, as many are
+# never run. Both graphs call `philox_uniform`, with the same seed and the same offset. What crosses is x and two
+# numbers, and no mask. The slopes are zero exactly where the results are. Seed and offset come in as arguments, from
+# the generator, which moves on at each call. So the next call gets other numbers, and they are those that the plain
+# program would have drawn.
 #
-# That is the whole way from a captured graph to two that are ready to be compiled. In `torch.compile` they go on down: the
-# joint graph is first rewritten in a small set of simple operations (lesson 12), so that the cut has finer choices, and
-# then each half becomes loops and kernels (13 to 16). Nothing after this point knows that one of them is a derivative.
+# That is the whole way from a captured graph to two that are ready to be compiled. In `torch.compile` they go on down:
+# the joint graph is first rewritten in a small set of simple operations (lesson 12), so that the cut has finer choices,
+# and then each half becomes loops and kernels (13 to 16). Nothing after this point knows that one of them is a
+# derivative.
 #
 # ## What PyTorch does differently
 #
-# - Its fake tensors are a subclass, with a mode that makes them; the shape rules are kernels for a device named *meta*. Ours
-# are plain tensors without a buffer.
-# - Functionalization there is a layer of the C++ dispatcher, generated from the table of all operations. Inverses of views
-# are called `select_scatter` and the like, and are operations of their own, which a later pass turns back into writes.
-# - Its minimum cut has more rules. A value's width grows with the distance from where it is read, chains that would grow
-# too long are not made again, and a *memory budget* between 0 and 1 lets you trade time for memory. Random operations are on
-# the list of what is never made again.
+# - Its fake tensors are a subclass, with a mode that makes them; the shape rules are kernels for a device named *meta*.
+# Ours are plain tensors without a buffer.
+# - Functionalization there is a layer of the C++ dispatcher, generated from the table of all operations. Inverses of
+# views are called `select_scatter` and the like, and are operations of their own, which a later pass turns back into
+# writes.
+# - Its minimum cut has more rules. A value's width grows with the distance from where it is read, chains that would
+# grow too long are not made again, and a *memory budget* between 0 and 1 lets you trade time for memory. Random
+# operations are on the list of what is never made again.
 # - Its joint graph is over some hundreds of ATen operations, and the tape that makes it is the C++ one, run on fakes.
 #
 # ## Exercises
 #
-# Open `work/11_ahead_of_time_autograd.ipynb`. There are six, about an hour and a half: the inverse of a slice (spliced into
-# the package), what is saved, to predict; three joint graphs with a bug; the other narrowest cut (spliced); a partition
-# within a limit; and a program for which recomputation loses.
+# Open `work/11_ahead_of_time_autograd.ipynb`. There are six, about an hour and a half: the inverse of a slice (spliced
+# into the package), what is saved, to predict; three joint graphs with a bug; the other narrowest cut (spliced); a
+# partition within a limit; and a program for which recomputation loses.
