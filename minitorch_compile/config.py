@@ -48,6 +48,10 @@ frame_hook: Annotated[
     bool, "Functions that plain frames call are captured by the frame hook, where it works; False: by rewriting those."
 ] = True
 
+partitioner: Annotated[
+    object, "What is saved for the backward pass: 'min_cut', 'default', or a function JointGraph -> Partition."
+] = "min_cut"
+
 disabled_passes: Annotated[tuple, "Names of graph passes to leave out; aot.passes.describe() lists them."] = ()
 
 freezing: Annotated[

@@ -16,6 +16,7 @@ from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.min_cut_partition import min_cut_partition
 from minitorch_compile.aot.partition import Partition, default_partition
+from minitorch_compile.aot.partitioners import chosen_partition, lookup_partitioner
 from minitorch_compile.aot.tracing import Tracer, trace
 
 __all__ = [
@@ -26,8 +27,10 @@ __all__ = [
     "Tracer",
     "aot_eager",
     "aot_function",
+    "chosen_partition",
     "default_partition",
     "interpret",
+    "lookup_partitioner",
     "min_cut_partition",
     "trace",
     "trace_joint",

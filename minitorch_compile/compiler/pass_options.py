@@ -19,12 +19,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from minitorch_compile import config
+from minitorch_compile.aot import lookup_partitioner
 
 PASS_OPTIONS = (
     "disabled_passes",
     "freezing",
     "joint_custom_post_pass",
     "joint_custom_pre_pass",
+    "partitioner",
     "post_grad_custom_post_pass",
     "post_grad_custom_pre_pass",
     "verify_passes",
@@ -35,5 +37,5 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     """The options about passes, checked, and the others. TypeError for a value of another type."""
     chosen = {name: value for name, value in options.items() if name in PASS_OPTIONS}
     with config.patch(chosen):  # setting one checks its value
-        pass
+        lookup_partitioner(config.partitioner)
     return chosen, {name: value for name, value in options.items() if name not in PASS_OPTIONS}

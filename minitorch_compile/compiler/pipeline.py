@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from minitorch_compile import config
-from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, default_partition
+from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, chosen_partition
 from minitorch_compile.aot.passes import custom_pass
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
@@ -81,7 +81,8 @@ class Inductor:
         return decompose(graph, keep=stays_whole)
 
     def partition(self, joint: JointGraph) -> Partition:
-        return default_partition(joint)
+        """What is saved for the backward pass, by the partitioner that the options choose."""
+        return chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.aot import CompiledGraph, aot_function, interpret
+from minitorch_compile.aot import CompiledGraph, aot_function, chosen_partition, interpret
 from minitorch_compile.aot.passes.node_facts import register_vocabulary
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.prims.decomposer import beyond_prims, decompose
@@ -23,7 +23,11 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 def aot_eager_decomp(captured: GraphModule, example_inputs: Sequence[TensorBase]) -> CompiledGraph:
     """A captured graph differentiated, rewritten to prims (as far as possible), partitioned, then run with NumPy."""
     return aot_function(
-        captured, example_inputs, interpret, decompose=lambda graph: decompose(graph, keep=beyond_prims)
+        captured,
+        example_inputs,
+        interpret,
+        partition_fn=chosen_partition,
+        decompose=lambda graph: decompose(graph, keep=beyond_prims),
     )
 
 
