@@ -78,7 +78,6 @@ from minitorch_compile.tensor import (
 from minitorch_compile.tensor import (
     bool_ as bool,
 )
-from minitorch_compile.tensor.blas import get_num_threads, set_num_threads
 from minitorch_compile.tensor.construct import (
     asarray,
     frombuffer,
@@ -601,6 +600,7 @@ from minitorch_compile.tensor.storage_faces import (
     TypedStorage,
     UntypedStorage,
 )
+from minitorch_compile.tensor.thread_count import get_num_threads, set_num_threads
 from minitorch_compile.version import __version__
 
 double = float64

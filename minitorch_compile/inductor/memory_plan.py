@@ -14,7 +14,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from minitorch_compile import logs
-from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.raw_memory import ALIGNMENT
@@ -118,10 +117,8 @@ def _aligned(nbytes: int) -> int:
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
-def plan_memory(
-    schedule: Schedule, shared: Sequence[Shared], kernels: Sequence[KernelSource | None], workspaces: Sequence[int]
-) -> MemoryPlan:
-    """Offsets for all temporaries: buffers by themselves, scratch arrays and workspaces as (step, name)."""
+def plan_memory(schedule: Schedule, shared: Sequence[Shared]) -> MemoryPlan:
+    """Offsets for all temporary buffers."""
     same = _roots(schedule, shared)
     results = {view.buffer for view in schedule.graph.outputs}
     lives: dict[Hashable, Life] = {}
@@ -133,16 +130,24 @@ def plan_memory(
                 continue
             begin = lives[root].first if root in lives else number
             lives[root] = Life(root, begin, max(last.get(buffer, number), number), buffer.nbytes)
-        kernel = kernels[number]
-        for array in kernel.scratch if kernel else ():
-            lives[number, array.name] = Life((number, array.name), number, number, array.nbytes)
-        if workspaces[number]:
-            lives[number, "workspace"] = Life((number, "workspace"), number, number, workspaces[number])
     offsets, total = assign_offsets(lives.values())
     plan = MemoryPlan(offsets, total, same, sum(_aligned(life.nbytes) for life in lives.values()))
     if log_plan.is_on:
         log_plan(describe(plan, lives))
     return plan
+
+
+def place_scratch(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Offsets for the scratch arrays of one kernel, one after the other, and how many bytes they take.
+
+    >>> place_scratch([100, 64])
+    ([0, 128], 192)
+    """
+    offsets, end = [], 0
+    for nbytes in sizes:
+        offsets.append(end)
+        end += _aligned(nbytes)
+    return offsets, end
 
 
 def _roots(schedule: Schedule, shared: Sequence[Shared]) -> dict[Buffer, Buffer]:

@@ -3,8 +3,10 @@
 The list is data, so making it costs nothing: only kernels have to be compiled. (A compiled function that calls the
 kernels of a four-layer GPT one after the other would take as long to compile as the kernels themselves.)
 
-An argument of a kernel is a number, a tuple of numbers (passed as a pointer to them), or the name of an array. Names of
-`tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during the call.
+An argument of a kernel is a number, a tuple of numbers (passed as a pointer to them), or the name of an array. Names
+of `tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during the
+call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out; what
+only the kernel itself uses is a `Part` of "scratch", which each thread has for itself.
 
 >>> from minitorch_compile.inductor.kernel_function import kernel
 >>> @kernel("doctest_add", types.float64, types.float64, types.float64)
@@ -17,7 +19,7 @@ An argument of a kernel is a number, a tuple of numbers (passed as a pointer to 
 ...     temporaries={"double": ("float64", 0)},
 ...     steps=[
 ...         (add, 0, 3, "x", "x", "double"),
-...         (add, 0, 3, "double", "double", "out"),
+...         (add, Chunks(3, 2), "double", "double", "out"),
 ...     ],
 ... )
 >>> x, out = np.arange(3.0), np.empty(3)
@@ -32,19 +34,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import config, njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import config, types  # noqa: F401 (types: the example's)
 
-from minitorch_compile.inductor.raw_memory import allocate, release
-
-# What an argument's number is added to: nothing, the block's address, the address of the list itself, or, from
-# FIRST_TENSOR on, the address of that tensor's data.
-NUMBER, IN_BLOCK, IN_LIST, FIRST_TENSOR = range(4)
-MOST_ARGUMENTS = 128
-# Where the items of a tuple, and the address of an array's data, lie in CPython's and NumPy's objects.
-TUPLE_ITEMS, ARRAY_DATA = tuple.__basicsize__, object.__basicsize__
+from minitorch_compile.inductor import native_loop
+from minitorch_compile.inductor.native_loop import (
+    ARRAY_DATA,
+    FIRST_TENSOR,
+    IN_BLOCK,
+    IN_LIST,
+    IN_SCRATCH,
+    MOST_ARGUMENTS,
+    NUMBER,
+    TUPLE_ITEMS,
+)
 
 Step = tuple[Any, ...]
 
@@ -57,8 +59,18 @@ class Part(NamedTuple):
     element: str
 
 
+class Chunks(NamedTuple):
+    """The range [0, extent), in pieces of `length` that may run at the same time."""
+
+    extent: int
+    length: int
+
+
 class NativeCall:
-    """`call(arrays)` runs the steps; `arrays` are those that `tensors` names, contiguous, of the right dtypes."""
+    """`call(arrays)` runs the steps; `arrays` are those that `tensors` names, contiguous, of the right dtypes.
+
+    `scratch` is how many bytes each thread needs; `blas` says that there are matrix products among the kernels.
+    """
 
     def __init__(
         self,
@@ -66,17 +78,23 @@ class NativeCall:
         steps: Sequence[Step],
         block: int = 0,
         temporaries: Mapping[str, tuple[str, int]] | None = None,
+        scratch: int = 0,
+        blas: bool = False,
     ) -> None:
         self.tensors = tuple(tensors)
         self.steps = list(steps)
         self.block = block
         self.temporaries = dict(temporaries or {})
+        self.scratch = scratch
+        self.blas = blas
         if not config.DISABLE_JIT:
             self.code = self.encoded()
             self.address: int = self.code.ctypes.data
+            if any(isinstance(argument, Chunks) for step in self.steps for argument in step):
+                native_loop.provide_threads()
 
     def __call__(self, arrays: tuple[np.ndarray, ...]) -> None:
-        execute(self.address, id(arrays))
+        native_loop.execute(self.address, id(arrays), native_loop.PARALLEL_ADDRESS)
 
     if config.DISABLE_JIT:
 
@@ -86,15 +104,17 @@ class NativeCall:
     # ------------------------------------------------------------------------------------------ as data
 
     def encoded(self) -> np.ndarray:
-        """The list as integers: number of steps, size of the block, then a step's address, argument count and pairs."""
-        words: list[int] = [len(self.steps), self.block]
+        """The list as integers, in the form that `native_loop` describes; tuples of numbers follow the steps."""
+        words: list[int] = [len(self.steps), self.block, self.scratch, int(self.blas)]
         tuples: list[tuple[int, tuple[int, ...]]] = []  # where a tuple is wanted, and its numbers
         for function, *arguments in self.steps:
+            chunks = arguments[0] if arguments and isinstance(arguments[0], Chunks) else None
+            arguments = [0, chunks.extent, *arguments[1:]] if chunks else arguments
             if len(arguments) > MOST_ARGUMENTS:
                 raise RuntimeError(
                     f"NativeCall: {function} takes {len(arguments)} arguments, more than {MOST_ARGUMENTS}"
                 )
-            words += [function.address, len(arguments)]
+            words += [function.address, len(arguments), *(chunks or (0, 0))]
             for argument in arguments:
                 if isinstance(argument, tuple) and not isinstance(argument, Part):
                     tuples.append((len(words) + 1, argument))
@@ -112,6 +132,8 @@ class NativeCall:
         if argument in self.temporaries:
             base, start = self.pair("block")
             return base, start + self.temporaries[argument][1]
+        if argument == "scratch":
+            return IN_SCRATCH, 0
         if isinstance(argument, str):
             known = argument in self.tensors  # the block may be one of them: the caller keeps it from call to call
             return (FIRST_TENSOR + self.tensors.index(argument), 0) if known else (IN_BLOCK, 0)
@@ -123,9 +145,12 @@ class NativeCall:
         """Runs the steps as plain Python functions on arrays."""
         named = dict(zip(self.tensors, arrays))
         named.setdefault("block", np.zeros(self.block, np.uint8))
+        named["scratch"] = np.zeros(self.scratch, np.uint8)
         for name, (element, offset) in self.temporaries.items():
             named[name] = as_array(named["block"], offset, element)
         for function, *arguments in self.steps:
+            if arguments and isinstance(arguments[0], Chunks):
+                arguments = [0, *arguments]
             function(*(self.value(argument, named) for argument in arguments))
 
     def value(self, argument: Any, named: Mapping[str, np.ndarray]) -> Any:
@@ -133,6 +158,8 @@ class NativeCall:
             return as_array(named[argument.name], argument.offset, argument.element)
         if isinstance(argument, str):
             return named[argument]
+        if isinstance(argument, Chunks):
+            return argument.extent
         return np.array(argument) if isinstance(argument, tuple) else argument
 
 
@@ -141,98 +168,6 @@ def as_array(memory: np.ndarray, offset: int, element: str) -> np.ndarray:
     rest = memory.view(np.uint8)[offset:]
     itemsize = np.dtype(element).itemsize
     return rest[: len(rest) // itemsize * itemsize].view(element)
-
-
-# ------------------------------------------------------------------------------------------------ the native loop
-
-
-@intrinsic
-def _call_function(typing_context, address, arguments, count):
-    """Calls the C function at an address with the first `count` words of `arguments`.
-
-    It may be passed more words than it takes: in C's calling convention it is the caller who takes them away again.
-    """
-
-    def code(context, builder, signature, values):
-        function, words, number = values
-        word = ir.IntType(64)
-        with builder.if_then(builder.icmp_signed("<=", number, word(16)), likely=True):
-            _emit_call(builder, function, words, 16)
-        with builder.if_then(builder.icmp_signed(">", number, word(16)), likely=False):
-            _emit_call(builder, function, words, MOST_ARGUMENTS)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.CPointer(types.int64), types.int64), code
-
-
-def _emit_call(builder: ir.IRBuilder, address: ir.Value, words: ir.Value, count: int) -> None:
-    word = ir.IntType(64)
-    kind = ir.FunctionType(ir.VoidType(), [word] * count).as_pointer()
-    passed = [builder.load(builder.gep(words, [word(n)])) for n in range(count)]
-    builder.call(builder.inttoptr(address, kind), passed)
-
-
-@intrinsic
-def _words(typing_context):
-    """Room for MOST_ARGUMENTS integers, until the calling function returns."""
-
-    def code(context, builder, signature, values):
-        room = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), MOST_ARGUMENTS))
-        return builder.bitcast(room, ir.IntType(64).as_pointer())
-
-    return types.CPointer(types.int64)(), code
-
-
-@intrinsic
-def _word_at(typing_context, address):
-    """The 64-bit integer at an address."""
-
-    def code(context, builder, signature, values):
-        return builder.load(builder.inttoptr(values[0], ir.IntType(64).as_pointer()))
-
-    return types.int64(types.int64), code
-
-
-@intrinsic
-def _address_of(typing_context, pointer):
-    def code(context, builder, signature, values):
-        return builder.ptrtoint(values[0], ir.IntType(64))
-
-    return types.int64(pointer), code
-
-
-@njit(forceinline=True, error_model="numpy")
-def _run_steps(code, arrays, block):
-    """The steps of the list at `code`, with temporaries in the memory at the address `block`."""
-    words = _words()
-    position = code + 16
-    for _ in range(_word_at(code)):
-        function, count = _word_at(position), _word_at(position + 8)
-        position += 16
-        for n in range(count):
-            base, value = _word_at(position), _word_at(position + 8)
-            position += 16
-            if base == IN_BLOCK:
-                value += block
-            elif base == IN_LIST:
-                value += code
-            elif base >= FIRST_TENSOR:
-                array = _word_at(arrays + TUPLE_ITEMS + 8 * (base - FIRST_TENSOR))
-                value += _word_at(array + ARRAY_DATA)
-            words[n] = value
-        _call_function(function, words, count)
-
-
-@njit("void(int64, int64)", cache=True, error_model="numpy")
-def execute(code, arrays):
-    """Runs the list at the address `code` on the arrays in the tuple at the address `arrays`."""
-    size = _word_at(code + 8)
-    if size == 0:
-        _run_steps(code, arrays, 0)
-    else:
-        block = allocate(size)
-        _run_steps(code, arrays, _address_of(block))
-        release(block)
 
 
 def check_layout() -> None:

@@ -35,17 +35,9 @@ def openblas(folder: str) -> Any:
 _openblas = openblas("numpy")
 
 
-def get_num_threads() -> int:
-    """How many threads a large matrix product may use."""
-    return 1 if _openblas is None else _openblas.get_num_threads()
-
-
-def set_num_threads(threads: int) -> None:
-    """Lets large matrix products use up to `threads` threads, eager and compiled. RuntimeError unless positive."""
-    if not isinstance(threads, int) or threads < 1:
-        raise RuntimeError(f"set_num_threads expects a positive integer, got {threads!r}")
-    for library in ThreadpoolController().select(user_api="blas").lib_controllers:
-        library.set_num_threads(threads)
+def thread_count() -> int | None:
+    """How many threads OpenBLAS uses; None for another BLAS."""
+    return None if _openblas is None else _openblas.get_num_threads()
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from minitorch_compile.inductor.codegen.block import Block, Value
+from minitorch_compile.inductor.codegen.chunks import estimated_nanoseconds
 from minitorch_compile.inductor.codegen.cpu_spelling import CpuSpelling
 from minitorch_compile.inductor.codegen.emit import EmitHandler
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource, ScratchArray, kernel_title, name_parameters
@@ -39,8 +40,10 @@ class CpuKernelWriter(EmitHandler):
         names = list(dict.fromkeys(self.pointers[buffer] for buffer in self.buffers))
         title = kernel_title([m.loop.origin.prim for m in self.group.members if m.loop.origin])
         status = bool(self.checks)
-        body = self.root.text()
-        return KernelSource(title, self.buffers, names, body, self.extent, self.scratch_arrays, self.sizes, status)
+        cost = estimated_nanoseconds(self.group, self.buffers)
+        return KernelSource(
+            title, self.buffers, names, self.root.text(), self.extent, self.scratch_arrays, self.sizes, status, cost
+        )
 
     @abstractmethod
     def loops(self) -> None:

@@ -31,7 +31,8 @@ class KernelSource:
 
     Parameters are the range [lo, hi) of the outermost loop, whose whole is [0, extent), the `sizes` that are passed
     instead of written, then a pointer for each buffer, then one for each scratch array, then, if `uses_status`, one
-    to the integers that report an index out of range.
+    to the integers that report an index out of range. Parts of the range may run at the same time. `nanoseconds` is
+    roughly what all of it takes.
     """
 
     title: str
@@ -42,6 +43,7 @@ class KernelSource:
     scratch: list[ScratchArray] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
     uses_status: bool = False
+    nanoseconds: float = 0.0
 
     @property
     def parameters(self) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -27,13 +27,14 @@ from minitorch_compile.inductor import (
     tiles,
     vecmath,
 )
+from minitorch_compile.inductor.codegen.chunks import chunks_text
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cpu import write_kernel
 from minitorch_compile.inductor.extern import blas, convolution, pooling
-from minitorch_compile.inductor.extern.calls import source_of, workspace_bytes
+from minitorch_compile.inductor.extern.calls import USES_BLAS, source_of, workspace_bytes
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, StridedView
-from minitorch_compile.inductor.memory_plan import MemoryPlan, in_place, plan_memory
+from minitorch_compile.inductor.memory_plan import MemoryPlan, in_place, place_scratch, plan_memory
 from minitorch_compile.inductor.raw_memory import element_type
 from minitorch_compile.inductor.scheduler import Schedule
 from minitorch_compile.tensor.strides import numel
@@ -93,8 +94,7 @@ class WrapperWriter:
             write_kernel(step, schedule.internal, shared) if isinstance(step, Group) else None
             for step, shared in zip(schedule.steps, self.shared)
         ]
-        workspaces = [workspace_bytes(step) if isinstance(step, ExternCall) else 0 for step in schedule.steps]
-        self.plan = plan_memory(schedule, self.shared, self.kernels, workspaces)
+        self.plan = plan_memory(schedule, self.shared)
         self.functions: dict[str, str] = {}  # structure of a kernel -> its name in the file
         self.definitions: dict[str, None] = {}
 
@@ -133,12 +133,29 @@ class WrapperWriter:
     def uses_status(self) -> bool:
         return any(kernel is not None and kernel.uses_status for kernel in self.kernels)
 
+    @property
+    def scratch_bytes(self) -> int:
+        """The scratch memory that each thread needs, for the kernel that needs most."""
+        return max((place_scratch(self.scratch_sizes(number))[1] for number in range(len(self.kernels))), default=0)
+
+    def scratch_sizes(self, number: int) -> list[int]:
+        """The bytes of each scratch array of a step."""
+        step, kernel = self.schedule.steps[number], self.kernels[number]
+        if isinstance(step, ExternCall):
+            return [nbytes] if (nbytes := workspace_bytes(step)) else []
+        assert kernel is not None
+        return [array.nbytes for array in kernel.scratch]
+
     def call(self) -> str:
         """The list of kernels that the native call runs, each under the user's line it was made for."""
         tensors = [buffer.name for buffer in [*self.used_arguments(), *self.results]] + self.extra_arguments
         lines = [f"tensors={quoted(tensors)},"]
         if self.plan.total and not self.keeps_block:
             lines.append(f"block={self.plan.total},")
+        if self.scratch_bytes:
+            lines.append(f"scratch={self.scratch_bytes},")
+        if any(isinstance(step, ExternCall) and step.kernel in USES_BLAS for step in self.schedule.steps):
+            lines.append("blas=True,")
         temporaries = [self.place_of(buffer) for step in self.schedule.steps for buffer in step.outputs]
         if any(temporaries):
             lines += ["temporaries={", *(f"    {line}" for line in temporaries if line), "},"]
@@ -172,24 +189,25 @@ class WrapperWriter:
     def step(self, number: int) -> str:
         """The kernel of a step and its arguments, as the source of a tuple."""
         step, kernel = self.schedule.steps[number], self.kernels[number]
+        offsets, _ = place_scratch(self.scratch_sizes(number))
         if isinstance(step, ExternCall):
-            workspace = self.in_block((number, "workspace"), step.outputs[0].dtype.name)
+            workspace = in_scratch(offsets[0], step.outputs[0].dtype.name) if offsets else ""
             pointers = [*map(self.view_pointer, step.inputs), *(f'"{self.name_of(b)}"' for b in step.outputs)]
             source = source_of(step, pointers, workspace)
             self.definitions[source.definition] = None
             return source.step
         assert kernel is not None
         buffers = dict.fromkeys(f'"{self.name_of(buffer)}"' for buffer in kernel.buffers)
-        scratch = [self.in_block((number, array.name), array.dtype.name) for array in kernel.scratch]
+        scratch = [in_scratch(offset, array.dtype.name) for offset, array in zip(offsets, kernel.scratch)]
         status = ['"status"'] if kernel.uses_status else []
-        arguments = ["0", str(kernel.extent), *map(str, kernel.sizes.values()), *buffers, *scratch, *status]
+        arguments = [
+            chunks_text(kernel.extent, kernel.nanoseconds),
+            *map(str, kernel.sizes.values()),
+            *buffers,
+            *scratch,
+            *status,
+        ]
         return f"({self.functions[kernel.structure]}, {', '.join(arguments)})"
-
-    def in_block(self, what: Hashable, element: str) -> str:
-        """Scratch memory of one step; nothing if the plan has none."""
-        if what not in self.plan.offsets:
-            return ""
-        return f'Part("block", {self.plan.offsets[what]}, "{element}")'
 
     def name_of(self, buffer: Buffer) -> str:
         return self.plan.same.get(buffer, buffer).name
@@ -266,6 +284,11 @@ def quoted(names: Iterable[str]) -> str:
 
 def numpy_name(buffer: Buffer) -> str:
     return "bool_" if buffer.dtype.name == "bool" else buffer.dtype.name
+
+
+def in_scratch(offset: int, element: str) -> str:
+    """An array in the scratch memory of the thread that runs the kernel."""
+    return f'Part("scratch", {offset}, "{element}")'
 
 
 def inputs_of(call: ExternCall) -> list[Buffer]:

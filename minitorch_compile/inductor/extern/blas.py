@@ -33,7 +33,7 @@ from scipy.linalg import cython_blas
 
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance
-from minitorch_compile.tensor.blas import SMALL, openblas
+from minitorch_compile.tensor.blas import openblas
 
 SYMBOLS = {"float32": ("minitorch_sgemm", "sgemm"), "float64": ("minitorch_dgemm", "dgemm")}
 NO_TRANSPOSE, TRANSPOSE = ord("n"), ord("t")
@@ -59,18 +59,24 @@ def _symbol_of(library: ctypes.CDLL, name: str) -> Any:
     return next(getattr(library, spelling) for spelling in spellings if hasattr(library, spelling))
 
 
-def _provide_thread_count() -> bool:
-    """Gives compiled code the functions that get and set OpenBLAS's number of threads. False for another BLAS."""
+def _provide_thread_count() -> None:
+    """Gives compiled code the functions that get and set OpenBLAS's number of threads.
+
+    Another BLAS keeps to the number that it was given; what is counted then is a number that nobody looks at.
+    """
     library = openblas("scipy")
-    if library is None:
-        return False
-    for name in ("get", "set"):
-        function = _symbol_of(library.dynlib, f"openblas_{name}_num_threads")
-        llvm.add_symbol(f"minitorch_{name}_blas_threads", ctypes.cast(function, ctypes.c_void_p).value)
-    return True
+    for name, signature in (("get", types.int32()), ("set", types.void(types.int32))):
+        if library is not None:
+            function = _symbol_of(library.dynlib, f"openblas_{name}_num_threads")
+            address = ctypes.cast(function, ctypes.c_void_p).value
+        else:
+            meaning: Any = (lambda: np.int32(1)) if name == "get" else (lambda count: None)
+            address = native_function(f"{name}_blas_threads", signature)(meaning).address
+        llvm.add_symbol(f"minitorch_{name}_blas_threads", address)
 
 
-HAS_THREAD_COUNT = _provide_thread_count()
+if not config.DISABLE_JIT:
+    _provide_thread_count()
 
 
 def _python_gemm(
@@ -116,32 +122,10 @@ def _native_gemm(
         ]  # fmt: skip
         routine = ir.FunctionType(ir.VoidType(), [value.type for value in passed])
         symbol = SYMBOLS[str(element)][0]
-        work = builder.mul(builder.mul(m, n), k)
-        small = builder.icmp_signed("<", work, ir.Constant(work.type, SMALL))
-        threads = _get_threads(builder)
-        with builder.if_then(small):
-            _set_threads(builder, ir.Constant(ir.IntType(32), 1))
         builder.call(cgutils.get_or_insert_function(builder.module, routine, symbol), passed)
-        with builder.if_then(small):
-            _set_threads(builder, threads)
         return context.get_dummy_value()
 
     return types.void(*arguments), code
-
-
-def _get_threads(builder: ir.IRBuilder) -> ir.Value:
-    count = ir.IntType(32)
-    if not HAS_THREAD_COUNT:
-        return ir.Constant(count, 1)
-    function = ir.FunctionType(count, [])
-    return builder.call(cgutils.get_or_insert_function(builder.module, function, "minitorch_get_blas_threads"), [])
-
-
-def _set_threads(builder: ir.IRBuilder, threads: ir.Value) -> None:
-    """Small products are computed by one thread: see tensor/blas.py."""
-    if HAS_THREAD_COUNT:
-        function = ir.FunctionType(ir.VoidType(), [threads.type])
-        builder.call(cgutils.get_or_insert_function(builder.module, function, "minitorch_set_blas_threads"), [threads])
 
 
 def _byte(value: int) -> ir.Constant:
@@ -154,16 +138,31 @@ gemm = _python_gemm if config.DISABLE_JIT else _native_gemm
 # ------------------------------------------------------------------------------------------------ as kernels
 
 
-def matrix_product(transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, c, c_step):
-    """c = a @ b."""
-    gemm(transpose_a != 0, transpose_b != 0, rows, columns, inner, a, a_step, b, b_step, 0.0, c, c_step)
+def matrix_product(
+    lo, hi, strips, tiles, transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, c, c_step
+):
+    """c = a @ b, or some of its strips * tiles parts: part n is tile n % tiles of the columns of strip n // tiles."""
+    if hi - lo == strips * tiles:
+        gemm(transpose_a != 0, transpose_b != 0, rows, columns, inner, a, a_step, b, b_step, 0.0, c, c_step)
+        return
+    for part in range(lo, hi):
+        strip, tile = part // tiles, part % tiles
+        top, bottom = strip * rows // strips, (strip + 1) * rows // strips
+        left, right = tile * columns // tiles, (tile + 1) * columns // tiles
+        first = advance(a, top if transpose_a != 0 else top * a_step)
+        second = advance(b, left * b_step if transpose_b != 0 else left)
+        result = advance(c, top * c_step + left)
+        gemm(
+            transpose_a != 0, transpose_b != 0, bottom - top, right - left, inner,
+            first, a_step, second, b_step, 0.0, result, c_step,
+        )  # fmt: skip
 
 
 def batched_product(
-    count, transpose_a, transpose_b, rows, columns, inner, a, a_part, a_step, b, b_part, b_step, c, c_step
+    lo, hi, transpose_a, transpose_b, rows, columns, inner, a, a_part, a_step, b, b_part, b_step, c, c_step
 ):
-    """`count` products, whose matrices lie `a_part` and `b_part` elements apart; the results lie one after another."""
-    for n in range(count):
+    """Products whose matrices lie `a_part` and `b_part` elements apart; the results lie one after another."""
+    for n in range(lo, hi):
         first, second, result = advance(a, n * a_part), advance(b, n * b_part), advance(c, n * rows * columns)
         gemm(
             transpose_a != 0, transpose_b != 0, rows, columns, inner, first, a_step, second, b_step, 0.0, result, c_step
@@ -174,7 +173,7 @@ def batched_product(
 def product_kernel(element: str) -> Any:
     """`matrix_product` for one dtype; compiled when first asked for."""
     number, pointer = types.int64, types.CPointer(ELEMENTS[element])
-    signature = types.void(*[number] * 5, pointer, number, pointer, number, pointer, number)
+    signature = types.void(*[number] * 9, pointer, number, pointer, number, pointer, number)
     return native_function(f"matrix_product_{element}", signature)(matrix_product)
 
 
@@ -182,5 +181,5 @@ def product_kernel(element: str) -> Any:
 def batched_product_kernel(element: str) -> Any:
     """`batched_product` for one dtype; compiled when first asked for."""
     number, pointer = types.int64, types.CPointer(ELEMENTS[element])
-    signature = types.void(*[number] * 6, pointer, number, number, pointer, number, number, pointer, number)
+    signature = types.void(*[number] * 7, pointer, number, number, pointer, number, number, pointer, number)
     return native_function(f"batched_product_{element}", signature)(batched_product)

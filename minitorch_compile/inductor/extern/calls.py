@@ -9,15 +9,17 @@ A step is the source of a tuple: the kernel, then numbers and the texts that sta
 >>> transposed = StridedView(b, (8, 5), (1, 8))
 >>> call = ExternCall("mm", [StridedView(a, (4, 8), (8, 1)), transposed], [out])
 >>> source_of(call, ['"a"', '"b"', '"out"'], "")
-ExternSource(step='(product_float32, 0, 1, 4, 5, 8, "a", 8, "b", 8, "out", 5)',
+ExternSource(step='(product_float32, 0, 1, 1, 1, 0, 1, 4, 5, 8, "a", 8, "b", 8, "out", 5)',
              definition='product_float32 = product_kernel("float32")')
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from minitorch_compile.inductor.codegen.chunks import chunks_text
 from minitorch_compile.inductor.extern import convolution, pooling
 from minitorch_compile.inductor.ir import ExternCall, matrix_layout
 from minitorch_compile.tensor.strides import numel
@@ -32,6 +34,8 @@ class ExternSource(NamedTuple):
 
 Rule = Callable[[ExternCall, Sequence[str], str], ExternSource]
 _rules: dict[str, Rule] = {}
+MOST_PARTS, SMALLEST_PART, SMALLEST_SIDE = 8, 1 << 21, 64  # of a matrix product: BLAS copies the factors for each part
+USES_BLAS = {"mm", "bmm", *convolution.KERNELS}
 
 
 def extern_source(*kernels: str) -> Callable[[Rule], Rule]:
@@ -69,7 +73,9 @@ def _layouts(call: ExternCall) -> tuple[tuple[int, int, int, int, int], int, int
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     shape, a_step, b_step = _layouts(call)
     a, b, out = pointers
-    arguments = [*shape, a, a_step, b, b_step, out, call.outputs[0].sizes[-1]]
+    strips, tiles = parts_of_product(*shape[2:])
+    parts = chunks_text(strips * tiles, nanoseconds_of_products(math.prod(shape[2:])))
+    arguments = [parts, strips, tiles, *shape, a, a_step, b, b_step, out, call.outputs[0].sizes[-1]]
     return _source("product", "product_kernel", call, arguments)
 
 
@@ -79,7 +85,27 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
     first, second = call.inputs
     a, b, out = pointers
     matrices = [a, first.strides[0], a_step, b, second.strides[0], b_step, out, call.outputs[0].sizes[-1]]
-    return _source("batched_product", "batched_product_kernel", call, [first.sizes[0], *shape, *matrices])
+    count = first.sizes[0]
+    parts = chunks_text(count, count * nanoseconds_of_products(math.prod(shape[2:])))
+    return _source("batched_product", "batched_product_kernel", call, [parts, *shape, *matrices])
+
+
+def nanoseconds_of_products(multiplications: int) -> float:
+    """Roughly what one core needs for them."""
+    return multiplications / 40
+
+
+def parts_of_product(rows: int, columns: int, inner: int) -> tuple[int, int]:
+    """Into how many strips of rows, and each of these into how many tiles, a product is cut for several threads.
+
+    >>> parts_of_product(1024, 128, 512), parts_of_product(64, 64, 64)
+    ((8, 1), (1, 1))
+    """
+    parts = min(MOST_PARTS, rows * columns * inner // SMALLEST_PART)
+    if parts < 2:
+        return 1, 1
+    strips = max(1, min(parts, rows // SMALLEST_SIDE))
+    return strips, max(1, min(parts // strips, columns // SMALLEST_SIDE))
 
 
 def _source(name: str, maker: str, call: ExternCall, arguments: Sequence[Any], *parameters: str) -> ExternSource:
@@ -108,7 +134,11 @@ def _convolution_shape(call: ExternCall) -> tuple[int, ...]:
 @extern_source(*convolution.KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     columns = workspace or pointers[-1]  # a kernel that unfolds nothing never looks at it
-    arguments = [*pointers, columns, _convolution_shape(call)]
+    shape = _convolution_shape(call)
+    images, multiplications = shape[0], math.prod(shape[k] for k in (0, 1, 4, 5, 6, 7, 8)) // shape[15]
+    splits = call.kernel != "convolution_weight_grad"  # which adds up all images
+    parts = chunks_text(images, nanoseconds_of_products(multiplications) * splits)
+    arguments = [parts, *pointers, columns, shape]
     return _source(call.kernel, "convolution_kernel", call, arguments, call.kernel)
 
 
@@ -116,11 +146,13 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     kernel, stride, padding, dilation, _ = call.parameters
     shape = pooling.shape_of(call.inputs[0].sizes, call.outputs[0].sizes, kernel, stride, padding, dilation)
-    return _source("max_pool2d", "max_pool_kernel", call, [*pointers, shape])
+    parts = chunks_text(shape[0], 2.0 * math.prod(shape[k] for k in (0, 3, 4, 5, 6)))
+    return _source("max_pool2d", "max_pool_kernel", call, [parts, *pointers, shape])
 
 
 @extern_source("max_pool2d_backward")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     sizes, places = call.outputs[0].sizes, numel(call.inputs[0].sizes[2:])
-    arguments = [*pointers, numel(sizes[:2]), places, numel(sizes[2:])]
+    planes, area = numel(sizes[:2]), numel(sizes[2:])
+    arguments = [chunks_text(planes, 1.0 * planes * (places + area)), *pointers, places, area]
     return _source("max_pool2d_backward", "max_pool_backward_kernel", call, arguments)

@@ -145,14 +145,14 @@ def fold_image(columns, image, channels, shape):
                 row += 1
 
 
-def forward(x, w, out, columns, numbers):
-    """out[n] = w @ unfolded x[n], group by group."""
+def forward(lo, hi, x, w, out, columns, numbers):
+    """out[n] = w @ unfolded x[n], group by group, for the images n from lo up to hi."""
     shape = as_tuple(numbers, SHAPE)
-    images, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x = shape[:9]
+    _, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x = shape[:9]
     groups, unfold = shape[15], shape[16]
     part, area, places, kernel = channels // groups, height * width, out_y * out_x, kernel_y * kernel_x
     rows = filters // groups
-    for n in range(images):
+    for n in range(lo, hi):
         for g in range(groups):
             image = advance(x, (n * channels + g * part) * area)
             if unfold:
@@ -163,14 +163,14 @@ def forward(x, w, out, columns, numbers):
             gemm(False, False, rows, places, part * kernel, weight, part * kernel, image, places, 0.0, result, places)
 
 
-def weight_grad(grad, x, out, columns, numbers):
-    """out = sum over n of grad[n] @ (unfolded x[n]) transposed."""
+def weight_grad(lo, hi, grad, x, out, columns, numbers):
+    """out = sum over n of grad[n] @ (unfolded x[n]) transposed; all images at once."""
     shape = as_tuple(numbers, SHAPE)
-    images, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x = shape[:9]
+    _, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x = shape[:9]
     groups, unfold = shape[15], shape[16]
     part, area, places, kernel = channels // groups, height * width, out_y * out_x, kernel_y * kernel_x
     rows = filters // groups
-    for n in range(images):
+    for n in range(lo, hi):
         for g in range(groups):
             image = advance(x, (n * channels + g * part) * area)
             if unfold:
@@ -184,14 +184,14 @@ def weight_grad(grad, x, out, columns, numbers):
             )
 
 
-def input_grad(grad, w, out, columns, numbers):
+def input_grad(lo, hi, grad, w, out, columns, numbers):
     """out[n] = folded (w transposed @ grad[n])."""
     shape = as_tuple(numbers, SHAPE)
-    images, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x = shape[:9]
+    _, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x = shape[:9]
     groups, unfold = shape[15], shape[16]
     part, area, places, kernel = channels // groups, height * width, out_y * out_x, kernel_y * kernel_x
     rows = filters // groups
-    for n in range(images):
+    for n in range(lo, hi):
         for g in range(groups):
             image = advance(out, (n * channels + g * part) * area)
             product = columns if unfold else image
@@ -215,7 +215,7 @@ KERNELS: dict[str, Callable[..., None]] = {
 
 @cache
 def convolution_kernel(name: str, element: str) -> Any:
-    """The compiled kernel (two inputs, output, columns, numbers) for one dtype; compiled when first asked for."""
+    """The kernel (images lo to hi, two inputs, output, columns, numbers) for one dtype; compiled when first wanted."""
     pointer = types.CPointer(ELEMENTS[element])
-    signature = types.void(pointer, pointer, pointer, pointer, types.CPointer(types.int64))
+    signature = types.void(types.int64, types.int64, *[pointer] * 4, types.CPointer(types.int64))
     return native_function(f"{name}_{element}", signature)(KERNELS[name])

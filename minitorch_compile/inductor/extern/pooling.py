@@ -25,12 +25,15 @@ def shape_of(
     return (x[0] * x[1], *x[2:], *out[2:], *kernel, *stride, *padding, *dilation)
 
 
-def max_pool2d(x, values, places, numbers):
-    """The maximum of each window and its place y * width + x: the first of equals, the last NaN."""
-    (planes, height, width, out_y, out_x, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x) = (
-        as_tuple(numbers, SHAPE)
+def max_pool2d(lo, hi, x, values, places, numbers):
+    """For the planes from lo up to hi, the maximum of each window and its place y * width + x.
+
+    That is the first of equals, and the last NaN.
+    """
+    (_, height, width, out_y, out_x, kernel_y, kernel_x, stride_y, stride_x, pad_y, pad_x, step_y, step_x) = as_tuple(
+        numbers, SHAPE
     )
-    for plane in range(planes):
+    for plane in range(lo, hi):
         start = plane * height * width
         target = plane * out_y * out_x
         for oy in range(out_y):
@@ -53,11 +56,11 @@ def max_pool2d(x, values, places, numbers):
                 target += 1
 
 
-def max_pool2d_backward(grad, places, out, planes, places_per_plane, area):
-    """Each gradient added to the element that was the maximum of its window."""
-    for i in range(planes * area):
+def max_pool2d_backward(lo, hi, grad, places, out, places_per_plane, area):
+    """For the planes from lo up to hi, each gradient added to the element that was the maximum of its window."""
+    for i in range(lo * area, hi * area):
         out[i] = 0
-    for plane in range(planes):
+    for plane in range(lo, hi):
         for i in range(plane * places_per_plane, (plane + 1) * places_per_plane):
             out[plane * area + places[i]] += grad[i]
 
@@ -67,7 +70,7 @@ def max_pool_kernel(element: str) -> Any:
     """The compiled forward kernel for one dtype; compiled when first asked for."""
     pointer = types.CPointer(ELEMENTS[element])
     integer_pointer = types.CPointer(types.int64)
-    signature = types.void(pointer, pointer, integer_pointer, integer_pointer)
+    signature = types.void(types.int64, types.int64, pointer, pointer, integer_pointer, integer_pointer)
     return native_function(f"max_pool2d_{element}", signature)(max_pool2d)
 
 
@@ -75,5 +78,5 @@ def max_pool_kernel(element: str) -> Any:
 def max_pool_backward_kernel(element: str) -> Any:
     """The compiled backward kernel for one dtype; compiled when first asked for."""
     pointer, number = types.CPointer(ELEMENTS[element]), types.int64
-    signature = types.void(pointer, types.CPointer(types.int64), pointer, number, number, number)
+    signature = types.void(number, number, pointer, types.CPointer(types.int64), pointer, number, number)
     return native_function(f"max_pool2d_backward_{element}", signature)(max_pool2d_backward)

@@ -1,0 +1,191 @@
+"""The native loop that walks the list of a `NativeCall`: it finds out each kernel's arguments and calls it.
+
+The list is 64-bit integers. It begins with the number of steps, the size of the block of temporaries, the size of the
+scratch memory that each thread needs, and whether matrix products are called. A step is the address of a kernel, how
+many arguments it takes, how long its range is and how much of that makes a chunk (0: the kernel is called once), and
+then two words an argument: what it counts from, and how far.
+
+A step with chunks goes to the thread pool, where each thread has scratch memory of its own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from minitorch_compile.inductor.extern import blas  # noqa: F401 (provides the symbols of OpenBLAS's thread count)
+from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.raw_memory import allocate, release
+from minitorch_compile.inductor.thread_pool import MOST_THREADS, POOL
+from minitorch_compile.tensor.thread_count import THREAD_COUNT
+
+# What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
+# scratch memory, or, from FIRST_TENSOR on, the address of that tensor's data.
+NUMBER, IN_BLOCK, IN_LIST, IN_SCRATCH, FIRST_TENSOR = range(5)
+MOST_ARGUMENTS = 128
+# Where the items of a tuple, and the address of an array's data, lie in CPython's and NumPy's objects.
+TUPLE_ITEMS, ARRAY_DATA = tuple.__basicsize__, object.__basicsize__
+HEADER, STEP = 4, 4  # words before the first step, and before the arguments of a step
+
+get_blas_threads = types.ExternalFunction("minitorch_get_blas_threads", types.int32())
+set_blas_threads = types.ExternalFunction("minitorch_set_blas_threads", types.void(types.int32))
+
+
+# ------------------------------------------------------------------------------------------------ words and calls
+
+
+@intrinsic
+def _call_function(typing_context, address, arguments, count):
+    """Calls the C function at an address with the first `count` words of `arguments`.
+
+    It may be passed more words than it takes: in C's calling convention it is the caller who takes them away again.
+    """
+
+    def code(context, builder, signature, values):
+        function, words, number = values
+        word = ir.IntType(64)
+        with builder.if_then(builder.icmp_signed("<=", number, word(16)), likely=True):
+            _emit_call(builder, function, words, 16)
+        with builder.if_then(builder.icmp_signed(">", number, word(16)), likely=False):
+            _emit_call(builder, function, words, MOST_ARGUMENTS)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.CPointer(types.int64), types.int64), code
+
+
+def _emit_call(builder: ir.IRBuilder, address: ir.Value, words: ir.Value, count: int) -> None:
+    word = ir.IntType(64)
+    kind = ir.FunctionType(ir.VoidType(), [word] * count).as_pointer()
+    passed = [builder.load(builder.gep(words, [word(n)])) for n in range(count)]
+    builder.call(builder.inttoptr(address, kind), passed)
+
+
+@intrinsic
+def _words(typing_context):
+    """Room for MOST_ARGUMENTS integers, until the calling function returns."""
+
+    def code(context, builder, signature, values):
+        room = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), MOST_ARGUMENTS))
+        return builder.bitcast(room, ir.IntType(64).as_pointer())
+
+    return types.CPointer(types.int64)(), code
+
+
+@intrinsic
+def _word_at(typing_context, address):
+    """The 64-bit integer at an address."""
+
+    def code(context, builder, signature, values):
+        return builder.load(builder.inttoptr(values[0], ir.IntType(64).as_pointer()))
+
+    return types.int64(types.int64), code
+
+
+@intrinsic
+def _address_of(typing_context, pointer):
+    def code(context, builder, signature, values):
+        return builder.ptrtoint(values[0], ir.IntType(64))
+
+    return types.int64(pointer), code
+
+
+# ------------------------------------------------------------------------------------------------ steps
+
+
+@njit(forceinline=True, error_model="numpy")
+def _find_arguments(words, position, count, code, arrays, block, scratch):
+    """Fills `words` with the arguments described from `position` on."""
+    for n in range(count):
+        base, value = _word_at(position), _word_at(position + 8)
+        position += 16
+        if base == IN_BLOCK:
+            value += block
+        elif base == IN_LIST:
+            value += code
+        elif base == IN_SCRATCH:
+            value += scratch
+        elif base >= FIRST_TENSOR:
+            array = _word_at(arrays + TUPLE_ITEMS + 8 * (base - FIRST_TENSOR))
+            value += _word_at(array + ARRAY_DATA)
+        words[n] = value
+
+
+def run_chunk(context, chunk, thread):
+    """One chunk of a step: its kernel on a part of its range. `context` points to what `_run_steps` says of it."""
+    position, code, arrays = _word_at(context), _word_at(context + 8), _word_at(context + 16)
+    block, scratch, size = _word_at(context + 24), _word_at(context + 32), _word_at(context + 40)
+    function, count = _word_at(position), _word_at(position + 8)
+    extent, length = _word_at(position + 16), _word_at(position + 24)
+    words = _words()
+    _find_arguments(words, position + 8 * STEP, count, code, arrays, block, scratch + thread * size)
+    words[0], words[1] = chunk * length, min(chunk * length + length, extent)
+    _call_function(function, words, count)
+
+
+@njit(forceinline=True, error_model="numpy")
+def _run_steps(code, arrays, block, scratch, parallel, threads):
+    """The steps of the list at `code`, with temporaries at `block` and the threads' scratch memory at `scratch`.
+
+    `parallel` points to three addresses: of `parallel_for`, of the pool, and of `run_chunk`.
+    """
+    words, more, context = _words(), _words(), _words()
+    position = code + 8 * HEADER
+    size = _word_at(code + 16)
+    for _ in range(_word_at(code)):
+        function, count = _word_at(position), _word_at(position + 8)
+        extent, length = _word_at(position + 16), _word_at(position + 24)
+        if length == 0 or threads == 1:
+            _find_arguments(words, position + 8 * STEP, count, code, arrays, block, scratch)
+            _call_function(function, words, count)
+        else:
+            context[0], context[1], context[2], context[3], context[4], context[5] = (
+                position, code, arrays, block, scratch, size,
+            )  # fmt: skip
+            more[0], more[1], more[2] = _word_at(parallel + 8), _word_at(parallel + 16), _address_of(context)
+            more[3], more[4] = (extent + length - 1) // length, threads
+            _call_function(_word_at(parallel), more, 5)
+        position += 8 * STEP + 16 * count
+
+
+@njit("void(int64, int64, int64)", cache=True, error_model="numpy")
+def execute(code, arrays, parallel):
+    """Runs the list at the address `code` on the arrays in the tuple at the address `arrays`.
+
+    `parallel` points to what `_run_steps` takes, and then to the address of the number of threads.
+    """
+    threads = min(_word_at(_word_at(parallel + 24)), MOST_THREADS)
+    blas_threads = 1
+    if _word_at(code + 24):  # the pool shares out products, so BLAS must not
+        blas_threads = get_blas_threads()
+        if blas_threads != 1:
+            set_blas_threads(1)
+    size = _word_at(code + 8)
+    needed = size + threads * _word_at(code + 16)
+    if needed == 0:
+        _run_steps(code, arrays, 0, 0, parallel, threads)
+    else:
+        block = allocate(needed)
+        start = _address_of(block)
+        _run_steps(code, arrays, start, start + size, parallel, threads)
+        release(block)
+    if blas_threads != 1:
+        set_blas_threads(blas_threads)
+
+
+# ------------------------------------------------------------------------------------------------ threads
+
+# The addresses of `parallel_for`, the pool's memory, `run_chunk`, and the number of threads.
+_parallel = np.array([0, POOL.address, 0, THREAD_COUNT.ctypes.data], np.int64)
+PARALLEL_ADDRESS: int = _parallel.ctypes.data
+
+
+@cache
+def provide_threads() -> None:
+    """Compiles what steps with chunks need."""
+    _parallel[0] = POOL.launcher.address
+    _parallel[2] = native_function("run_chunk", types.void(*[types.int64] * 3))(run_chunk).address
