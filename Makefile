@@ -32,12 +32,13 @@ test: setup  ## everything that CI checks: lint, floors, notebooks up to date, t
 lint: setup  ## only the quick checks: ruff, mypy, the floors
 	@$(PY) tools/check.py --only lint
 
-bench: setup  ## measure: call overhead, eager against compiled, kernels
+bench: setup  ## measure: call overhead, eager against compiled, kernels, transforms
 	@$(PY) -m benchmarks
 	@$(PY) -m benchmarks.dispatch
 	@$(PY) -m benchmarks.frame_hook
 	@$(PY) -m benchmarks.eager
 	@$(PY) -m benchmarks.kernels
+	@$(PY) -m benchmarks.transforms
 
 bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax"
 	@$(PY) -m benchmarks.peers $(PEERS)

@@ -28,6 +28,9 @@ NEEDS_DATA = (
 )
 
 
+_REST = slice(1, None)
+
+
 class BatchTensor(Tensor):
     """One example of `value`, whose first dimension is the batch of the vmap at `level`."""
 
@@ -41,8 +44,8 @@ class BatchTensor(Tensor):
         result = object.__new__(cls)
         result.storage = Storage(None)
         result.offset = 0
-        result.sizes = Size(value.sizes[1:])
-        result.strides = tuple(value.strides[1:])
+        result.sizes = Size(tuple.__getitem__(value.sizes, _REST))
+        result.strides = value.strides[1:]
         result.dtype = value.dtype
         result.device = value.device
         result._requires_grad = value._requires_grad
