@@ -43,6 +43,7 @@ OTHER_PLACES = {
     "torch.optim.adamw": "minitorch_compile.optim.adam",
     "torch.serialization": "minitorch_compile.serialization",
     "torch.torch_version": "minitorch_compile.version",
+    "torch.utils._pytree": "minitorch_compile.pytree",
     "torch.utils.data._utils": "minitorch_compile.utils.data",
     "torch.utils.data._utils.collate": "minitorch_compile.utils.data.collate",
     "torch.utils.data._utils.worker": "minitorch_compile.utils.data.worker",

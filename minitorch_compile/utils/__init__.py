@@ -5,6 +5,7 @@
 3
 """
 
+from minitorch_compile import pytree as _pytree
 from minitorch_compile.utils import checkpoint, data, dlpack, model_zoo
 
 __all__ = ["checkpoint", "data", "dlpack", "model_zoo"]

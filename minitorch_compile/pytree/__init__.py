@@ -1,0 +1,57 @@
+"""Nested containers as a flat list of leaves, and back.
+
+Every floor meets arguments such as ``{"x": t, "layers": [a, (b, None)]}`` and wants to do one thing to each tensor in
+them. Flattening separates the two questions "which leaves?" and "how were they arranged?":
+
+>>> leaves, spec = tree_flatten({"x": 1, "layers": [2, (3, None)]})
+>>> leaves
+[1, 2, 3, None]
+>>> spec
+TreeSpec(dict, ['x', 'layers'], [*,
+  TreeSpec(list, None, [*,
+    TreeSpec(tuple, None, [*,
+      *])])])
+>>> tree_unflatten([10 * leaf if leaf else leaf for leaf in leaves], spec)
+{'x': 10, 'layers': [20, (30, None)]}
+
+The names and semantics are those of ``torch.utils._pytree``: a container is recognised by its exact type (a subclass of
+list is a leaf until it is registered), ``None`` is a leaf, and dictionaries keep their insertion order. Tuples, lists,
+dicts, namedtuples, OrderedDict, defaultdict and deque are known; `register_dataclass` and `register_pytree_node` add
+others.
+"""
+
+from minitorch_compile.pytree.containers import (
+    is_namedtuple,
+    is_namedtuple_class,
+    is_namedtuple_instance,
+    register_constant,
+    register_dataclass,
+    register_pytree_node,
+)
+from minitorch_compile.pytree.key_paths import (
+    GetAttrKey,
+    MappingKey,
+    SequenceKey,
+    key_get,
+    keystr,
+    tree_flatten_with_path,
+    tree_leaves_with_path,
+    tree_map_with_path,
+)
+from minitorch_compile.pytree.tree_spec import LeafSpec, TreeSpec, treespec_pprint
+from minitorch_compile.pytree.trees import (
+    tree_all,
+    tree_all_only,
+    tree_any,
+    tree_any_only,
+    tree_flatten,
+    tree_is_leaf,
+    tree_iter,
+    tree_leaves,
+    tree_map,
+    tree_map_,
+    tree_map_only,
+    tree_map_only_,
+    tree_structure,
+    tree_unflatten,
+)
