@@ -37,7 +37,17 @@ from minitorch_compile import logs
 
 ENVIRONMENT_VARIABLE = "MTC_CACHE_DIR"
 # The modules whose code ends up inside compiled kernels: a change in one makes every cached kernel stale.
-INLINED_SOURCES = ("native", "raw_memory", "kernel_function", "element_functions", "tensor_call", "vecmath", "extern")
+INLINED_SOURCES = (
+    "native",
+    "raw_memory",
+    "kernel_function",
+    "element_functions",
+    "tensor_call",
+    "vecmath",
+    "extern",
+    "running",
+    "tiles",
+)
 
 log_cache, log_code = logs.artifact("cache"), logs.artifact("output_code")
 

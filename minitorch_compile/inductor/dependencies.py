@@ -102,6 +102,8 @@ class AccessHandler(Handler):
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: None) -> None:
         self.found.writes.append(Access(buffer, address))
 
+    store_scan = store_reduction
+
 
 def accesses_of(loop: Loop) -> Accesses:
     """The accesses of a loop, in its own variables."""

@@ -90,7 +90,7 @@ class Group:
     @staticmethod
     def of(loop: Loop) -> Group:
         """The group of one loop."""
-        axes = own_axes(loop.sizes, loop.reduced)
+        axes = own_axes(loop.sizes, loop.row_dims)
         accesses = accesses_of(loop)
         variables = iter(axis.variable for axis in axes)
         position = tuple(own if own.is_constant else next(variables) for own in accesses.position)
@@ -100,8 +100,12 @@ class Group:
 
     @property
     def is_fusible(self) -> bool:
-        """Scans and scatters depend on the order of their positions, so they stay alone."""
-        return not any(isinstance(member.loop, (Scan, Scatter)) for member in self.members)
+        """A scatter depends on the order of all its positions, and may write anywhere, so it stays alone."""
+        return not any(isinstance(member.loop, Scatter) for member in self.members)
+
+    @cached_property
+    def has_scan(self) -> bool:
+        return any(isinstance(member.loop, Scan) for member in self.members)
 
     @cached_property
     def outputs(self) -> list[Buffer]:
@@ -157,7 +161,7 @@ class Group:
             if address is None or not address.is_affine:
                 continue
             strides = [address.coefficient(axis.variable) for axis in self.axes]
-            if all(stride > 0 for stride in strides):
+            if all(stride > 0 for stride in strides) and not self.has_scan:
                 order = sorted(range(len(self.axes)), key=lambda n: -strides[n])
                 return Group(tuple(self.axes[n] for n in order), self.members)
         return None
@@ -185,15 +189,19 @@ class Group:
     def _replaced(self, axes: Axes, replacements: Mapping[Index, Index]) -> Group:
         return Group(axes, [member.moved(replacements, member.inner) for member in self.members])
 
-    def stages(self) -> list[int]:
-        """For each member, the stage that it runs in; a member of a row runs before the inner loop of its stage."""
+    def stages(self, scans_are_loops: bool = True) -> list[int]:
+        """For each member, the stage that it runs in; a member of a row runs before the inner loop of its stage.
+
+        `scans_are_loops`: a running result is there after the loop of its stage, not at once.
+        """
         stage_of: dict[Buffer, int] = {}
         ready: dict[Buffer, int] = {}
         for member in self.members:
             needed = [ready[access.buffer] for access in member.accesses.reads if access.buffer in ready]
             stage = max(needed, default=0)
             stage_of[member.loop.buffer] = stage
-            ready[member.loop.buffer] = stage + 1 if member.loop.is_reduction else stage
+            waits = member.loop.is_reduction or (scans_are_loops and isinstance(member.loop, Scan))
+            ready[member.loop.buffer] = stage + waits
         return list(stage_of.values())
 
     def __repr__(self) -> str:
@@ -208,7 +216,7 @@ class Group:
 def _common_axes(first: Group, second: Group) -> tuple[Axes, list[Member], list[Member]] | WhyNot:
     """Common axes for two groups, and their members moved onto them."""
     if not (first.is_fusible and second.is_fusible):
-        return WhyNot("a scan or scatter runs in order, alone")
+        return WhyNot("a scatter runs in order, alone")
     if count(first.axes) == 0 or count(second.axes) == 0:
         return WhyNot("one of them has nothing to do")
     same = unify(first.axes, second.axes)

@@ -1,4 +1,4 @@
-"""What a loop body may do: ten operations on single elements, behind an interface with many meanings.
+"""What a loop body may do: eleven operations on single elements, behind an interface with many meanings.
 
 A loop body is a function of its position (index expressions) that calls a *handler*. The same body is run under one
 handler to print it, under another to compute it with NumPy, to find out which memory it touches, and to emit a
@@ -102,6 +102,10 @@ class Handler(ABC):
     @abstractmethod
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Any) -> None:
         """Combines the values of all positions that have this address: kind is sum, prod, amax or amin."""
+
+    @abstractmethod
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Any) -> None:
+        """Writes what combining this value with those before it along the scanned dimension gives; see `Scan`."""
 
     # ------------------------------------------------------------------------------------------ memory of one run
 

@@ -165,15 +165,37 @@ class Loop:
         return bool(self.kind)
 
     @property
+    def row_dims(self) -> Ints:
+        """The dimensions whose positions belong together, as one row: a kernel visits them one after the other."""
+        return self.reduced
+
+    @property
     def outputs(self) -> list[Buffer]:
         return [self.buffer]
 
 
 @dataclass(eq=False)
 class Scan(Loop):
-    """A running total along one dimension: the position before it in `dim` is combined first. `kind` is sum."""
+    """A running result along one dimension: at each position, the values of all up to it in `dim`, combined.
+
+    `kind` is sum, prod, amax, amin or logaddexp.
+    """
 
     dim: int = 0
+
+    def run(self, ops: Handler, position: Position) -> None:
+        value = self.inner_fn(ops, position)
+        outer, ops.origin = ops.origin, self.origin or ops.origin
+        ops.store_scan(self.buffer, self.address(position), self.kind, value)
+        ops.origin = outer
+
+    @property
+    def is_reduction(self) -> bool:
+        return False
+
+    @property
+    def row_dims(self) -> Ints:
+        return (self.dim,)
 
 
 @dataclass(eq=False)

@@ -22,7 +22,7 @@ import numpy as np
 
 from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import Digit, Index, Symbol, symbol
-from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, LoopGraph, Operation, Scan, Scatter, StridedView
+from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, LoopGraph, Operation, Scatter, StridedView
 from minitorch_compile.inductor.loop_printer import loop_variables
 from minitorch_compile.prims import table as prims
 from minitorch_compile.tensor.dtype import dtype
@@ -35,12 +35,12 @@ class EvaluateHandler(Handler):
     """Computes a body at every position of an iteration space: values are arrays that broadcast over the space."""
 
     def __init__(
-        self, memory: Memory, position: Sequence[Index], sizes: Sequence[int], reduced: Sequence[int] = ()
+        self, memory: Memory, position: Sequence[Index], sizes: Sequence[int], row_dims: Sequence[int] = ()
     ) -> None:
         super().__init__()
         self.memory = memory
         self.sizes = tuple(sizes)
-        self.reduced = tuple(reduced)
+        self.row_dims = tuple(row_dims)  # those that are reduced or scanned
         self.values: dict[Symbol, np.ndarray] = {}
         self.masks: list[np.ndarray] = []
         for axis, (variable, size) in enumerate(zip(position, sizes)):
@@ -96,9 +96,14 @@ class EvaluateHandler(Handler):
         everywhere = np.broadcast_to(value, self.sizes)
         where = np.asarray(self.evaluate(address))
         if where.ndim:  # the address has size 1 along the reduced axes: drop them as the reduction does
-            where = np.broadcast_to(where, [1 if d in self.reduced else n for d, n in enumerate(self.sizes)])
-            where = where.reshape([n for d, n in enumerate(self.sizes) if d not in self.reduced])
-        self.target(buffer)[where] = prims[kind].kernel(everywhere, self.reduced).reshape(where.shape)
+            where = np.broadcast_to(where, [1 if d in self.row_dims else n for d, n in enumerate(self.sizes)])
+            where = where.reshape([n for d, n in enumerate(self.sizes) if d not in self.row_dims])
+        self.target(buffer)[where] = prims[kind].kernel(everywhere, self.row_dims).reshape(where.shape)
+
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: np.ndarray) -> None:
+        everywhere = np.broadcast_to(value, self.sizes)
+        (dim,) = self.row_dims
+        self.store(buffer, address, prims["scan"].kernel(everywhere, dim, kind))
 
     def target(self, buffer: Buffer) -> np.ndarray:
         if buffer.name not in self.memory:
@@ -155,18 +160,9 @@ def run_operation(operation: Operation, memory: Memory) -> None:
         _run_extern(operation, memory)
     elif isinstance(operation, Scatter):
         _run_scatter(operation, memory)
-    elif isinstance(operation, Scan):
-        _run_scan(operation, memory)
     else:
         position = loop_variables(operation)
-        operation.run(EvaluateHandler(memory, position, operation.sizes, operation.reduced), position)
-
-
-def _run_scan(loop: Scan, memory: Memory) -> None:
-    position = loop_variables(loop)
-    handler = EvaluateHandler(memory, position, loop.sizes)
-    values = np.broadcast_to(loop.inner_fn(handler, position), loop.sizes)
-    handler.store(loop.buffer, loop.address(position), prims["cumsum"].kernel(values, loop.dim))
+        operation.run(EvaluateHandler(memory, position, operation.sizes, operation.row_dims), position)
 
 
 def _run_scatter(loop: Scatter, memory: Memory) -> None:

@@ -72,6 +72,9 @@ class PrintHandler(Handler):
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
         self.lines.append(f"{buffer.name}[{address}] = {kind}({value})")
 
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
+        self.lines.append(f"{buffer.name}[{address}] = running_{kind}({value})")
+
 
 def print_body(inner_fn: InnerFn, sizes: Sequence[int]) -> str:
     """The body of a box, at the position i0, i1, ..."""
@@ -96,14 +99,19 @@ def print_operation(operation: Operation) -> str:
     handler = PrintHandler()
     operation.run(handler, position)
     heads = [
-        f"{'reduce' if dim in operation.reduced else 'for'} {variable} in {size}"
+        f"{word_for(operation, dim)} {variable} in {size}"
         for dim, (variable, size) in enumerate(zip(position, operation.sizes))
         if size != 1
     ]
     head = ", ".join(heads) or "once"
-    if isinstance(operation, Scan):
-        head += f", running total along {position[operation.dim]}"
     return f"{head}:\n" + textwrap.indent("\n".join(handler.lines), "    ")
+
+
+def word_for(loop: Loop, dim: int) -> str:
+    """What a loop does along a dimension."""
+    if dim in loop.reduced:
+        return "reduce"
+    return "scan" if isinstance(loop, Scan) and dim == loop.dim else "for"
 
 
 def _print_scatter(operation: Scatter) -> str:

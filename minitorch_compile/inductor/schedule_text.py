@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import Index, symbol
-from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, Scan, Scatter
+from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, Scatter
 from minitorch_compile.inductor.loop_printer import loop_variables, print_operation
 from minitorch_compile.tensor.dtype import dtype
 
@@ -60,6 +60,9 @@ class FormulaHandler(Handler):
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
         self.formula = f"{kind}({bare(value)})"
 
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
+        self.formula = f"running_{kind}({bare(value)})"
+
 
 def bare(formula: str) -> str:
     """A formula without the brackets around the whole of it.
@@ -82,7 +85,7 @@ def formula(loop: Loop) -> str:
         text = f"scatter({bare(loop.inner_fn(handler, loop_variables(loop)))})"
     else:
         loop.run(handler, loop_variables(loop))
-        text = f"running_total({handler.formula})" if isinstance(loop, Scan) else handler.formula
+        text = handler.formula
     return text if len(text) <= LONGEST_EXPRESSION else text[: LONGEST_EXPRESSION - 3] + "..."
 
 

@@ -74,7 +74,7 @@ from minitorch_compile.prims.pointwise import (
 )
 from minitorch_compile.prims.pooling import max_pool2d, max_pool2d_backward
 from minitorch_compile.prims.prim import Prim, table
-from minitorch_compile.prims.reduction import amax, amin, argmax, argmin, cumsum, prod, sum
+from minitorch_compile.prims.reduction import amax, amin, argmax, argmin, prod, scan, sum
 from minitorch_compile.prims.shape import (
     broadcast_in_dim,
     cat,

@@ -123,8 +123,12 @@ def argmin(x: Tensor, dim: int) -> Tensor:
 
 
 @_spells
-def cumsum(x: Tensor, dim: int) -> Tensor:
-    return ops.cumsum(x, dim, dtype=x.dtype)
+def scan(x: Tensor, dim: int, kind: str) -> Tensor:
+    if kind in ("amax", "amin"):
+        return ops.gather(x, dim, ops.running_extreme_indices(x, dim, kind == "amax"))
+    if kind == "logaddexp":
+        return ops.logcumsumexp(x, dim)
+    return (ops.cumsum if kind == "sum" else ops.cumprod)(x, dim, dtype=x.dtype)
 
 
 @_spells
@@ -205,8 +209,8 @@ WITHOUT_A_SIMPLER_FORM = """
 """
 # What the rules above call besides the op of the prim's own name.
 IN_SPELLINGS = """
-    sum prod amax amin argmax argmin cumsum unsqueeze expand view slice constant_pad_nd arange scatter_combine argsort
-    _linalg_cholesky _linalg_eigh div
+    sum prod amax amin argmax argmin cumsum cumprod logcumsumexp running_extreme_indices unsqueeze expand view slice
+    constant_pad_nd arange scatter_combine argsort _linalg_cholesky _linalg_eigh div
 """
 
 

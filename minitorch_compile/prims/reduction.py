@@ -2,7 +2,7 @@
 
 >>> from minitorch_compile.tensor import tensor
 >>> x = tensor([[1.0, 2.0], [3.0, 4.0]])
->>> sum(x, (0, 1)), amax(x, (0,)), argmax(x, 1), cumsum(x, 0)
+>>> sum(x, (0, 1)), amax(x, (0,)), argmax(x, 1), scan(x, 0, "sum")
 (tensor(10.), tensor([3., 4.]), tensor([1, 1]), tensor([[1., 2.],
         [4., 6.]]))
 """
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.prims.prim import (
+    FLOATS,
     NUMBERS,
     ORDERED,
     Kernel,
@@ -90,13 +91,20 @@ def argmin(x: Array, dim: int) -> Array:
     return np.argmin(x, dim)
 
 
-def _cumsum_rule(name: str, x: Any, dim: int) -> TensorBase:
-    check_tensor(name, "x", x, NUMBERS)
+COMBINES: dict[str, np.ufunc] = {
+    "sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum, "logaddexp": np.logaddexp,
+}  # fmt: skip
+
+
+def _scan_rule(name: str, x: Any, dim: int, kind: Any) -> TensorBase:
+    check_tensor(name, "x", x, FLOATS if kind == "logaddexp" else ORDERED if kind in ("amax", "amin") else NUMBERS)
     check_dim(name, "dim", dim, x)
+    if kind not in COMBINES:
+        raise refuse(name, "kind", f"one of {', '.join(COMBINES)}", repr(kind))
     return empty_fake(x.sizes, None, x.dtype)
 
 
-@prim("scan", _cumsum_rule)
-def cumsum(x: Array, dim: int) -> Array:
-    """The sums of the elements up to and with each, along `dim`."""
-    return np.cumsum(x, dim, dtype=x.dtype)
+@prim("scan", _scan_rule)
+def scan(x: Array, dim: int, kind: str) -> Array:
+    """All elements up to and with each along `dim`, combined: `kind` is sum, prod, amax, amin or logaddexp."""
+    return COMBINES[kind].accumulate(x, dim, x.dtype)

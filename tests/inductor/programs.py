@@ -191,12 +191,44 @@ def extremes_and_their_places(p, x):
 
 @program(floats(4, 7), ints(3, 5))
 def running_totals(p, x, i):
-    return p.cumsum(x, 1), p.cumsum(p.exp(x), 0), p.cumsum(i, 1)
+    return p.scan(x, 1, "sum"), p.scan(p.exp(x), 0, "sum"), p.scan(i, 1, "sum")
+
+
+SCANS = ["sum", "prod", "amax", "amin", "logaddexp"]
+SCANNED = np.array([0.0, -0.0, 1.5, -2.5, np.inf, -np.inf, np.nan, -1e-3, 0.5, 2.0, 9.0, -1.0], F)[
+    ints(7, 41, low=0, high=12)
+]
+
+
+@program(SCANNED, SCANNED.astype(np.float64), floats(19, 37, seed=3))
+def running_results_of_every_kind(p, x, y, z):
+    return tuple(p.scan(value, dim, kind) for value in (x, y, z) for dim in (0, 1) for kind in SCANS)
+
+
+@program(ints(5, 13), ints(5, 13).astype(np.int8), ints(5, 13) > 3, ints(3, 4, 9).astype(np.uint8))
+def running_results_of_integers(p, x, y, b, z):
+    sums = [p.scan(value, 1, kind) for value in (x, y, z) for kind in SCANS[:4]]
+    return (*sums, p.scan(b, 1, "amax"), p.scan(b, 0, "amin"), p.scan(x, 0, "prod"), p.scan(z, 2, "sum"))
+
+
+@program(floats(6, 20), floats(20, 6, seed=1))
+def scans_fused_with_what_surrounds_them(p, x, y):
+    total = p.scan(p.div(x, p.broadcast_in_dim(p.sum(p.abs(x), (1,)), (6, 20), (0,))), 1, "sum")
+    other = p.scan(p.exp(p.transpose(total, (1, 0))), 0, "amax")
+    twice = p.scan(p.neg(p.scan(y, 0, "sum")), 0, "amin")
+    return p.reshape(p.exp(total), (6, 4, 5)), p.mul(other, y), p.sum(total, (1,)), p.add(twice, other)
+
+
+@program(floats(4, 6, 5), floats(1, 5), floats(130))
+def scans_of_views_and_of_one_dimension(p, x, y, z):
+    mixed = p.reshape(p.transpose(x, (0, 2, 1)), (4, 30))
+    return p.scan(mixed, 1, "sum"), p.exp(p.scan(mixed, 0, "sum")), p.scan(y, 0, "prod"), p.scan(p.neg(z), 0, "sum")
 
 
 @program(floats(0, 3), floats(4, 0, seed=1), floats())
 def empty_and_scalar(p, x, y, s):
-    return p.exp(x), p.sum(x, (0,)), p.sum(y, (1,)), p.exp(s), p.reshape(s, (1, 1)), p.sum(s, ())
+    scans = p.scan(x, 0, "sum"), p.scan(x, 1, "amax"), p.scan(y, 1, "prod")
+    return p.exp(x), p.sum(x, (0,)), p.sum(y, (1,)), p.exp(s), p.reshape(s, (1, 1)), p.sum(s, ()), *scans
 
 
 @program(np.array(3), np.array(1000))

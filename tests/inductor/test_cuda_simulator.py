@@ -18,7 +18,8 @@ from tests.inductor.programs import PROGRAMS, floats
 SIMULATED = [
     "every_unary_function", "every_binary_function", "every_comparison", "integer_arithmetic", "conversions",
     "broadcast_and_transpose", "slices_and_reversal", "concatenation", "reductions_of_columns", "empty_and_scalar",
-    "random_numbers", "choosing_elements", "storing_elements", "running_totals", "softmax", "layer_norm",
+    "random_numbers", "choosing_elements", "storing_elements", "running_totals",
+    "scans_fused_with_what_surrounds_them", "softmax", "layer_norm",
     "matrix_products", "extremes_and_their_places",
 ]  # fmt: skip
 

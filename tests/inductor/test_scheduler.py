@@ -91,10 +91,23 @@ def test_what_reaches_no_output_is_not_computed():
     assert scheduled(wasteful, floats(4, 4)).kernel_count == 1
 
 
-def test_scans_and_scatters_stay_alone():
-    result = scheduled(lambda p, x: p.exp(p.cumsum(p.exp(x), 1)), floats(4, 6))
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_scan_is_fused_with_what_makes_its_input_and_what_reads_its_result(dim):
+    result = scheduled(lambda p, x: p.neg(p.exp(p.scan(p.exp(x), dim, "sum"))), floats(4, 6))
+    assert result.kernel_count == 1 and result.bytes_moved == 2 * 4 * 6 * 4
+
+
+def test_what_reads_a_running_result_at_another_place_is_not_fused():
+    result = scheduled(lambda p, x: p.exp(p.rev(p.scan(x, 1, "sum"), (1,))), floats(4, 6))
     assert result.kernel_count == 2
-    assert "a scan or scatter runs in order, alone" in repr(result.why_not)
+    assert "buf1 reads buf0[5 + 6*i0 - 1*r0] where buf0[6*i0 + r0] is written" in repr(result.why_not)
+
+
+def test_a_scatter_stays_alone():
+    result = scheduled(
+        lambda p, x, i: p.exp(p.index_put(p.exp(x), (i,), p.index(x, (i,)), True)), floats(4, 6), ints(3)
+    )
+    assert "a scatter runs in order, alone" in repr(result.why_not)
 
 
 def test_limits_bound_a_kernel():

@@ -32,6 +32,11 @@ class Accumulator(NamedTuple):
         return self.total != self.partial
 
 
+def scan_dtype(buffer: Buffer, kind: str) -> dtype:
+    """The dtype in which a running result is carried from one position to the next."""
+    return float64 if kind in ("sum", "prod", "logaddexp") and buffer.dtype is float32 else buffer.dtype
+
+
 def accumulator(buffer: Buffer, kind: str, name: str) -> Accumulator:
     split = kind in ("sum", "prod") and buffer.dtype is float32
     return Accumulator(buffer, kind, name, f"{name}_part" if split else name, float64 if split else buffer.dtype)
@@ -44,7 +49,7 @@ def start(kind: str, element: dtype, spelling: Spelling) -> str:
     if element is bool_:
         return spelling.constant(kind == "amin", element)
     if element.is_floating_point:
-        return spelling.constant(-math.inf if kind == "amax" else math.inf, element)
+        return spelling.constant(math.inf if kind == "amin" else -math.inf, element)
     limits: Any = np.iinfo(element.numpy)
     return spelling.constant(int(limits.min if kind == "amax" else limits.max), element)
 
@@ -53,5 +58,17 @@ def combine(kind: str, element: dtype, total: str, value: str, spelling: Spellin
     """The accumulator after one more value."""
     if kind in ("sum", "prod") and element.is_floating_point:
         return f"accumulate_{'sum' if kind == 'sum' else 'product'}({total}, {value})"
-    prim = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}[kind]
-    return spelling.apply(prim, element, [total, value])
+    return combine_in_order(kind, element, total, value, spelling)
+
+
+def combine_in_order(kind: str, element: dtype, total: str, value: str, spelling: Spelling) -> str:
+    """The same where each result is wanted, so that no other order of combining will do."""
+    apply = lambda prim, *operands: spelling.apply(prim, element, list(operands))
+    if kind != "logaddexp":
+        return apply({"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}[kind], total, value)
+    # log(e**a + e**b) = max(a, b) + log(1 + e**-|a - b|); equal ones, which may be infinite, give a + log 2.
+    apart = apply("abs", f"({apply('sub', total, value)})")
+    rest = apply("log1p", apply("exp", f"({apply('neg', apart)})"))
+    different = apply("add", apply("maximum", total, value), rest)
+    same = apply("add", total, spelling.constant(math.log(2), element))
+    return apply("where", apply("eq", total, value), same, different)

@@ -17,13 +17,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from minitorch_compile.inductor.codegen.accumulators import Accumulator, accumulator, combine, start
+from minitorch_compile.inductor.codegen.accumulators import (
+    Accumulator,
+    accumulator,
+    combine,
+    combine_in_order,
+    scan_dtype,
+    start,
+)
 from minitorch_compile.inductor.codegen.block import Value
 from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.strategy import LoopOrder
 from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.index import Index, flatten, symbol
-from minitorch_compile.inductor.ir import Buffer
+from minitorch_compile.inductor.ir import Buffer, Scan
 from minitorch_compile.inductor.iteration import Axes, Axis, count, sizes_of
 from minitorch_compile.tensor.dtype import dtype
 
@@ -33,6 +40,8 @@ BLOCK = 64  # elements of a column that are summed in float32
 
 class ColumnWriter(CpuKernelWriter):
     """From the outside in: kept axes but `columns`, stretches of `columns`, reduced axes, the columns of a stretch."""
+
+    scans_are_loops = False  # each column carries its own result from row to row
 
     def __init__(
         self,
@@ -59,6 +68,7 @@ class ColumnWriter(CpuKernelWriter):
             reductions = [member for member in inner if member.loop.is_reduction]
             self.each_column(of_rows, self.run)
             self.each_column(reductions, self.begin)
+            self.each_column([member for member in inner if isinstance(member.loop, Scan)], self.begin_scan)
             if inner:
                 self.reduced_loops(inner, [member for member in reductions if self.is_split(member)])
             self.each_column(reductions, self.finish)
@@ -113,6 +123,24 @@ class ColumnWriter(CpuKernelWriter):
         row = flatten([axis.variable for axis in axes], sizes_of(axes))
         name = self.new_scratch(buffer.dtype, count(axes) * self.width)
         self.scratch[buffer] = (name, row * self.width + self.place)
+
+    # ------------------------------------------------------------------------------------------ scans
+
+    def begin_scan(self, member: Member) -> None:
+        kind, buffer = member.loop.kind, member.loop.buffer
+        wide = scan_dtype(buffer, kind)
+        carried = self.new_scratch(wide, self.width)
+        self.accumulators[buffer] = Accumulator(buffer, kind, carried, carried, wide)
+        self.start(carried, kind, wide)
+
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
+        carried, wide = self.accumulators[buffer].total, self.accumulators[buffer].wide
+        before, new = self.get(carried, wide), self.convert(value, wide) if value.dtype is not wide else value
+        name = self.fresh()
+        self.block.add(f"{name} = {combine_in_order(kind, wide, before.name, new.name, self.spelling)}")
+        result = Value(name, wide, self.block)
+        self.put(carried, result)
+        self.store(buffer, address, self.convert(result, buffer.dtype) if wide is not buffer.dtype else result)
 
     # ------------------------------------------------------------------------------------------ reductions
 

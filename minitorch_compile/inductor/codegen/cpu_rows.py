@@ -12,9 +12,12 @@ from minitorch_compile.inductor.codegen.block import Value
 from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.strategy import LoopOrder
 from minitorch_compile.inductor.group import Group, Member
-from minitorch_compile.inductor.index import Index, flatten
-from minitorch_compile.inductor.ir import Buffer
-from minitorch_compile.inductor.iteration import count, sizes_of
+from minitorch_compile.inductor.index import ZERO, Index, flatten
+from minitorch_compile.inductor.ir import Buffer, Scan
+from minitorch_compile.inductor.iteration import count, reduced, sizes_of
+
+# What the functions of `running` are called.
+RUNNING = {"sum": "sum", "prod": "product", "amax": "maximum", "amin": "minimum", "logaddexp": "logaddexp"}
 
 
 class RowWriter(CpuKernelWriter):
@@ -40,6 +43,9 @@ class RowWriter(CpuKernelWriter):
                 self.reduced_loops(members, running)
             for member, result in zip(reductions, running):
                 self.finish(member, result)
+            for member in members:
+                if isinstance(member.loop, Scan):
+                    self.scan_line(member)
         self.leave_all()
 
     def place_values(self) -> None:
@@ -76,6 +82,22 @@ class RowWriter(CpuKernelWriter):
             self.block.add(f"{result.total} = {combine(result.kind, result.wide, result.total, wide, self.spelling)}")
         for _ in range(max(len(axes) - 1, 0) + in_blocks):
             self.leave()
+
+    # ------------------------------------------------------------------------------------------ scans
+
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
+        """The values go where the results will be; `scan_line` replaces them when the row is there."""
+        pointer, place = self.scratch.get(buffer) or (self.pointers[buffer], address)
+        self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype))
+
+    def scan_line(self, member: Member) -> None:
+        """Running results instead of values, along a row: a call, since vectors need shuffles here (see `running`)."""
+        buffer, axes = member.loop.buffer, reduced(self.group.axes)
+        pointer, place = self.scratch.get(buffer) or (self.pointers[buffer], member.write.address)
+        start, step = place.substitute({axis.variable: ZERO for axis in axes}), place.coefficient(axes[-1].variable)
+        function = f"running_{RUNNING[member.loop.kind]}{'' if buffer.dtype.is_floating_point else '_of_integers'}"
+        self.block.flush()
+        self.block.add(f"{function}(advance({pointer}, {self.text_of(start)}), {step}, {count(axes)})")
 
     # ------------------------------------------------------------------------------------------ reductions
 

@@ -1,36 +1,12 @@
-"""Loops whose positions run in order, one after the other: running totals and scatters."""
+"""Loops whose positions run in order, one after the other, and may write anywhere: scatters."""
 
 from __future__ import annotations
 
-from minitorch_compile.inductor.codegen.accumulators import accumulator, start
 from minitorch_compile.inductor.codegen.block import Value
 from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
-from minitorch_compile.inductor.ir import Loop, Scan, Scatter
+from minitorch_compile.inductor.ir import Loop, Scatter
 from minitorch_compile.inductor.iteration import own_axes
 from minitorch_compile.inductor.loop_printer import loop_variables
-
-
-class ScanWriter(CpuKernelWriter):
-    """A running total: the scanned dimension inside, its total in a variable (float64 for a float32 tensor)."""
-
-    def loops(self) -> None:
-        (member,) = self.group.members
-        scan = member.loop
-        assert isinstance(scan, Scan)
-        axes = list(self.group.axes)
-        along = [axis for axis in axes if scan.sizes[scan.dim] != 1 and axis.variable == member.position[scan.dim]]
-        self.enter_rows([axis for axis in axes if axis not in along])
-        result = accumulator(scan.buffer, "sum", "total")
-        self.block.add(f"{result.total} = {start('sum', result.wide, self.spelling)}")
-        for axis in along:
-            self.enter_axis(axis)
-        value = scan.inner_fn(self, member.position)
-        wide = self.convert(value, result.wide) if value.dtype is not result.wide else value
-        self.block.add(f"{result.total} = {result.total} + {wide.name}")
-        name = self.fresh()
-        self.block.add(f"{name} = {self.spelling.convert(result.total, result.wide, scan.buffer.dtype)}")
-        self.store(scan.buffer, member.write.address, Value(name, scan.buffer.dtype, self.block))
-        self.leave_all()
 
 
 class ScatterWriter(CpuKernelWriter):

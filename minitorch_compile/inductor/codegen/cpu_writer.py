@@ -25,12 +25,14 @@ UNROLLED, VECTORISED = 16, 96
 class CpuKernelWriter(EmitHandler):
     """Writes one group. `scratch_arrays` collects the memory that the kernel asks for, `extent` how far `hi` goes."""
 
+    scans_are_loops = True  # whether running results are computed after the loop that computes what they combine
+
     def __init__(self, group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer]) -> None:
         self.group = group
         self.buffers, pointers = name_parameters(group, internal, shared)
         super().__init__(CpuSpelling(), Block(""), pointers)
         self.internal = internal
-        self.stages = group.stages()
+        self.stages = group.stages(self.scans_are_loops)
         self.scratch_arrays: list[ScratchArray] = []
         self.sizes: dict[str, int] = {}
         self.extent = 1

@@ -144,6 +144,9 @@ class EmitHandler(Handler):
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         raise AssertionError("a kernel writer says how it reduces")
 
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
+        raise AssertionError("a kernel writer says how it scans")
+
     # ------------------------------------------------------------------------------------------ arithmetic
 
     def constant(self, value: Number, dtype: dtype) -> Value:

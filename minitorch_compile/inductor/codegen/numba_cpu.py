@@ -20,19 +20,17 @@ from collections.abc import Mapping
 
 from minitorch_compile.inductor.codegen.cpu_columns import ColumnWriter
 from minitorch_compile.inductor.codegen.cpu_rows import RowWriter
-from minitorch_compile.inductor.codegen.cpu_serial import ScanWriter, ScatterWriter
+from minitorch_compile.inductor.codegen.cpu_serial import ScatterWriter
 from minitorch_compile.inductor.codegen.cpu_tiles import TileWriter
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.strategy import choose_order
 from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.ir import Buffer, Scan, Scatter
+from minitorch_compile.inductor.ir import Buffer, Scatter
 
 
 def write_kernel(group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer]) -> KernelSource:
     """The kernel of a group. `internal` buffers need no memory; `shared` says which outputs overwrite which inputs."""
     first = group.members[0].loop
-    if isinstance(first, Scan):
-        return ScanWriter(group, internal, shared).write()
     if isinstance(first, Scatter):
         return ScatterWriter(group, internal, shared).write()
     order = choose_order(group)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.inductor.codegen.accumulators import start
+from minitorch_compile.inductor.codegen.accumulators import combine_in_order, scan_dtype, start
 from minitorch_compile.inductor.codegen.block import Block, Value
 from minitorch_compile.inductor.codegen.cuda_spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.emit import EmitHandler
@@ -35,7 +35,7 @@ from minitorch_compile.inductor.codegen.kernel_source import KernelSource, kerne
 from minitorch_compile.inductor.codegen.strategy import choose_order
 from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.index import Index
-from minitorch_compile.inductor.ir import Buffer
+from minitorch_compile.inductor.ir import Buffer, Scan
 from minitorch_compile.inductor.iteration import Axes, Axis, count
 
 COMBINE = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
@@ -46,9 +46,9 @@ class CudaKernelWriter(EmitHandler):
 
     def __init__(self, group: Group, internal: frozenset[Buffer]) -> None:
         self.group = group
-        self.stages = group.stages()
+        self.stages = group.stages(scans_are_loops=False)
         self.order = choose_order(group)
-        self.per_block = group.has_reduction and self.order.columns is None
+        self.per_block = group.has_reduction and self.order.columns is None and not group.has_scan
         in_memory = self.read_by_later_loops()
         self.internal = frozenset(buffer for buffer in internal if buffer not in in_memory)
         self.buffers, pointers = name_parameters(group, self.internal, {})
@@ -108,8 +108,9 @@ class CudaKernelWriter(EmitHandler):
                 member.loop.run(self, member.position)
         inner = [member for member in members if member.inner]
         reductions = [member for member in inner if member.loop.is_reduction]
-        for member in reductions:
-            self.begin(member)
+        for member in inner:
+            if member.loop.is_reduction or isinstance(member.loop, Scan):
+                self.begin(member)
         entered = self.enter_reduced(self.order.reduced) if inner else 0
         for member in inner:
             member.loop.run(self, member.position)
@@ -133,11 +134,21 @@ class CudaKernelWriter(EmitHandler):
         kind, buffer = member.loop.kind, member.loop.buffer
         prefix = {"sum": "total", "prod": "product"}.get(kind, "best")
         self.totals[buffer] = f"{prefix}{len(self.totals)}"
-        self.block.add(f"{self.totals[buffer]} = {start(kind, buffer.dtype, self.spelling)}")
+        wide = scan_dtype(buffer, kind) if isinstance(member.loop, Scan) else buffer.dtype
+        self.block.add(f"{self.totals[buffer]} = {start(kind, wide, self.spelling)}")
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         total = self.totals[buffer]
         self.block.add(f"{total} = {self.spelling.apply(COMBINE[kind], buffer.dtype, [total, value.name])}")
+
+    def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
+        """A thread goes along its row and carries the result."""
+        total, wide = self.totals[buffer], scan_dtype(buffer, kind)
+        new = self.convert(value, wide) if value.dtype is not wide else value
+        self.block.add(f"{total} = {combine_in_order(kind, wide, total, new.name, self.spelling)}")
+        name = self.fresh()
+        self.block.add(f"{name} = {self.spelling.convert(total, wide, buffer.dtype)}")
+        self.store(buffer, address, Value(name, buffer.dtype, self.block))
 
     def finish(self, member: Member) -> None:
         buffer = member.loop.buffer

@@ -38,7 +38,7 @@ def choose_order(group: Group) -> LoopOrder:
         other = transposed_axis(group, fastest)
         return LoopOrder(_last(rows, fastest), (), square=(other, fastest) if other else None)
     if fastest.reduced:
-        return LoopOrder(rows, _last(inner, fastest))
+        return LoopOrder(rows, inner if group.has_scan else _last(inner, fastest))
     if fastest.size < SHORTEST_COLUMNS:
         return LoopOrder(rows, inner)
     return LoopOrder(tuple(axis for axis in rows if axis is not fastest), inner, fastest)

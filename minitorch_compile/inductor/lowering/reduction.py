@@ -1,4 +1,4 @@
-"""Reductions, and the two that find a place instead of a value."""
+"""Reductions, the two that find a place instead of a value, and running results."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ def _(graph: GraphLowering, x: TensorBox, dim: int) -> TensorBox:
     return first_place(graph, x, dim, "amin")
 
 
-@lowering(prims.cumsum)
-def _(graph: GraphLowering, x: TensorBox, dim: int) -> TensorBox:
+@lowering(prims.scan)
+def _(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> TensorBox:
+    if x.sizes[dim] == 1:  # nothing to combine
+        return TensorBox(x.sizes, x.dtype, x.load, inputs=[x], operations=1)
     buffer = graph.new_buffer(x.sizes, x.dtype)
-    graph.add(Scan(buffer, x.sizes, x.load, kind="", dim=dim))
+    graph.add(Scan(buffer, x.sizes, x.load, kind=kind, dim=dim))
     return TensorBox.of(buffer)
