@@ -14,10 +14,10 @@ from minitorch_compile.tensor import empty_fake
 # %% [markdown]
 # ## 11.1 The inverse of a slice
 #
-# The slice `start:end:step` of `base` along dimension `dim` was a view, and somebody wrote `new` to it. Give the whole as
-# it is then, without writing: not into `base`, and not into a copy of it either. `start` and `end` are as in Python's own
-# slices: None, negative or too large. For base = [0, 1, 2, 3], new = [8, 9], dim = 0, start = 1, end = 3, step = 1 it
-# is [0, 8, 9, 3].
+# The slice `start:end:step` of `base` along dimension `dim` was a view, and somebody wrote `new` to it. Give the whole
+# as it is then, without writing: not into `base`, and not into a copy of it either. `start` and `end` are as in
+# Python's own slices: None, negative or too large. For base = [0, 1, 2, 3], new = [8, 9], dim = 0, start = 1, end = 3,
+# step = 1 it is [0, 8, 9, 3].
 
 
 # %%

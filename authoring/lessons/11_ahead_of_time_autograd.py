@@ -32,9 +32,9 @@ print(f"the tape holds {len(held)} tensors, {sum(held)} bytes")
 print("compiled, it", torch.compiler.inspect(bend, x).partition)
 
 # %% [markdown]
-# Less memory, and the gradient is the same. Nobody has rewritten `bend`, and nobody has said `checkpoint`. In training,
-# what is held between the two passes is often most of the memory, so this is no small matter: it decides how large a
-# model fits.
+# Less memory, and the gradient is the same. The last line tells how: what the walk back needs and doesn't find, it
+# computes again. Nobody has rewritten `bend`, and nobody has said `checkpoint`. In training, what is held between the
+# two passes is often most of the memory, so this is no small matter: it decides how large a model fits.
 #
 # Why couldn't the tape do that? Because of *when* it learns things. It meets one operation after the other, while the
 # numbers flow. When `tanh` is done, the tape doesn't know what will come next, nor what else will be kept, and so every
@@ -546,7 +546,8 @@ draw_pipes(pipes_of(joint, (ops.mm,)), cut)
 # %% [markdown]
 # Bytes alone would choose the arguments, and multiply again. With matrix products among the sources, the product is
 # saved and the rest is made again. That is the whole design of such a partitioner: *bytes are the widths, and what
-# costs too much is a source*. Pointwise operations and views are cheap; products, convolutions and sums are not.
+# costs too much is a source*. Pointwise operations and views are cheap; products, convolutions and sums are not. The
+# package's list of what is cheap is `aot/recomputation.py`.
 #
 # The narrowest place can be far from where the values are read. This function compares each of a thousand numbers with
 # each of a thousand others:
@@ -580,8 +581,9 @@ draw_joint(table, [node for node in table.graph.nodes if (node.name, f"{node.nam
 #
 # `trace_joint` makes the joint graph of a functional program, in `aot/joint_graph.py`: our `both`, for any number of
 # arguments and results, each of which may or may not need a gradient. A partition function takes it and gives a
-# `Partition`: two graphs, and a report. `default_partition` looks at what is read. `min_cut_partition` is what you have
-# just built; its flow is Dinic's (`aot/max_flow.py`), which is quicker on large graphs.
+# `Partition`: two graphs, and a report. `default_partition` saves all that is read, as the tape does.
+# `min_cut_partition` is what you have just built, and what `torch.compile` uses; its flow is Dinic's
+# (`aot/max_flow.py`), which is quicker on large graphs.
 
 # %%
 import inspect
@@ -606,9 +608,10 @@ print("min cut:", partition.report)
 partition.draw()
 
 # %% [markdown]
-# All the waves of `bend` are gone from between the passes; what is left of it is its input. Three of the orange boxes
-# are matrix products that training can't do without. Next, an attention block, as in every language model. Its matrix
-# of scores has an entry for each pair of words, and is by far the largest thing in it.
+# The bold arrows are the cut. They all begin at yellow boxes, of which there are three. All the waves of `bend` are
+# gone from between the passes; the green boxes in the lower frame make them a second time, from the first product.
+# Next, an attention block, as in every language model. Its matrix of scores has an entry for each pair of words, and is
+# by far the largest thing in it.
 
 
 # %%
@@ -631,9 +634,9 @@ print("default:", str(default_partition(joint_block)).partition("\n")[0])
 print("min cut:", partition.report)
 
 # %% [markdown]
-# Of the matrices with an entry for each pair, (256, 256), read off how many are left, and which. The drawing has only
-# the forward graph. What is yellow is saved; what is orange is not, and is computed a second time, in the backward
-# pass. Blue boxes are never needed again.
+# Of the matrices with an entry for each pair, (256, 256), read off how many are left, and which. This drawing has only
+# the forward graph. What is yellow is saved; what is green is not, and is computed a second time, in the backward pass.
+# Blue boxes are never needed again.
 
 # %%
 again = {node.name for node in partition.backward.graph.nodes}
@@ -641,7 +644,7 @@ saved = {node.name for node in partition.saved}
 
 
 def fate(node):
-    kind = "backward" if node.name in again else "forward"
+    kind = "recomputed" if node.name in again else "forward"
     return "saved" if node.name in saved else kind
 
 
@@ -663,8 +666,34 @@ print("slope: ", (torch.ones(8) * backward_mask).tolist())
 # %% [markdown]
 # So one would have to save the mask, or forbid it to be made again. There is a third way, which you know from lesson
 # 02. Our random numbers are a *function* of a seed and a position. If both are values in the graph, drawing is as pure
-# as adding, and drawing twice gives the same numbers. Let's see the two graphs of a compiled dropout. Any function from
-# a graph to a callable is a backend, so here is one that prints:
+# as adding, and drawing twice gives the same numbers. `split` can show it. Let only the arguments be saved, so that the
+# backward graph has to draw for itself:
+
+
+# %%
+def noisy(x, seed, offset):
+    mask = ops.philox_uniform((1000,), seed, offset, x.dtype) > 0.5
+    return x.exp() * mask
+
+
+def both_of_noisy(tangent, x, seed, offset):
+    result = noisy(x, seed, offset)
+    return result, *torch.autograd.grad(result, x, tangent)
+
+
+place = torch.tensor(7), torch.tensor(0)  # a seed and an offset
+joint = trace(both_of_noisy, [empty_fake((1000,)), leaf(1000), *place])
+forward, backward = split(joint, saved=parts(joint)[1])
+print(backward.graph.compact())
+result, *kept = forward(torch.zeros(1000), *place)
+(slope,) = backward(*kept, torch.ones(1000))
+print(int((result == 0).sum()), "dropped, the same ones:", torch.equal(result == 0, slope == 0))
+
+# %% [markdown]
+# In a compiled program that is done for every random operation: seed and offset become arguments, and the caller takes
+# them from the generator, which moves on at each call. So the next call draws other numbers, and they are those that
+# the plain program would have drawn. Let's see. Any function from a graph to a callable is a backend, so here is one
+# that prints:
 
 # %%
 from minitorch_compile.aot import aot_function, interpret
@@ -676,21 +705,20 @@ def shown(graph_module, inputs):
 
 
 @torch.compile(backend=lambda gm, inputs: aot_function(gm, inputs, shown, None, min_cut_partition))
-def noisy(x):
+def dropped(x):
     return torch.nn.functional.dropout(x.exp(), 0.5)
 
 
 x = torch.zeros(1000, requires_grad=True)
-result = noisy(x)
+result = dropped(x)
 result.sum().backward()
-print(result[:8].tolist(), "\n", x.grad[:8].tolist(), sep="")
+print("the same ones:", torch.equal(result == 0, x.grad == 0))
 
 # %% [markdown]
 # The second text was printed when the second pass was first needed: a backward graph is compiled late, as many are
-# never run. Both graphs call `philox_uniform`, with the same seed and the same offset. What crosses is x and two
-# numbers, and no mask. The slopes are zero exactly where the results are. Seed and offset come in as arguments, from
-# the generator, which moves on at each call. So the next call gets other numbers, and they are those that the plain
-# program would have drawn.
+# never run. Look at its arguments to see which of the two ways was taken. Either would have been right. A mask takes a
+# byte for each element, and drawing takes a long computation, so it is again a matter of price. Where everything is to
+# be made again, in a `checkpoint`, the mask is, too, and it is the same mask.
 #
 # That is the whole way from a captured graph to two that are ready to be compiled. In `torch.compile` they go on down:
 # the joint graph is first rewritten in a small set of simple operations (lesson 12), so that the cut has finer choices,
