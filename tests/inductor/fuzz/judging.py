@@ -1,0 +1,133 @@
+"""Whether a compiled program gives what the plain one gives: the judge of random programs.
+
+Sizes, strides (but of gradients) and dtypes of results, and where NaN and infinities stand, must be those of the plain run. Values are
+judged by a third run, in float64: the compiled program may be as far from it as a few times what the plain float32 run
+is at its worst element, and a few units of rounding. So one wrong element is seen, and a sum in another order isn't.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minitorch_compile as torch
+from tests.inductor.fuzz.programs import Program
+
+ROUNDING = {"float64": 1e-11, "float32": 3e-5, "float16": 1e-2, "bfloat16": 8e-2}
+LARGEST = 1e4
+
+
+@dataclass
+class Outcome:
+    """What a run left behind, by name: results, arguments afterwards, gradients. Or the exception."""
+
+    tensors: dict[str, Any]
+    error: BaseException | None = None
+
+
+def run(program: Program, function: Callable[..., Any], real: str = "float32") -> Outcome:
+    """One call with fresh arguments, and the gradients of the results if the program wants them."""
+    arguments = program.tensors(real)
+    torch.manual_seed(program.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            results = function(*arguments)
+            tensors = {f"output {i}": x for i, x in enumerate(results) if isinstance(x, torch.Tensor)}
+            tensors |= {f"{name} afterwards": x for name, x in zip(program.inputs, arguments)}
+            if program.gradients:
+                tensors |= _gradients(program, arguments, results)
+        except Exception as error:  # judged, like a result
+            return Outcome({}, error)
+    return Outcome({name: x.detach() for name, x in tensors.items()})
+
+
+def _gradients(program: Program, arguments: list[Any], results: Any) -> dict[str, Any]:
+    differentiable = [x for x in results if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not differentiable:
+        return {}
+    tangents = [_tangent(x) for x in differentiable]
+    torch.autograd.backward(differentiable, tangents)
+    return {f"gradient of {n}": x.grad for n, x in zip(program.inputs, arguments) if x.grad is not None}
+
+
+def _tangent(like: Any) -> Any:
+    values = np.cos(np.arange(like.numel())).reshape(tuple(like.shape))
+    return torch.from_numpy(np.asarray(values)).to(like.dtype)
+
+
+def difference(program: Program, backend: str, function: Callable[..., Any] | None = None) -> str | None:
+    """What the compiled program does otherwise; None if nothing."""
+    function = program.function() if function is None else function
+    torch.compiler.reset()
+    compiled = torch.compile(function, backend=backend, dynamic=program.dynamic or None)
+    plain, exact = run(program, function), run(program, function, "float64")
+    for attempt in ("first", "second"):  # a second call goes through guards and reused buffers
+        found = compare(run(program, compiled), plain, exact)
+        if found:
+            return f"{attempt} call: {found}"
+    return None
+
+
+def compare(got: Outcome, plain: Outcome, exact: Outcome) -> str | None:
+    """The first difference between a compiled run and a plain one."""
+    if got.error is not None or plain.error is not None:
+        if type(got.error) is type(plain.error):
+            return None
+        return f"raises {_shown(got.error)} where the plain run raises {_shown(plain.error)}"
+    if got.tensors.keys() != plain.tensors.keys():
+        return f"gives {sorted(got.tensors)} where the plain run gives {sorted(plain.tensors)}"
+    for name, x in got.tensors.items():
+        like = plain.tensors[name]
+        x, like = (x.contiguous(), like.contiguous()) if name.startswith("gradient") else (x, like)
+        found = _compare_tensors(x, like, exact.tensors.get(name))
+        if found:
+            return f"{name} {found}"
+    return None
+
+
+def _shown(error: BaseException | None) -> str:
+    return "nothing" if error is None else f"{type(error).__name__}: {str(error)[:300]}"
+
+
+def _compare_tensors(got: Any, plain: Any, exact: Any) -> str | None:
+    for what in ("shape", "dtype", "requires_grad"):
+        if getattr(got, what) != getattr(plain, what):
+            return f"has {what} {getattr(got, what)}, expected {getattr(plain, what)}"
+    if got.numel() and _strides(got) != _strides(plain):
+        return f"has strides {got.stride()}, expected {plain.stride()}"
+    a, b = _array(got), _array(plain)
+    if plain.dtype not in FLOATS:
+        return None if np.array_equal(a, b) else f"is {a.tolist()}, expected {b.tolist()}"
+    finite = np.isfinite(b)
+    if not np.array_equal(np.where(finite, 0.0, b), np.where(np.isfinite(a), 0.0, a), equal_nan=True):
+        return f"is {a.tolist()}, expected {b.tolist()}: other NaN or infinities"
+    reference = _array(exact) if exact is not None and tuple(exact.shape) == tuple(got.shape) else b
+    reference = np.where(np.isfinite(reference), reference, b)
+    error, allowed = np.abs(a - reference)[finite], allowance(b[finite], reference[finite], plain.dtype)
+    if error.max(initial=0) <= allowed:
+        return None
+    return f"is {a.tolist()}, expected {reference.tolist()}: off by {error.max():.2e}, allowed {allowed:.2e}"
+
+
+def _strides(x: Any) -> list[int]:
+    """The strides that mean something."""
+    return [stride for size, stride in zip(x.shape, x.stride()) if size > 1]
+
+
+FLOATS = {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128}
+
+
+def _array(x: Any) -> np.ndarray:
+    wide = torch.complex128 if x.is_complex() else torch.float64 if x.dtype in FLOATS else x.dtype
+    return np.asarray(x.detach().to(wide).numpy())
+
+
+def allowance(plain: np.ndarray, reference: np.ndarray, dtype: Any) -> float:
+    """How far from the reference a result may be."""
+    rounding = ROUNDING.get(str(dtype).rpartition(".")[2], 3e-5)
+    return 4 * np.abs(plain - reference).max(initial=0) + rounding * (1 + np.abs(reference).max(initial=0))

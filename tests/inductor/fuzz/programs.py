@@ -1,0 +1,107 @@
+"""What a random program is: inputs, lines of Python, and which of its values it returns.
+
+>>> program = Program({"x0": Input(np.float32([[1, 2], [3, 4]]), "transposed")}, ["v1 = torch.exp(x0)"], ["v1"])
+>>> print(program.source)
+def program(x0):
+    v1 = torch.exp(x0)
+    return (v1,)
+>>> program.without_unused() == program
+True
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+import minitorch_compile as torch
+from tests.battery.arguments import Arguments
+
+SCOPE = {"torch": torch, "F": torch.nn.functional, "inf": float("inf"), "nan": float("nan")}
+
+
+@dataclass
+class Input:
+    """The values of an argument, and how they lie in memory (a layout of the call sheets)."""
+
+    values: np.ndarray
+    layout: str = "contiguous"
+
+    def tensor(self, real: str = "float32") -> Any:
+        """The tensor; real numbers in the dtype `real`."""
+        values = self.values.astype(real) if self.values.dtype.kind == "f" else self.values
+        return Arguments(torch, self.layout)._laid_out(values)
+
+
+@dataclass
+class Program:
+    """A straight-line function of tensors. `gradients`: whether its real inputs require grad."""
+
+    inputs: dict[str, Input] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    gradients: bool = False
+    dynamic: bool = False
+    seed: int = 0
+
+    @property
+    def source(self) -> str:
+        body = "".join(f"    {line}\n" for line in [*self.lines, f"return ({''.join(f'{o}, ' for o in self.outputs)})"])
+        return f"def program({', '.join(self.inputs)}):\n{body}".replace(", )", ",)").rstrip()
+
+    def function(self) -> Any:
+        scope = dict(SCOPE)
+        exec(compile(self.source, f"<random program {self.seed}>", "exec"), scope)
+        return scope["program"]
+
+    def tensors(self, real: str = "float32") -> list[Any]:
+        """Its arguments."""
+        made = [spec.tensor(real) for spec in self.inputs.values()]
+        return [x.requires_grad_(self.gradients and x.is_floating_point()) for x in made]
+
+    def without_unused(self) -> Program:
+        """Without the inputs that no line reads."""
+        read = set(self.outputs).union(*map(names_read, self.lines))
+        return replace(self, inputs={name: spec for name, spec in self.inputs.items() if name in read})
+
+    def script(self, backend: str) -> str:
+        """The program as a file of its own."""
+        arrays = "".join(
+            f"    {name}=({_literal(spec.values)}, {spec.layout!r}),\n" for name, spec in self.inputs.items()
+        )
+        return SCRIPT.format(
+            arrays=arrays, source=self.source, gradients=self.gradients, backend=backend, dynamic=self.dynamic
+        )
+
+
+SCRIPT = """\
+import numpy as np
+from numpy import float32, float64, inf, int64, nan
+import minitorch_compile as torch
+import minitorch_compile.nn.functional as F
+from tests.inductor.fuzz.judging import difference
+from tests.inductor.fuzz.programs import Input, Program
+
+arrays = dict(
+{arrays})
+
+{source}
+
+inputs = {{name: Input(values, layout) for name, (values, layout) in arrays.items()}}
+print(difference(Program(inputs, gradients={gradients}, dynamic={dynamic}), {backend!r}, program))
+"""
+
+
+def _literal(values: np.ndarray) -> str:
+    return f"np.array({values.tolist()!r}, {values.dtype.name!r}).reshape({values.shape})"
+
+
+def names_stored(line: str) -> set[str]:
+    return {n.id for n in ast.walk(ast.parse(line)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def names_read(line: str) -> set[str]:
+    return {n.id for n in ast.walk(ast.parse(line)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

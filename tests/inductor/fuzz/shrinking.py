@@ -1,0 +1,67 @@
+"""Makes a failing program smaller: fewer results, fewer lines, values given as inputs instead of computed.
+
+Each attempt is a program of its own, kept if it still fails; greedy, until nothing helps any more.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+import minitorch_compile as torch
+from tests.inductor.fuzz.programs import SCOPE, Input, Program, names_read, names_stored
+
+
+def shrink(program: Program, fails: Callable[[Program], bool]) -> Program:
+    """The smallest failing program that single steps lead to."""
+    while True:
+        for smaller in _smaller(program):
+            if fails(smaller):
+                program = smaller
+                break
+        else:
+            return program
+
+
+def _smaller(program: Program) -> Iterator[Program]:
+    for i in range(len(program.outputs)):
+        if len(program.outputs) > 1:
+            yield replace(program, outputs=program.outputs[:i] + program.outputs[i + 1 :]).without_unused()
+    for i in range(len(program.lines)):
+        yield from _without_line(program, i)
+    if program.dynamic:
+        yield replace(program, dynamic=False)
+    if program.gradients:
+        yield replace(program, gradients=False)
+    for name, spec in program.inputs.items():
+        if spec.layout != "contiguous":
+            yield replace(program, inputs=program.inputs | {name: Input(spec.values)})
+
+
+def _without_line(program: Program, i: int) -> Iterator[Program]:
+    """Without a line; what it stored becomes an input, if it is needed."""
+    rest = program.lines[:i] + program.lines[i + 1 :]
+    stored = names_stored(program.lines[i])
+    needed = stored & set().union(*map(names_read, rest), program.outputs)
+    if not needed:
+        yield replace(program, lines=rest).without_unused()
+        return
+    values = _values_after(program, i)
+    if all(isinstance(values[n], torch.Tensor) for n in needed):
+        made = {n: Input(np.array(values[n].detach().numpy())) for n in needed if values[n].dtype != torch.bfloat16}
+        outputs = [o for o in program.outputs if o not in needed]
+        if outputs and len(made) == len(needed):
+            smaller = replace(program, lines=rest, inputs=program.inputs | made, outputs=outputs)
+            yield smaller.without_unused()
+
+
+def _values_after(program: Program, last: int) -> dict[str, object]:
+    scope: dict[str, object] = dict(SCOPE) | dict(zip(program.inputs, program.tensors()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for line in program.lines[: last + 1]:
+            exec(line, scope)
+    return scope
