@@ -14,7 +14,8 @@ reductions), and the arguments. So they are where the flow begins.
 >>> [node.name for node in min_cut_partition(joint).saved]
 ['mm', 'x']
 
-In a checkpointed region everything can be computed again, and only what leaves it can be saved.
+A checkpointed region is computed again, whatever it costs, for its own backward pass. What it hands to others is not:
+for them it is as if it cost much.
 
 Source: the rematerialisation pass of PyTorch's AOTAutograd (`torch/_functorch/partitioners.py`).
 """
@@ -24,11 +25,20 @@ from __future__ import annotations
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.max_flow import INFINITE, FlowNetwork
 from minitorch_compile.aot.partition import Partition, Sides, cut
-from minitorch_compile.aot.recomputation import is_cheap, is_size, is_view, read_within_region, region_of, total_bytes
+from minitorch_compile.aot.recomputation import (
+    is_cheap,
+    is_constant,
+    is_size,
+    is_view,
+    read_within_region,
+    region_of,
+    total_bytes,
+)
 from minitorch_compile.aot.subgraph import ancestors
 from minitorch_compile.fx.node import Node
 
 SOURCE, SINK = "forward", "backward"
+BYTE = 2**20  # so much that no sum of preferences weighs as much
 
 
 def min_cut_partition(joint: JointGraph) -> Partition:
@@ -38,26 +48,41 @@ def min_cut_partition(joint: JointGraph) -> Partition:
     needed = ancestors(sides.gradients)
     computable = [n for n in sides.order if n in needed and n not in sides.backward and not is_size(n)]
     for node in computable:
-        network.add_edge((node, "in"), (node, "out"), _width(node, needed))
+        network.add_edge((node, "in"), (node, "out"), _width(node, sides))
         if node in sides.inputs or (node in sides.forward and not _can_be_made_again(node)):
             network.add_edge(SOURCE, (node, "in"), INFINITE)
-        for user in node.users:
-            if user in sides.backward and user in needed:
-                network.add_edge((node, "out"), SINK, INFINITE)
-            elif user in needed and user.op != "output":
-                network.add_edge((node, "out"), (user, "in"), INFINITE)
-    saved = [start[0] for start, _ in network.minimum_cut(SOURCE, SINK)] if SINK in network.residual else []
-    return cut(joint, sides, saved)
+        readers = [user for user in node.users if user in needed and user.op != "output"]
+        others = [user for user in readers if _is_handed_on(node, user, sides)]
+        if others:
+            network.add_edge(SOURCE, (node, "handed on"), _cost(node, sides))
+        for user in readers:
+            start = (node, "handed on" if user in others else "out")
+            network.add_edge(start, SINK if user in sides.backward else (user, "in"), INFINITE)
+    edges = network.minimum_cut(SOURCE, SINK) if SINK in network.residual else set()
+    return cut(joint, sides, {end[0] if start == SOURCE else start[0] for start, end in edges})
 
 
-def _width(node: Node, needed: set[Node]) -> float:
-    """What saving the value costs; of equal ones an argument is the cheapest, a view the dearest. Tuples can't be."""
-    if isinstance(node.meta.get("val"), tuple) or node.op == "get_attr":
+def _is_handed_on(node: Node, user: Node, sides: Sides) -> bool:
+    """Whether a value leaves its region here."""
+    in_region = region_of(node) is not None and node in sides.forward and not is_constant(node)
+    return in_region and not read_within_region(node, user)
+
+
+def _width(node: Node, sides: Sides) -> float:
+    """What saving the value costs, where that is possible: within a region nothing is saved, and tuples can't be."""
+    if isinstance(node.meta.get("val"), tuple) or node.op == "get_attr" or region_of(node) is not None:
         return INFINITE
-    if all(read_within_region(node, user) for user in node.users if user in needed) and region_of(node) is not None:
-        return INFINITE
-    preference = 0 if node.op == "placeholder" else 2 if is_view(node) else 1
-    return total_bytes([node]) + preference
+    return _cost(node, sides)
+
+
+def _cost(node: Node, sides: Sides) -> int:
+    """The value's bytes. Of equal ones the best to save is one that outlives the forward pass anyway; then one that a
+    kernel of its own writes to memory in any case; the worst is a view."""
+    if node in sides.inputs or node in sides.outputs:
+        preference = 0
+    else:
+        preference = 3 if is_view(node) else 2 if is_cheap(node) else 1
+    return BYTE * total_bytes([node]) + preference
 
 
 def _can_be_made_again(node: Node) -> bool:

@@ -129,7 +129,8 @@ def _shown_by(node: Node) -> list[Node]:
 def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node]) -> Partition:
     """The two graphs, given what is to be saved."""
     # Results first: a backward graph reads better when it starts with what its forward graph computed.
-    kept = sorted(saved, key=lambda node: (node.op == "placeholder", sides.order[node]))
+    read = ancestors(sides.gradients, stop_at=set(saved))
+    kept = sorted(read & set(saved), key=lambda node: (node.op == "placeholder", sides.order[node]))
     sizes = [node for node in sides.inputs if is_size(node)]
     passed = [*kept, *sizes]
     layouts = joint.graph_module.graph.output_node().meta["val"]

@@ -38,7 +38,7 @@ from minitorch_compile.tensor.symbolic_layout import specializing
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 # What a traced node remembers of the node that it was made for.
-INHERITED_META = ("stack", "backward")
+INHERITED_META = ("stack", "backward", "checkpoint_region")
 
 
 class Tracer:

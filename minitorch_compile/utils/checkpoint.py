@@ -53,7 +53,7 @@ def set_device_states(devices: list[int], states: list[Tensor], *, device_type: 
         raise RuntimeError(f"set_device_states: tensors live on the CPU; there is no device {list(devices)} to set")
 
 
-# Compiled, it would save other tensors than when it is computed again by the backward pass, outside of compiled code.
+# Compiled on its own, the function would save other tensors than when the backward pass runs it as plain Python.
 @disable(reason="its function is run again in the backward pass")
 def checkpoint(
     function: Callable[..., Any],
@@ -89,6 +89,10 @@ def checkpoint(
     if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
     return _Reentrant.apply(function, preserve_rng_state, *args)
+
+
+# Within a compiled function most calls can be captured all the same (dynamo/variables/checkpoints.py).
+checkpoint.__dict__["_dynamo_checkpoint"] = True
 
 
 def checkpoint_sequential(

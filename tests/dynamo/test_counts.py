@@ -49,7 +49,6 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "breaks.a_warning": ([], "a warning names the line that warns, so its frame is left whole"),
     "breaks.a_generator_that_escapes": ([1], "the generator computes when it is asked, as in the plain program"),
     "breaks.the_memory_address": ([1, 1], "PyTorch compiles the address into the code"),
-    "contexts.checkpointed": ([], "checkpoint() runs as plain Python"),
     "functions.random_numbers_of_python": ([1, 1], "Python's generator is asked for real, outside of the graph"),
     "modules.weight_normalisation": ([6], "the norm is written in operations, PyTorch has one for it"),
 }

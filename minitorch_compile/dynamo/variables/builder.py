@@ -38,6 +38,7 @@ from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
+from minitorch_compile.dynamo.variables.checkpoints import CheckpointVariable
 from minitorch_compile.dynamo.variables.class_lookup import is_library, look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
@@ -259,7 +260,7 @@ def _function(output: OutputGraph, value: FunctionType, source: Source) -> Varia
     if value.__code__ is SINGLE_DISPATCH_CODE:
         _guard_identity(output, value, source, value.__name__)
         return SingleDispatchVariable(value, output.constant_source(value, value.__name__))
-    marked = mark_of(value)
+    marked = CheckpointVariable if "_dynamo_checkpoint" in value.__dict__ else mark_of(value)
     if marked is not None:
         _guard_identity(output, value, source, value.__name__)
         return marked(value, source)
