@@ -36,12 +36,13 @@ from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
 from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import custom_pass, simplify
+from minitorch_compile.aot.shared_memory import Sharing, sharing_of
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
 from minitorch_compile.tensor.philox import default_generator
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Rewrite = Callable[[GraphModule], GraphModule]
 
@@ -68,10 +69,22 @@ def aot_function(
     forward and backward together, for instance to prims. Compiled for the grad mode that is on now.
     """
     lifted, constants = lift_constants(captured)
-    inputs = [*example_inputs, *constants]
-    program = functional_program(lifted, inputs)
-    compiled = _compile(program, inputs, fw_compiler, bw_compiler or fw_compiler, partition_fn, decompose)
-    return _with_effects(program, compiled, constants, captured)
+    grad_mode = is_grad_enabled()
+
+    def compile_for(inputs: Sequence[Any], sharing: Sharing | None = None) -> tuple[FunctionalProgram, CompiledGraph]:
+        with set_grad_enabled(grad_mode):
+            program = functional_program(lifted, inputs, sharing)
+            everything = [*inputs, *(sharing.bases if sharing else ())]
+            compiled = _compile(program, everything, fw_compiler, bw_compiler or fw_compiler, partition_fn, decompose)
+            return program, _with_effects(program, compiled)
+
+    program, compiled = compile_for([*example_inputs, *constants])
+    if program.mutations:
+        compiled = _for_each_sharing(program, compiled, compile_for, captured, len(constants))
+    if constants:
+        body = compiled
+        compiled = lambda *arguments: body(*arguments, *constants)
+    return compiled
 
 
 # ---------------------------------------------------------------------------------------------- compiling
@@ -96,7 +109,7 @@ def _compile(
     forward = _rewritten(dissolved(program.graph_module), decompose)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
-    compiled = call_compiler(forward, fw_compiler)
+    compiled = _with_versions(call_compiler(forward, fw_compiler), program)
     return no_grad()(compiled) if differentiated else compiled  # a graph that is run as it is would be recorded
 
 
@@ -120,22 +133,20 @@ def _compile_joint(
     partition = partition_fn(joint)
     _log(joint, partition)
     placeholders = joint.graph_module.graph.find_nodes(op="placeholder")
-    position = {node: i for i, node in enumerate(placeholders)}
-    written = {m.input for m in program.mutations}
     tangents = [node.meta["val"] for node in placeholders[joint.input_count :]]
     outputs = [i for i, differentiable in enumerate(joint.differentiable) if differentiable]
     arguments = [node.meta["val"] for node in placeholders[: joint.input_count]]
     wanted = [i for i, x in enumerate(arguments) if isinstance(x, TensorBase) and x.requires_grad]
     returned = joint.graph_module.graph.output_node().args[0][: joint.output_count]
     return CompiledFunction(
-        call_compiler(partition.forward, fw_compiler),
+        _with_versions(call_compiler(partition.forward, fw_compiler), program),
         lambda: call_compiler(partition.backward, bw_compiler),
         joint.output_count,
         inputs=wanted,
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
         sources=joint.tangents_of_gradients(),
-        cloned=[i for i, node in enumerate(partition.saved) if position.get(node) in written],
+        written={m.input for m in program.mutations},
         refused=joint.refused,
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
@@ -155,9 +166,7 @@ def _log(joint: JointGraph, partition: Partition) -> None:
 # ---------------------------------------------------------------------------------------------- calling
 
 
-def _with_effects(
-    program: FunctionalProgram, compiled: CompiledGraph, constants: Sequence[TensorBase], captured: GraphModule
-) -> CompiledGraph:
+def _with_effects(program: FunctionalProgram, compiled: CompiledGraph) -> CompiledGraph:
     """The compiled functional graph with the program's effects around it; itself if there are none."""
     if program.drawn:
         compiled = _with_random_numbers(compiled, program)
@@ -167,11 +176,6 @@ def _with_effects(
     )
     if not plain or not is_tuple or program.mutations:
         compiled = _with_outputs(program, compiled)
-    if program.mutations:
-        compiled = _unless_arguments_overlap(program, compiled, captured, len(constants))
-    if constants:
-        body = compiled
-        compiled = lambda *arguments: body(*arguments, *constants)
     return compiled
 
 
@@ -183,6 +187,21 @@ def _with_random_numbers(compiled: CompiledGraph, program: FunctionalProgram) ->
         seed, offset = default_generator.advance(with_values(drawn, sizes.at(arguments)) if sizes else drawn)
         signed = seed - 2**64 if seed >= 2**63 else seed
         return compiled(*arguments, tensor(signed), tensor(offset))
+
+    return call
+
+
+def _with_versions(compiled: CompiledGraph, program: FunctionalProgram) -> CompiledGraph:
+    """Gives results that the program overwrote before it returned them the versions that they would have plainly."""
+    if not program.versions:
+        return compiled
+    versions = tuple(program.versions.items())
+
+    def call(*arguments: Any) -> Sequence[Any]:
+        results = compiled(*arguments)
+        for position, version in versions:
+            results[position].storage.version = version
+        return results
 
     return call
 
@@ -210,24 +229,41 @@ def _write_back(mutation: Mutation, argument: Any, value: Any) -> None:
     argument.storage.version += mutation.writes - 1  # copy_ counted one
 
 
-def _unless_arguments_overlap(
-    program: FunctionalProgram, compiled: CompiledGraph, captured: GraphModule, constant_count: int
+def _for_each_sharing(
+    program: FunctionalProgram,
+    compiled: CompiledGraph,
+    compile_for: Callable[[Sequence[Any], Sharing], tuple[FunctionalProgram, CompiledGraph]],
+    captured: GraphModule,
+    constant_count: int,
 ) -> CompiledGraph:
-    """Runs the captured graph as it is when an argument that it overwrites shares memory with another argument.
+    """Compiles the program once more for each way in which an argument that it overwrites shares memory with another.
 
-    Then a write would be seen through both, which the functional graph knows nothing of.
+    Where that is not possible, the captured graph runs as it is, and a warning says so.
     """
-    written = [m.input for m in program.mutations]
+    written = frozenset(m.input for m in program.mutations)
+    for_sharing: dict[Any, CompiledGraph] = {}
 
     def call(*arguments: Any) -> Any:
         storages = [x.storage for x in arguments if isinstance(x, TensorBase)]
-        if any(storages.count(arguments[i].storage) > 1 for i in written):
-            warnings.warn(
-                "a compiled function overwrites an argument that shares memory with another argument: it runs"
-                " uncompiled this time; pass a clone() to have it compiled",
-                stacklevel=2,
-            )
+        if len(set(storages)) == len(storages):
+            return compiled(*arguments)
+        try:
+            sharing = sharing_of(arguments, written)
+            if sharing is None:
+                return compiled(*arguments)
+            key = sharing.key(arguments)
+            if key not in for_sharing:
+                _check_sizes(arguments)
+                _, for_sharing[key] = compile_for([fake_like(x) for x in arguments], sharing)
+        except NotImplementedError as error:
+            warnings.warn(f"{error}; the function runs uncompiled this time", stacklevel=2)
             return captured(*arguments[: len(arguments) - constant_count])
-        return compiled(*arguments)
+        return for_sharing[key](*arguments, *sharing.bases)
 
     return call
+
+
+def _check_sizes(arguments: Sequence[Any]) -> None:
+    """NotImplementedError if the graph is for unknown sizes: the sizes are numbers among its arguments."""
+    if any(isinstance(x, int) for x in arguments):
+        raise NotImplementedError("aot: an argument that is overwritten shares memory with another, of unknown sizes")

@@ -7,7 +7,7 @@ forward never pays for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
@@ -32,10 +32,10 @@ class CompiledFunction:
     `inputs`: the positions of the arguments that require grad. `tangents`: for each gradient that the backward graph
     takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
     among the backward graph's results, or None. `sources`: for each of these results, the numbers of the tangents that
-    it is computed from. `refused`: the outputs that no gradient may come to, and the error that it raises. `cloned`:
-    the positions of saved arguments that the program overwrites. `repeated`: the positions of outputs whose value is
-    that of an earlier one, though their history may differ. `symbols`: the unknown sizes that the forward graph returns
-    last, and the backward graph takes before the tangents.
+    it is computed from. `refused`: the outputs that no gradient may come to, and the error that it raises. `written`:
+    the positions of the arguments that the program overwrites; what is saved of their memory is copied. `repeated`: the
+    positions of outputs whose value is that of an earlier one, though their history may differ. `symbols`: the unknown
+    sizes that the forward graph returns last, and the backward graph takes before the tangents.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class CompiledFunction:
         tangents: Sequence[tuple[int, TensorBase]],
         gradients: Sequence[int | None],
         sources: Sequence[frozenset[int]],
-        cloned: Sequence[int],
+        written: Collection[int] = (),
         refused: Mapping[int, RuntimeError] | None = None,
         repeated: Sequence[int] = (),
         symbols: Sequence[Any] = (),
@@ -58,7 +58,7 @@ class CompiledFunction:
         self.tangents = tuple(tangents)
         self.gradients = tuple(gradients)
         self.sources = tuple(sources)
-        self.cloned = frozenset(cloned)
+        self.written = tuple(written)
         self.refused = tuple((refused or {}).values())
         self.recorded = (*(position for position, _ in tangents), *(refused or {}))  # the outputs of the node
         self.repeated = tuple(repeated)
@@ -81,8 +81,9 @@ class CompiledFunction:
             saved, sizes = results[self.output_count :], ()
             if self.symbols:
                 saved, sizes = saved[: -len(self.symbols)], tuple(saved[-len(self.symbols) :])
-            if self.cloned:
-                saved = [ops.clone(x) if i in self.cloned else x for i, x in enumerate(saved)]
+            if self.written:
+                overwritten = {arguments[i].storage for i in self.written}
+                saved = [ops.clone(x) if x.storage in overwritten else x for x in saved]
             node = CompiledNode(self, self._edges(arguments), saved, sizes)
             for index, position in enumerate(self.recorded):
                 x = outputs[position]

@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.aot.functionalize import Functionalize
+from minitorch_compile.aot.overwritten_values import seen_in
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
@@ -58,7 +59,8 @@ def applied_class(target: Any) -> type[Function] | None:
 def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, args: tuple[Any, ...]) -> Any:
     """Writes the node, and gives what stands for its outputs. NotImplementedError if an output shares memory with an
     argument."""
-    values, seen = [functional.value_of(arg) for arg in args], functional.seen(args)
+    values = [functional.value_of(arg) for arg in args]
+    seen = seen_in(args, values)
     with no_grad(), dispatch.mode(FakeMode()):
         outputs = cls.apply(*(_stand_in(value) for value in values))
     several = isinstance(outputs, (tuple, list))

@@ -5,8 +5,8 @@
 >>> program = functional_program(captured, [empty_fake((2,)), empty_fake((2,))])
 >>> print(program.graph_module.graph.compact())
 x, y -> add = add(x, y); (add, relu(add))
->>> program.mutations, program.outputs
-([Mutation(input=0, writes=1, recorded=True)], [FromGraph(position=0, steps=()), FromInput(index=0, steps=())])
+>>> program.mutations, program.outputs[0], program.outputs[1]
+([Mutation(input=0, writes=1, recorded=True)], FromGraph(position=0, ...), FromInput(index=0, ...))
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlanner, Plan
 from minitorch_compile.aot.seeded_random import DrawFrom
+from minitorch_compile.aot.shared_memory import Sharing
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional
@@ -50,6 +51,7 @@ class FunctionalProgram:
     The graph returns the new value of each argument in `mutations`, then `graph_output_count` tensors, from which
     `outputs` says how to make what the program returns, arranged as `output_spec`. If `drawn` isn't 0, its last two
     arguments are the seed and the offset of that many random numbers. `sizes` says which arguments are unknown sizes.
+    `versions[i]`: how often result i was written to before the program returned it, if at all.
     """
 
     graph_module: GraphModule
@@ -59,6 +61,7 @@ class FunctionalProgram:
     graph_output_count: int
     drawn: Any
     sizes: SizeValues
+    versions: dict[int, int]
 
 
 class _ForwardTracer(Tracer):
@@ -90,15 +93,20 @@ def _is_differentiated(x: Any) -> bool:
     return isinstance(x, TensorBase) and x.requires_grad
 
 
-def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBase]) -> FunctionalProgram:
-    """Traces the captured graph on fake tensors like the examples, without effects and without random state."""
+def functional_program(
+    captured: GraphModule, example_inputs: Sequence[TensorBase], sharing: Sharing | None = None
+) -> FunctionalProgram:
+    """Traces the captured graph on fake tensors like the examples, without effects and without random state.
+
+    With `sharing`, its bases are further arguments of the functional graph, and the arguments are windows of them.
+    """
     tracer, functional = _ForwardTracer(), Functionalize()
-    names = argument_names(captured, len(example_inputs))
+    examples = [*example_inputs, *(sharing.bases if sharing else ())]
     inputs = [
         _placeholder(tracer, name, x)
         if isinstance(x, SymInt)
         else functional.bind(_without_grad(x), _placeholder(tracer, name, x))
-        for name, x in zip(names, example_inputs, strict=True)
+        for name, x in zip(argument_names(captured, len(examples)), examples, strict=True)
     ]
     stream = DrawFrom(*(tracer.placeholder(name, empty_fake((), dtype=int64)) for name in ("seed", "offset")))
     with (
@@ -107,7 +115,9 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         dispatch.mode(stream),
     ):
         with dispatch.mode(functional):
-            returned, spec = tree_flatten(_Rerun(captured, tracer, functional).run(*inputs))
+            if sharing:
+                _share(inputs, sharing)
+            returned, spec = tree_flatten(_Rerun(captured, tracer, functional).run(*inputs[: len(example_inputs)]))
         planner = OutputPlanner(functional, inputs)
         plans = planner.plan_all(returned)
         mutations = _mutations(functional, inputs)
@@ -116,8 +126,24 @@ def functional_program(captured: GraphModule, example_inputs: Sequence[TensorBas
         functional.uses.mark_overwritten(tracer)
     graph_module = _finish(tracer, values, results, isinstance(stream.drawn, SymInt) or stream.drawn > 0)
     return FunctionalProgram(
-        graph_module, mutations, plans, spec, len(planner.graph_outputs), stream.drawn, SizeValues(example_inputs)
+        graph_module,
+        mutations,
+        plans,
+        spec,
+        len(planner.graph_outputs),
+        stream.drawn,
+        SizeValues(example_inputs),
+        {len(mutations) + i: x.storage.version for i, x in enumerate(planner.graph_outputs) if x.storage.version},
     )
+
+
+def _share(inputs: list[Any], sharing: Sharing) -> None:
+    """Puts windows of the bases in the place of arguments, and one tensor where two arguments are the same."""
+    for i, window in sharing.windows.items():
+        with set_grad_enabled(window.tracked):
+            inputs[i] = ops.as_strided(inputs[window.base], window.sizes, window.strides, window.offset)
+    for i, first in sharing.same.items():
+        inputs[i] = inputs[first]
 
 
 def _new(value: TensorBase) -> TensorBase:
@@ -132,7 +158,7 @@ def _without_grad(x: TensorBase) -> TensorBase:
     return stand_in
 
 
-def _placeholder(tracer: Tracer, name: str, x: TensorBase) -> TensorBase:
+def _placeholder(tracer: Tracer, name: str, x: Any) -> Any:
     stand_in = tracer.placeholder(name, x)
     if isinstance(stand_in, TensorBase):
         stand_in.requires_grad = False
@@ -140,8 +166,13 @@ def _placeholder(tracer: Tracer, name: str, x: TensorBase) -> TensorBase:
 
 
 def _mutations(functional: Functionalize, inputs: Sequence[TensorBase]) -> list[Mutation]:
-    contents = {i: functional.contents_of(x) for i, x in enumerate(inputs) if isinstance(x, TensorBase)}
-    return [Mutation(i, c.writes, c.base.recorded > 0) for i, c in contents.items() if c.writes]
+    found: dict[int, Mutation] = {}  # by the id of the tensor: two arguments may be one
+    for i, x in enumerate(inputs):
+        if isinstance(x, TensorBase):
+            contents = functional.contents_of(x)
+            if contents.writes and contents.base.tensor is x:  # windows are written with their base
+                found.setdefault(id(x), Mutation(i, contents.writes, contents.base.recorded > 0))
+    return list(found.values())
 
 
 def _finish(tracer: Tracer, values: list[TensorBase], results: list[TensorBase], draws: bool) -> GraphModule:

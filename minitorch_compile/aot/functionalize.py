@@ -25,13 +25,14 @@ Source: PyTorch's functionalization pass.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from minitorch_compile.aot.keep_history import keep_history, untracked
-from minitorch_compile.aot.overwritten_values import Seen, Uses
+from minitorch_compile.aot.overwritten_values import Seen, Uses, seen_in
 from minitorch_compile.aot.tracing import Tracer
-from minitorch_compile.aot.view_inverses import with_view_replaced
+from minitorch_compile.aot.view_steps import ViewStep
 from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import dispatch, ops
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
@@ -41,26 +42,6 @@ from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Tensor = Any
-
-
-class ViewStep(NamedTuple):
-    """One view operation on the way from a base to a view. `recorded`: whether grad mode was on when it was made."""
-
-    op: Op
-    arguments: tuple[Any, ...]
-    recorded: bool
-
-    def apply(self, x: Tensor) -> Tensor:
-        """The view of `x`."""
-        with set_grad_enabled(self.recorded):
-            return viewed(self.op, x, self.arguments)
-
-
-def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:
-    """A view of a value, whose strides may differ from those of the tensor that the program calls by its name."""
-    if op is ops.view_as_complex:  # wants the parts side by side
-        return op(ops.contiguous(x))
-    return ops.reshape(x, *arguments) if op is ops.view else op(x, *arguments)
 
 
 class Root:
@@ -99,6 +80,7 @@ class Name:
         self.steps = steps
         self.value = value
         self.writes = self.made = writes
+        self.look = _look(tensor)
 
     @property
     def is_untracked(self) -> bool:
@@ -132,7 +114,13 @@ class Functionalize:
         if id(tensor) not in self._names:
             assert not tensor.is_fake, "a fake tensor that this mode did not see made"
             self.bind(tensor, tensor)
-        return self._names[id(tensor)]
+        name = self._names[id(tensor)]
+        if any(now != then for now, then in zip(_look(tensor), name.look, strict=False)):
+            raise NotImplementedError(
+                "functionalize: a tensor was told to look at its memory in another way, or at other memory (t_,"
+                " resize_, set_, .data = ...); make a view of it, or a new tensor"
+            )
+        return name
 
     def contents_of(self, tensor: TensorBase) -> Contents:
         """The storage of a tensor."""
@@ -146,8 +134,8 @@ class Functionalize:
         name, contents = self.name_of(tensor), self.contents_of(tensor)
         if name.writes != contents.writes:
             name.value, name.writes = _followed(name.steps, name.root.value), contents.writes
-            if name.is_untracked:
-                name.value = _kept_from_gradients(name.root.value, name.value)
+        if name.is_untracked and is_grad_enabled():
+            return _kept_from_gradients(name.root.value, name.value)
         return name.value
 
     # ------------------------------------------------------------------------------------------ the mode
@@ -162,8 +150,9 @@ class Functionalize:
             return self.write(op, bound)
         if op.kind == "view":
             return self.view(op, bound)
-        seen = self.seen(bound)
-        names, values = op.meta(*bound), op(*map_aggregate(bound, self.value_of))
+        arguments = map_aggregate(bound, self.value_of)
+        seen = seen_in(bound, arguments)
+        names, values = op.meta(*bound), op(*arguments)
         if isinstance(names, TensorBase):
             self.note(values, [self.bind(names, values)], seen)
         else:
@@ -176,25 +165,13 @@ class Functionalize:
         results = [Seen(value, x.storage, x.storage.version) for value, x in zip(values, names, strict=True)]
         self.uses.note(result, [*seen, *results])
 
-    def seen(self, arguments: Any) -> list[Seen]:
-        """The values of the tensors in a nesting, and their storages as they are now."""
-        found: list[Seen] = []
-        map_aggregate(
-            arguments,
-            lambda x: (
-                found.append(Seen(self.value_of(x), x.storage, x.storage.version))
-                if isinstance(x, TensorBase)
-                else None
-            ),
-        )
-        return found
-
     def view(self, op: Op, bound: tuple[Any, ...]) -> TensorBase:
         """A new name over the same storage."""
         source, arguments = self.name_of(bound[0]), bound[1:]
-        value = viewed(op, self.value_of(bound[0]), arguments)
+        step = ViewStep.of(op, bound[0], arguments)
+        value = step.value(self.value_of(bound[0]))
         tensor = op.meta(*bound)
-        root, steps = source.root, (*source.steps, ViewStep(op, arguments, is_grad_enabled()))
+        root, steps = source.root, (*source.steps, step)
         if op is ops.detach:
             root, steps = Root(tensor, (*root.steps, *steps), value), ()
             self._contents[tensor.storage].roots.append(root)
@@ -205,8 +182,9 @@ class Functionalize:
         """An in-place op: computes the new value and gives it to the storage."""
         target = bound[0]
         check_storable(op.name, target, op.functional.meta(*bound))
-        seen = self.seen(bound[1:])  # of the target itself, autograd keeps a copy
-        result = new = op.functional(*map_aggregate(bound, self.value_of))
+        values = map_aggregate(bound, self.value_of)
+        seen = seen_in(bound[1:], values[1:])  # of the target itself, autograd keeps a copy
+        result = new = op.functional(*values)
         if new.dtype is not target.dtype:
             new = ops.to_copy(new, target.dtype)
         self.store(self.name_of(target), new)
@@ -231,10 +209,16 @@ class Functionalize:
         written.value = value if recorded else _with_history_of(written.value, value)
 
 
+def _look(x: TensorBase) -> tuple[Any, ...]:
+    """What must stay as long as a name stands for the tensor. Unknown sizes may become numbers."""
+    unknown = any(isinstance(n, SymInt) for n in (*x.sizes, *x.strides))
+    return (id(x.storage), len(x.sizes)) if unknown else (id(x.storage), len(x.sizes), x.sizes, x.strides, x.offset)
+
+
 def _followed(steps: tuple[ViewStep, ...], x: Tensor) -> Tensor:
     """The view at the end of the steps."""
     for step in steps:
-        x = step.apply(x)
+        x = step.value(x)
     return x
 
 
@@ -259,8 +243,7 @@ def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:
     if not steps:
         return new
     step, *rest = steps
-    part = _written(step.apply(base), tuple(rest), new)
-    return with_view_replaced(step.op, base, part, step.arguments)
+    return step.replaced(base, _written(step.value(base), tuple(rest), new))
 
 
 def trace_functionally(program: Callable[[Tensor], Tensor], x: TensorBase) -> str:

@@ -21,7 +21,7 @@ The gradient of an output is called its *tangent* here, as PyTorch does. x, whic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,8 +43,8 @@ class JointGraph:
     """The graph takes the forward's arguments, then the tangents; it returns the outputs, then the gradients.
 
     `differentiable[i]`: output i requires grad and has a tangent. `gradients[i]`: where that of argument i is among the
-    returned gradients, or None if it has none. `refused`: outputs that require grad and have no tangent, since a value
-    that the way back needs is overwritten; with the error that says so.
+    returned gradients, or None if it has none. `refused`: outputs that require grad and have no tangent, with the error
+    that going back from them raises: a value is overwritten, a derivative missing.
     """
 
     graph_module: GraphModule
@@ -110,19 +110,40 @@ def trace_joint(program: GraphModule, wants_tangent: Sequence[bool]) -> JointGra
         required = [x for x in inputs if _requires_grad(x)]
         wanted = [i for i, x in enumerate(outputs) if x.requires_grad and wants_tangent[i]]
         refused = {i: error for i in wanted if (error := run.refusals.of(outputs[i], required)) is not None}
-        differentiable = [i in wanted and i not in refused for i in range(len(outputs))]
-        gradients = _gradients(tracer, inputs, [x for x, is_one in zip(outputs, differentiable, strict=True) if is_one])
+        gradients, discarded = _possible_gradients(tracer, inputs, {i: outputs[i] for i in wanted}, refused)
     layouts = [_plain(x) for x in program.graph.output_node().meta["val"]]
     module = _finish(tracer, outputs, [g for g in gradients if g is not None], layouts)
+    for node in discarded:
+        module.graph.erase_node(node)
     places = iter(range(len(gradients)))
     return JointGraph(
         module,
         len(inputs),
         len(outputs),
-        differentiable,
+        [i in wanted and i not in refused for i in range(len(outputs))],
         [None if g is None else next(places) for g in gradients],
         refused,
     )
+
+
+def _possible_gradients(
+    tracer: Tracer, inputs: Sequence[Any], outputs: Mapping[int, Any], refused: dict[int, RuntimeError]
+) -> tuple[list[Any], list[Node]]:
+    """The gradients from all outputs that aren't refused; the outputs whose way back raises are entered there.
+
+    Plainly, they raise only when somebody goes back from them. Also gives the tangents of attempts that failed.
+    """
+    known = {node for node in tracer.graph.nodes if node.op == "placeholder"}
+    try:
+        return _gradients(tracer, inputs, [x for i, x in outputs.items() if i not in refused]), []
+    except RuntimeError:
+        for i, x in outputs.items():
+            try:
+                _gradients(tracer, inputs, [] if i in refused else [x])
+            except RuntimeError as error:
+                refused[i] = error.with_traceback(None)
+    discarded = [node for node in tracer.graph.nodes if node.op == "placeholder" and node not in known]
+    return _gradients(tracer, inputs, [x for i, x in outputs.items() if i not in refused]), discarded
 
 
 def _gradients(tracer: Tracer, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
@@ -134,7 +155,7 @@ def _gradients(tracer: Tracer, inputs: Sequence[Any], outputs: Sequence[Any]) ->
     with tracer.graph.inserting_before(first):
         tangents = [tracer.placeholder(f"tangents_{i}", _tangent_of(x)) for i, x in enumerate(outputs)]
     saved, tracer.inherited = tracer.inherited, {"backward": True}
-    found = iter(grad(outputs, wanted, tangents, allow_unused=True))
+    found = iter(grad(outputs, wanted, tangents, retain_graph=True, allow_unused=True))
     tracer.inherited = saved
     return [next(found) if _requires_grad(x) else None for x in inputs]
 

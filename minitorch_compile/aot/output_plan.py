@@ -11,26 +11,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from minitorch_compile.aot.functionalize import Functionalize, ViewStep
+from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.size_values import Values, with_values
+from minitorch_compile.aot.view_steps import ViewStep
 from minitorch_compile.tensor.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 @dataclass(frozen=True)
 class FromInput:
-    """The argument at `index`, or with steps a view of it."""
+    """The argument at `index`, or with steps a view of it. `outdated`: the view was made under no_grad before the
+    argument got the history that it has now."""
 
     index: int
     steps: tuple[ViewStep, ...] = ()
+    outdated: bool = False
 
 
 @dataclass(frozen=True)
 class FromGraph:
-    """What the graph returns at `position`, or with steps a view of it."""
+    """What the graph returns at `position`, or with steps a view of it, which may be outdated."""
 
     position: int
     steps: tuple[ViewStep, ...] = ()
+    outdated: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,18 +50,25 @@ class Rewritten:
 
 
 @dataclass(frozen=True)
+class SameAs:
+    """The tensor that is output `index` already."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class Constant:
     """Something that is no tensor."""
 
     value: Any
 
 
-Plan = FromInput | FromGraph | Rewritten | Constant
+Plan = FromInput | FromGraph | Rewritten | SameAs | Constant
 
 
 def with_sizes(plan: Plan, values: Values) -> Plan:
     """The plan for known sizes."""
-    if isinstance(plan, Constant):
+    if isinstance(plan, (SameAs, Constant)):
         return plan
     steps = tuple(step._replace(arguments=with_values(step.arguments, values)) for step in plan.steps)
     if isinstance(plan, Rewritten):
@@ -69,10 +80,18 @@ def with_sizes(plan: Plan, values: Values) -> Plan:
 def make_all(plans: Sequence[Plan], arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """The tensors and constants that the program returns."""
     roots: dict[int, Any] = {}  # the detached tensors made so far: their views share their history
-    return [_make(plan, arguments, results, roots) for plan in plans]
+    made: list[Any] = []
+    for plan in plans:
+        made.append(made[plan.index] if isinstance(plan, SameAs) else _make(plan, arguments, results, roots))
+    return made
 
 
-def _make(plan: Plan, arguments: Sequence[Any], results: Sequence[Any], roots: dict[int, Any]) -> Any:
+def _make(
+    plan: FromInput | FromGraph | Rewritten | Constant,
+    arguments: Sequence[Any],
+    results: Sequence[Any],
+    roots: dict[int, Any],
+) -> Any:
     if isinstance(plan, Constant):
         return plan.value
     if isinstance(plan, FromInput):
@@ -86,6 +105,8 @@ def _make(plan: Plan, arguments: Sequence[Any], results: Sequence[Any], roots: d
         x = roots[plan.position]
     for step in plan.steps:
         x = step.apply(x)
+    if isinstance(plan, (FromInput, FromGraph)) and plan.outdated and x.base is not None and x.base.requires_grad:
+        x.base_rewritten = x.base.rewritten - 1  # so autograd refuses to use it, as it would plainly
     return x
 
 
@@ -101,7 +122,10 @@ class OutputPlanner:
 
     def __init__(self, functional: Functionalize, inputs: Sequence[TensorBase]) -> None:
         self.functional = functional
-        self.input_index = {x.storage: i for i, x in enumerate(inputs) if isinstance(x, TensorBase)}
+        tensors = {i: x for i, x in enumerate(inputs) if isinstance(x, TensorBase)}
+        self.position_of = {id(x): i for i, x in tensors.items()}
+        # An argument may be a window of another one; outputs are views of that.
+        self.input_index = {x.storage: i for i, x in tensors.items() if functional.contents_of(x).base.tensor is x}
         self.graph_outputs: list[TensorBase] = []
         self._position: dict[int, int] = {}
 
@@ -110,17 +134,22 @@ class OutputPlanner:
         tensors = {id(x): x for x in outputs if isinstance(x, TensorBase)}
         storages = [x.storage for x in tensors.values()]
         shared = {s for s in storages if storages.count(s) > 1}
-        return [self._plan(x, shared) for x in outputs]
+        first = {id(x): i for i, x in reversed(list(enumerate(outputs))) if isinstance(x, TensorBase)}
+        return [
+            SameAs(first[id(x)]) if first.get(id(x), i) < i else self._plan(x, shared) for i, x in enumerate(outputs)
+        ]
 
     def _plan(self, x: Any, shared: set[Any]) -> Plan:
         if not isinstance(x, TensorBase):
             return Constant(x)
+        if id(x) in self.position_of:
+            return FromInput(self.position_of[id(x)])
         name, view = self.functional.name_of(x), self._view(x, shared)
         if view is None:
             return FromGraph(self._returned(x))
         if name.root.steps and name.root.recorded:
             return Rewritten(view, self._returned(name.root.tensor), name.steps)
-        return replace(view, steps=(*view.steps, *name.steps))
+        return replace(view, steps=(*view.steps, *name.steps), outdated=name.is_untracked)
 
     def _view(self, x: TensorBase, shared: set[Any]) -> FromInput | FromGraph | None:
         """Where the root of a tensor finds its memory; None if the tensor may have memory of its own."""
@@ -129,7 +158,9 @@ class OutputPlanner:
         if x.storage in self.input_index:
             return FromInput(self.input_index[x.storage], root.steps)
         # A tensor that shares its memory, with others or with elements it doesn't show, is a view of a whole one.
-        if x is not base and (x.storage in shared or not is_dense(x.sizes, x.strides)):
+        # A view that autograd refuses to use has no value that could be returned.
+        apart = is_dense(x.sizes, x.strides) and not self.functional.name_of(x).is_untracked
+        if x is not base and (x.storage in shared or not apart):
             return FromGraph(self._returned(base), root.steps)
         return None
 

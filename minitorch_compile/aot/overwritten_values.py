@@ -46,6 +46,15 @@ class Seen(NamedTuple):
     version: int
 
 
+def seen_in(arguments: Any, values: Any) -> list[Seen]:
+    """The values of the tensors in a nesting of arguments; `values` is the same nesting with values for tensors."""
+    if isinstance(arguments, TensorBase):
+        return [Seen(values, arguments.storage, arguments.storage.version)]
+    if isinstance(arguments, (list, tuple)):
+        return [seen for pair in zip(arguments, values, strict=True) for seen in seen_in(*pair)]
+    return []
+
+
 @dataclass
 class Uses:
     """All calls of a program: what each gave, and the values that its derivative may need."""

@@ -1,6 +1,7 @@
 """Writing into a view, said without writing: the base as it would be if its view had a new value.
 
-For each view op there is a rule from the base, the new value of the view and the op's arguments to the new base.
+For each view op there is a rule from the base, the new value of the view and the op's arguments to the new base; only
+`as_strided`, which depends on how the base lies in memory, has its rule in view_steps.py.
 
 >>> from minitorch_compile.tensor import ops, tensor
 >>> x = tensor([[1, 2], [3, 4]])
@@ -17,7 +18,7 @@ from typing import Any
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
-from minitorch_compile.tensor.strides import clipped_range, is_contiguous, numel, wrap_dim
+from minitorch_compile.tensor.strides import clipped_range, numel, wrap_dim
 
 Tensor = Any
 Ints = tuple[int, ...]
@@ -116,20 +117,6 @@ def _with_range_replaced(base: Tensor, new: Tensor, dim: int, first: int, last: 
     if last < base.sizes[dim]:
         parts.append(ops.slice(base, dim, last, base.sizes[dim]))
     return ops.cat(parts, dim) if len(parts) > 1 else new
-
-
-@inverse_of(ops.as_strided)
-def _(base: Tensor, new: Tensor, size: Ints, stride: Ints, storage_offset: int | None) -> Tensor:
-    count = numel(base.sizes)
-    first = 0 if storage_offset is None else storage_offset - base.offset
-    last = first + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if not is_contiguous(base.sizes, base.strides) or first < 0 or last >= count:
-        raise NotImplementedError(
-            "functionalize: an in-place operation on an as_strided view that reaches outside of its input is not"
-            " supported; write it with slice, permute and expand"
-        )
-    address = ops.as_strided(ops.arange(count), size, stride, first)
-    return ops.reshape(ops.index_put(ops.reshape(base, (count,)), [address], new), tuple(base.sizes))
 
 
 @inverse_of(ops.diagonal)

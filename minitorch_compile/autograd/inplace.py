@@ -36,7 +36,15 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.op_families import UNTRACKED_VIEW_WRITTEN
 from minitorch_compile.tensor.reinterpretation import ReinterpretedStorage
+
+UNTRACKED_VIEW_USED = (
+    "A view was created in no_grad mode and its base or another view of its base has been modified inplace with grad"
+    " mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code"
+    " by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be"
+    " tracked) or both outside (if you want the inplace to be tracked)."
+)
 
 
 def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -76,6 +84,8 @@ def _derivative(op: Any, target: Any) -> Derivative:
             f"{op.name}: gradients don't follow a write into the parts of a complex tensor; write under"
             " torch.no_grad(), or make a new tensor of its parts with torch.complex"
         )
+    if target.base is not None and target.untracked:
+        raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
     owner = target if target.base is None else target.base
     if owner.requires_grad and owner.grad_fn is None:
         what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
@@ -105,7 +115,10 @@ def _rebase(x: Any, node: Node) -> None:
 
 @on_outdated_view
 def renew(view: Any) -> None:
-    """Gives a view the history of a window of its base as the base is now."""
+    """Gives a view the history of a window of its base as the base is now. RuntimeError if it was made under
+    no_grad."""
+    if view.untracked:
+        raise RuntimeError(UNTRACKED_VIEW_USED)
     window = (tuple(view.sizes), view.strides, view.offset)
     view.base_rewritten = view.base.rewritten
     derivative = DERIVATIVES[ops.as_strided]

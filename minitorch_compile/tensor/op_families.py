@@ -16,7 +16,7 @@ import numpy as np
 from minitorch_compile.tensor import complex_support
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.device import entered
-from minitorch_compile.tensor.dispatch import any_requires_grad
+from minitorch_compile.tensor.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
@@ -304,7 +304,8 @@ class InplaceCompositeOp(CompositeOp):
         """The result is computed from a copy where derivatives may need the old value after it is overwritten."""
         bound = self.bind(args, kwargs)
         target: Any = self.tensor_argument(bound, 0)
-        old = target.clone() if any_requires_grad(bound, {}) else target
+        traced = bool(contexts and stacks.modes)  # then it is not known who will require grad
+        old = target.clone() if traced or any_requires_grad(bound, {}) else target
         result = self.functional(old, *args[1:], **kwargs)
         check_storable(self.name, target, result)
         return target.copy_(result)

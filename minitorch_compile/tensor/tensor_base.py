@@ -27,6 +27,7 @@ import numpy as np
 
 from minitorch_compile.tensor.device import CPU, META, device
 from minitorch_compile.tensor.dtype import FROM_NUMPY, dtype, float32
+from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.strides import contiguous_strides, numel
@@ -64,6 +65,7 @@ class TensorBase:
     base: TensorBase | None = None
     rewritten: int = 0  # how often in-place operations gave this tensor a new history
     base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
+    untracked: bool = False  # a view that was made under no_grad: it can't be brought in step with its base
     is_confined: bool = False  # whether it means nothing outside of the function transform that made it
     _array: np.ndarray | None = None
 
@@ -122,6 +124,8 @@ class TensorBase:
         view.base = base = self if self.base is None else self.base
         if base.rewritten:
             view.base_rewritten = base.rewritten
+        if self.untracked or not (grad_state.enabled or grad_state.recording):
+            view.untracked = True
         return view
 
 

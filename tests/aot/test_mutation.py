@@ -9,6 +9,7 @@ import pytest
 
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
+from minitorch_compile.aot import aot_function
 from minitorch_compile.autograd import Function
 from minitorch_compile.tensor import from_numpy, no_grad, ops, tensor
 from tests.aot.compare import BACKENDS, captured, check, compiled, sample
@@ -473,12 +474,71 @@ def test_running_statistics(backend):
     check(function, inputs, backend)
 
 
-def test_arguments_that_share_memory_run_uncompiled_and_say_so(backend):
-    base = from_numpy(np.arange(6.0))
-    function = backend(captured(lambda x, y: (x.add_(1), y * 2), 2), [base[:4].clone(), base[2:].clone()])
-    with pytest.warns(UserWarning, match="shares memory"):
-        _, doubled = function(base[:4], base[2:])
-    assert doubled.tolist() == [6.0, 8.0, 8.0, 10.0]
+SHARING = {
+    "overlapping rows": lambda x: (x[:3], x[1:]),
+    "the same": lambda x: (x, x),
+    "a base and its view": lambda x: (x, x.t()),
+    "a view and its base": lambda x: (x[0], x),
+    "columns": lambda x: (x[:, ::2], x[:, 1]),
+    "of a transpose": lambda x: (x.t().contiguous().t()[1:], x),
+}
+SHARED_PROGRAMS = {
+    "write the first": lambda x, y: (x.mul_(2), y + 1, x.sum())[1:],
+    "write the second": lambda x, y: (y.exp_(), x * 2)[1:],
+    "write both": lambda x, y: (x.add_(1), y.mul_(3), x.add_(1), y.sum(), x.sum())[3:],
+    "return them": lambda x, y: (x.add_(1), x, y, y[0])[1:],
+    "write a view": lambda x, y: (x[0].add_(1), y.view(-1) if y.is_contiguous() else y)[1:],
+}
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("program", SHARED_PROGRAMS)
+@pytest.mark.parametrize("sharing", SHARING)
+def test_arguments_that_share_memory(sharing, program, requires_grad, backend):
+    function = SHARED_PROGRAMS[program]
+
+    def left_behind(function):
+        leaf = sample(4, 5, requires_grad=requires_grad)
+        base = leaf * 1
+        x, y = SHARING[sharing](base)
+        outputs = function(x, y)
+        if requires_grad:
+            sum((z * (i + 1)).sum() for i, z in enumerate((*outputs, x, y, base))).backward()
+        values = [z.detach().numpy().copy() for z in (*outputs, x, y, base, leaf.grad if requires_grad else leaf)]
+        same = [z is w for z in (x, y) for w in outputs], [z.storage is base.storage for z in outputs]
+        return values, same, base.storage.version, x.requires_grad, y.requires_grad
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        values, *rest = left_behind(compiled(function, backend))
+    expected_values, *expected = left_behind(function)
+    assert rest == expected
+    for came, want in zip(values, expected_values, strict=True):
+        np.testing.assert_allclose(came, want)
+
+
+def test_each_way_of_sharing_is_compiled_once(backend):
+    made = []
+
+    def counting(graph_module, example_inputs):
+        made.append(graph_module)
+        return graph_module
+
+    function = aot_function(
+        captured(lambda x, y: (x.add_(1), y * 2)[1], 2), [sample(4, 5, requires_grad=False)] * 2, counting
+    )
+    for rows in (1, 1, 2, 2, 1):
+        base = sample(4, 5, requires_grad=False)
+        assert function(base[rows:], base[:-rows]).tolist() == (base[:-rows] * 2).tolist()
+    assert len(made) == 3  # for separate arguments, and for two ways to overlap
+
+
+def test_an_argument_and_its_detached_self_run_uncompiled_and_say_so(backend):
+    x = sample(3) * 1
+    function = compiled(lambda x, y: (x.mul_(2), y * 1)[1], backend)
+    with pytest.warns(UserWarning, match="shares memory with another one, and they are no views of one tensor"):
+        result = function(x, x.detach())
+    assert result.tolist() == x.tolist()
 
 
 def test_arguments_that_share_memory_and_are_only_read_are_fine(backend):

@@ -1,0 +1,106 @@
+"""Arguments that share memory, one of which is overwritten: all become windows of one argument, their *base*.
+
+A functional graph has a value for each argument, and a write changes one value. If x and y overlap, a write to x must
+change y. So the program is compiled once more for the way in which its arguments overlap: with the tensor that they are
+views of as an argument, and x and y made inside of it. What is written goes back to the base.
+
+>>> from minitorch_compile.tensor import arange
+>>> whole = arange(6)
+>>> x, y = whole[:4], whole[2:]
+>>> sharing = sharing_of([x, y], {0})
+>>> sharing.windows
+{0: Window(base=2, sizes=(4,), strides=(1,), offset=0, tracked=True), 1: Window(base=2, sizes=(4,), ...)}
+>>> [base is whole for base in sharing.bases]
+[True]
+
+Source: PyTorch's synthetic bases (`merge_view_inputs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from minitorch_compile.tensor.storage import BorrowedStorage
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+class Window(NamedTuple):
+    """An argument as a view of the argument at position `base`. `tracked`: it was made with grad mode on."""
+
+    base: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    tracked: bool
+
+
+@dataclass
+class Sharing:
+    """How arguments share memory. `same[i]`: the earlier argument that argument i is. `bases` come after the others."""
+
+    same: dict[int, int] = field(default_factory=dict)
+    windows: dict[int, Window] = field(default_factory=dict)
+    bases: list[TensorBase] = field(default_factory=list)
+
+    def key(self, arguments: Sequence[Any]) -> Hashable:
+        """Equal for calls that one compiled program fits."""
+        owners = {window.base for window in self.windows.values()}
+        everything = [*arguments, *self.bases]
+        looks = [(i, *_look(everything[i])) for i in sorted(owners)]
+        return tuple(self.same.items()), tuple(self.windows.items()), tuple(looks)
+
+
+def _look(x: TensorBase) -> tuple[Any, ...]:
+    return tuple(x.sizes), x.strides, x.offset, x.requires_grad
+
+
+def sharing_of(arguments: Sequence[Any], written: Set[int]) -> Sharing | None:
+    """How arguments share memory with one of those that are `written`; None if none does.
+
+    NotImplementedError for tensors over the same memory of which autograd doesn't know that they are views of one.
+    """
+    members: dict[Any, list[int]] = {}
+    for i, x in enumerate(arguments):
+        if isinstance(x, TensorBase):
+            members.setdefault(x.storage, []).append(i)
+    groups = [group for group in members.values() if len(group) > 1 and written & set(group)]
+    if not groups:
+        return None
+    sharing = Sharing()
+    for group in groups:
+        _describe(group, arguments, sharing)
+    return sharing
+
+
+def _describe(group: Sequence[int], arguments: Sequence[Any], sharing: Sharing) -> None:
+    """Enters the arguments at these positions, which share a storage."""
+    first: dict[int, int] = {}
+    for i in group:
+        if first.setdefault(id(arguments[i]), i) != i:
+            sharing.same[i] = first[id(arguments[i])]
+    if len(first) == 1:
+        return
+    base = _common_base([arguments[i] for i in first.values()])
+    position = first.get(id(base))
+    if position is None:
+        position = len(arguments) + len(sharing.bases)
+        sharing.bases.append(base)
+    for i in first.values():
+        x = arguments[i]
+        if i != position:
+            sharing.windows[i] = Window(position, tuple(x.sizes), tuple(x.strides), x.offset, not x.untracked)
+
+
+def _common_base(tensors: Sequence[TensorBase]) -> TensorBase:
+    """The tensor that all of these are views of, or are."""
+    owners = {id(owner): owner for x in tensors for owner in [x if x.base is None else x.base]}
+    (base, *others) = owners.values()
+    leaf_views = [x for x in tensors if x is not base and x._requires_grad and x.grad_fn is None]
+    if others or leaf_views or any(isinstance(x.storage, BorrowedStorage) for x in tensors):
+        raise NotImplementedError(
+            "aot: an argument that is overwritten shares memory with another one, and they are no views of one tensor"
+            " (a detach(), a .data, or a view that was made a leaf)"
+        )
+    return base

@@ -1,0 +1,92 @@
+"""One random program, plain and compiled; and the smallest part of it that shows a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import minitorch_compile as torch
+from minitorch_compile.compiler.backends import lookup_backend
+from tests.aot.aliasing.observe import difference, observe
+from tests.aot.aliasing.program import Program, grow
+from tests.aot.aliasing.worlds import world_of
+from tests.aot.compare import captured
+
+# What the documentation says is refused: a clean break, no wrong answer.
+LIMITS = (NotImplementedError,)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, the seed of its arguments, and how it is compiled: by a backend alone, or by `torch.compile`."""
+
+    program: Program
+    seed: int
+    backend: str
+    traced: bool
+    sharing: bool
+
+    @property
+    def script(self) -> str:
+        how = "torch.compile" if self.traced else "the backend alone"
+        return f"# world_of({self.seed}, {self.sharing}), {self.backend}, {how}\n{self.program.source}"
+
+
+def case_of(seed: int, backend: str) -> Case:
+    """The case of that seed: every third is traced from Python, two of five have arguments that share memory."""
+    traced, sharing = seed % 3 == 0, seed % 5 < 2
+    program = grow(seed, world_of(seed, sharing), length=2 + seed % 9, metadata=traced)
+    return Case(program, seed, backend, traced, sharing)
+
+
+def compiled(case: Case) -> Callable[..., Any]:
+    """The program, compiled as the case says."""
+    function = case.program.function()
+    if case.traced:
+        return torch.compile(function, backend=case.backend)
+    backend = lookup_backend(case.backend)
+    return lambda *arguments: backend(captured(function, len(arguments)), arguments)(*arguments)
+
+
+def compare(case: Case) -> str:
+    """How compiled differs from plain; empty if it doesn't, "refused: ..." where the documentation says so."""
+    expected = observe(case.program.function(), world_of(case.seed, case.sharing))
+    came = observe(compiled(case), world_of(case.seed, case.sharing))
+    error = came.get("error")
+    cause = getattr(error, "__cause__", None)
+    if "error" not in expected and (isinstance(error, LIMITS) or isinstance(cause, LIMITS)):
+        return f"refused: {cause or error}"
+    return difference(came, expected)
+
+
+def smallest(case: Case) -> Case:
+    """The case without the lines and returned values that the difference doesn't need."""
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        for candidate in _smaller(case):
+            if _fails(candidate):
+                case, shrinking = candidate, True
+                break
+    return case
+
+
+def _smaller(case: Case) -> Any:
+    program = case.program
+    for i in reversed(range(len(program.lines))):
+        yield replace(case, program=replace(program, lines=[*program.lines[:i], *program.lines[i + 1 :]]))
+    for i in range(len(program.returned)):
+        if len(program.returned) > 1:
+            yield replace(case, program=replace(program, returned=[*program.returned[:i], *program.returned[i + 1 :]]))
+
+
+def _fails(case: Case) -> bool:
+    try:
+        plain = observe(case.program.function(), world_of(case.seed, case.sharing))
+        if isinstance(plain.get("error"), (NameError, SyntaxError)):
+            return False
+        found = compare(case)
+    except Exception:
+        return False
+    return bool(found) and not found.startswith("refused")
