@@ -74,11 +74,19 @@ class Recording:
         return gradients(outputs, cotangents, self.watched, self.levels, needed)
 
 
+def is_differentiable(x: Any) -> bool:
+    """Whether a tensor has gradients: whole numbers and truth values have none."""
+    return bool(x.dtype.is_floating_point or x.dtype.is_complex)
+
+
 def check_differentiable(x: Any, name: str) -> None:
-    """TypeError for what is no tensor, RuntimeError for a tensor of whole numbers."""
+    """ValueError for what is no tensor, RuntimeError for a tensor of whole numbers."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}: expected tensors to differentiate with respect to, but got {type(x).__name__}")
-    if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        raise ValueError(
+            f"{name}: expected tensors to differentiate with respect to, but got {type(x).__name__}; leave out what is"
+            " constant, for instance by argnums or a lambda"
+        )
+    if not is_differentiable(x):
         raise RuntimeError(f"{name}: only floating point and complex tensors have gradients, but got {x.dtype}")
 
 
@@ -86,17 +94,19 @@ def check_differentiable(x: Any, name: str) -> None:
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """(func(*primals), a function from cotangents to the vector-Jacobian product, a tuple with an entry a primal).
+    """(func(*primals), a function from cotangents, one for each output, to a tuple of gradients, one a primal).
 
-    With `has_aux`, func returns (output, aux), and aux, which is not differentiated, is a third result.
+    With `has_aux`, the function returns (output, aux), and aux is the third result. RuntimeError for outputs that are
+    no tensors of floating point or complex numbers.
+
+    >>> import minitorch_compile as torch
+    >>> y, pull_back = vjp(torch.sin, torch.tensor(0.0))
+    >>> y, pull_back(torch.tensor(2.0))
+    (tensor(0.), (tensor(2.),))
     """
-    leaves, spec = tree_flatten(primals)
-    recording = Recording(func, leaves, spec, "vjp")
-    result, aux = _with_aux(recording.result, has_aux, "vjp")
+    recording, spec, result, aux = recorded(func, primals, has_aux, "vjp")
     outputs, out_spec = tree_flatten(result)
-    for y in outputs:
-        if not isinstance(y, Tensor):
-            raise RuntimeError(f"vjp: the function must return tensors, but returned {type(y).__name__}")
+    _check_outputs(outputs)
 
     def pull_back(cotangents: Any) -> Any:
         given, given_spec = tree_flatten(cotangents)
@@ -111,6 +121,26 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 
     public = recording.handed_out(result)
     return (public, pull_back, recording.handed_out(aux)) if has_aux else (public, pull_back)
+
+
+def recorded(func: Callable[..., Any], primals: Any, has_aux: bool, name: str) -> tuple[Recording, TreeSpec, Any, Any]:
+    """The function, run: its recording, how the primals are nested, output and aux with their history."""
+    leaves, spec = tree_flatten(primals)
+    recording = Recording(func, leaves, spec, name)
+    return recording, spec, *_with_aux(recording.result, has_aux, name)
+
+
+def _check_outputs(outputs: Sequence[Any]) -> None:
+    if not outputs:
+        raise RuntimeError("vjp: the function must return at least one tensor, but its output is empty")
+    for y in outputs:
+        if not isinstance(y, Tensor):
+            raise RuntimeError(f"vjp: the function must return tensors, but returned {type(y).__name__}")
+        if not is_differentiable(y):
+            raise RuntimeError(
+                f"vjp: all outputs must be floating point or complex, but one is {y.dtype}; return it as aux, with"
+                " has_aux=True"
+            )
 
 
 def _with_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
@@ -130,9 +160,7 @@ def grad_and_value(
     @named_after(func)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "grad")
-        leaves, spec = tree_flatten(chosen)
-        recording = Recording(rest, leaves, spec, "grad")
-        value, aux = _with_aux(recording.result, has_aux, "grad")
+        recording, spec, value, aux = recorded(rest, chosen, has_aux, "grad")
         _check_scalar(value)
         found = tree_unflatten(recording.pull_back([value], [ops.ones_like(value)]), spec)
         public = recording.handed_out((value, aux) if has_aux else value)
@@ -149,6 +177,8 @@ def _check_scalar(value: Any) -> None:
             f"grad: the function must return one number, a tensor of 0 dimensions, but returned one of {value.dim()}."
             " Use jacrev for the derivatives of several numbers"
         )
+    if value.dtype.is_complex:
+        raise RuntimeError("grad: the function must return a real number, but returned a complex one; use vjp")
 
 
 def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:

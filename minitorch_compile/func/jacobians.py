@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.func.forward_mode import linearized
+from minitorch_compile.func.forward_mode import Linearized
 from minitorch_compile.func.gradients import chosen_arguments, vjp
 from minitorch_compile.func.named_after import named_after
 from minitorch_compile.func.vmap import vmap
@@ -90,22 +90,25 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """The Jacobian of `func` as a function, column by column in forward mode; (jacobian, aux) with `has_aux`."""
+    """The Jacobian of `func` as a function, column by column in forward mode; (jacobian, aux) with `has_aux`.
+
+    `chunk_size`: at most so many columns at a time. The function runs once, so its random numbers are the same for all
+    columns whatever `randomness` says, which is accepted as in PyTorch.
+    """
 
     @named_after(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacfwd")
-        output, pushed, *aux = linearized(rest, chosen, has_aux)
+        linear = Linearized(rest, chosen, has_aux, "jacfwd")
         inputs, in_spec = tree_flatten(chosen)
         basis = tree_unflatten(unit_vectors(inputs), in_spec)
-        columns, out_spec = tree_flatten(vmap(pushed, randomness=randomness, chunk_size=chunk_size)(*basis))
-        outputs = tree_flatten(output)[0]
+        columns, out_spec = tree_flatten(vmap(linear.pushed, randomness=randomness, chunk_size=chunk_size)(*basis))
         nested = [
             _of_arguments(tree_unflatten(_column_blocks(column, y, inputs), in_spec), argnums)
-            for y, column in zip(outputs, columns)
+            for y, column in zip(linear.outputs, columns)
         ]
         jacobians = tree_unflatten(nested, out_spec)
-        return (jacobians, aux[0]) if has_aux else jacobians
+        return (jacobians, linear.aux) if has_aux else jacobians
 
     return jacobian
 

@@ -22,13 +22,14 @@ Arguments are tensors, lists of them, and constants. `levels` are the vmaps that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from minitorch_compile import autograd
+from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import AccumulateGrad, Node
 from minitorch_compile.dynamo.capture.graph_steps import graph_step
-from minitorch_compile.func.batch_tensor import BatchTensor
+from minitorch_compile.func.batch_tensor import BatchTensor, levels_of
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.interpreter import VmapInterpreter, active_vmaps
 from minitorch_compile.func.levels import Levels
@@ -62,6 +63,12 @@ def leave_vmap(level: int) -> None:
 def as_example(x: Any, level: int) -> Any:
     """A tensor of sizes (batch, ...), seen as one example."""
     return BatchTensor.of(x, level)
+
+
+@graph_step
+def is_example(x: Any, level: int) -> bool:
+    """Whether a tensor differs between the examples of the vmap of this level."""
+    return level in levels_of(x)
 
 
 @graph_step
@@ -111,16 +118,28 @@ def is_tracked(tensors: Sequence[Any], levels: LevelsAndSizes) -> bool:
 
 
 def _reaches_a_leaf_in_use(roots: Sequence[Node | None]) -> bool:
+    leaves = (node.variable for node in _nodes_above(roots) if isinstance(node, AccumulateGrad))
+    return any(getattr(leaf, "is_in_use", True) for leaf in leaves)
+
+
+def _nodes_above(roots: Sequence[Node | None]) -> Iterator[Node]:
+    """The recorded nodes that lead to these, and these."""
     pending = [node for node in roots if node is not None]
     seen = set(pending)
     while pending:
         node = pending.pop()
-        if isinstance(node, AccumulateGrad) and getattr(node.variable, "is_in_use", True):
-            return True
+        yield node
         fresh = [target for target, _ in node.next_functions if target is not None and target not in seen]
         seen.update(fresh)
         pending += fresh
-    return False
+
+
+@graph_step
+def depends_on(y: Any, watched: Sequence[Any], levels: LevelsAndSizes) -> bool:
+    """Whether a tensor was computed from one that is watched."""
+    wanted = {gradient_edge(x)[0] for x in watched}
+    root = Levels(levels).stripped(y).grad_fn
+    return any(node in wanted for node in _nodes_above([root]))
 
 
 @graph_step

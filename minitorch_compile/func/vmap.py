@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.func.named_after import name_of, named_after
-from minitorch_compile.func.steps import active_levels, as_batch, as_example, enter_vmap, leave_vmap
+from minitorch_compile.func.steps import active_levels, as_batch, as_example, enter_vmap, is_example, leave_vmap
 from minitorch_compile.pytree import TreeSpec, tree_flatten, tree_unflatten
 from minitorch_compile.tensor import Tensor, ops
 
@@ -41,7 +41,7 @@ def vmap(
 
     in_dims: which dimension of each argument is the batch; an int for all, or a tuple that fits the arguments (nested
         where they are), None for what is the same for all examples. Keyword arguments are the same for all.
-    out_dims: where the batch goes in each result.
+    out_dims: where the batch goes in each result; None for what is the same for all, which need not be a tensor.
     randomness: for random operations: "error", "different" numbers for each example, or the "same" ones.
     chunk_size: at most so many examples at a time, which bounds the memory.
 
@@ -59,18 +59,19 @@ def vmap(
         dims = input_dims(in_dims, args, leaves, spec, name_of(func))
         size = batch_size(leaves, dims)
         inputs = [x if dim in (None, 0) else ops.movedim(x, dim, 0) for x, dim in zip(leaves, dims)]
-        run = functools.partial(_run, func, spec, dims, kwargs, randomness)
+        run = functools.partial(_run, func, spec, dims, kwargs, out_dims, randomness)
         if chunk_size is None or chunk_size >= size:
-            outputs, out_spec = run(inputs, size)
+            outputs, places, out_spec = run(inputs, size)
         else:
-            outputs, out_spec = _in_chunks(run, inputs, dims, size, chunk_size)
-        return _with_batch_at(outputs, out_spec, out_dims, name_of(func))
+            outputs, places, out_spec = _in_chunks(run, inputs, dims, size, chunk_size)
+        moved = [x if dim in (None, 0) else ops.movedim(x, 0, dim) for x, dim in zip(outputs, places)]
+        return tree_unflatten(moved, out_spec)
 
     return batched
 
 
-def _name(func: Callable[..., Any]) -> str:
-    return getattr(func, "__name__", type(func).__name__)
+Results = tuple[list[Any], list[int | None], TreeSpec]
+"""Each result with the batch first, where the batch goes, and how the results are nested."""
 
 
 def _run(
@@ -78,11 +79,12 @@ def _run(
     spec: TreeSpec,
     dims: list[int | None],
     kwargs: dict[str, Any],
+    out_dims: Any,
     randomness: str,
     inputs: list[Any],
     size: int,
-) -> tuple[list[Any], TreeSpec]:
-    """The results for one batch, each with the batch first."""
+) -> Results:
+    """The results for one batch."""
     level = 1 + max((level for level, _ in active_levels()), default=0)
     enter_vmap(level, size, randomness)
     try:
@@ -90,76 +92,62 @@ def _run(
         outputs, out_spec = tree_flatten(func(*tree_unflatten(examples, spec), **kwargs))
     finally:
         leave_vmap(level)
-    for x in outputs:
-        if not isinstance(x, Tensor):
-            raise ValueError(
-                f"vmap({name_of(func)}): the function must return tensors, but returned an object of type"
-                f" {type(x).__name__}"
-            )
-    return [as_batch(x, level, size) for x in outputs], out_spec
+    places = output_dims(out_dims, outputs, out_spec, name_of(func))
+    return [_result(x, dim, level, size, name_of(func)) for x, dim in zip(outputs, places)], places, out_spec
+
+
+def _result(x: Any, dim: int | None, level: int, size: int, name: str) -> Any:
+    if dim is None:
+        if isinstance(x, Tensor) and is_example(x, level):
+            raise ValueError(f"vmap({name}): out_dims is None for a result that differs between the examples")
+        return x
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"vmap({name}): the function must return tensors, but returned an object of type {type(x).__name__}; with"
+            " None for it in out_dims it comes out as it is"
+        )
+    return as_batch(x, level, size)
 
 
 def _in_chunks(
-    run: Callable[..., Any], inputs: list[Any], dims: list[int | None], size: int, chunk_size: int
-) -> tuple[list[Any], TreeSpec]:
+    run: Callable[..., Results], inputs: list[Any], dims: list[int | None], size: int, chunk_size: int
+) -> Results:
     """A chunk after the other; the results are joined along the batch."""
     parts: list[list[Any]] = []
     for start in range(0, size, chunk_size):
         length = min(chunk_size, size - start)
         chunk = [x if dim is None else ops.narrow(x, 0, start, length) for x, dim in zip(inputs, dims)]
-        outputs, out_spec = run(chunk, length)
+        outputs, places, out_spec = run(chunk, length)
         parts.append(outputs)
-    return [ops.cat(pieces) for pieces in zip(*parts)], out_spec
+    joined = [pieces[0] if dim is None else ops.cat(pieces) for pieces, dim in zip(zip(*parts), places)]
+    return joined, places, out_spec
 
 
 # --- the dimensions ---------------------------------------------------------------------------------------------------
 
 
-def _is_dim_leaf(tree: Any) -> bool:
+def _is_dim(tree: Any) -> bool:
     return tree is None or isinstance(tree, int)
 
 
-def spread_over(tree: Any, spec: TreeSpec, dims: Any) -> list[Any] | None:
-    """`dims`, a tree that may end earlier than `tree` does, as one entry a leaf; None if they don't fit.
-
-    >>> args = ([1, 2], {"a": 3})
-    >>> spread_over(args, tree_flatten(args)[1], (0, {"a": None}))
-    [0, 0, None]
-    """
-    if _is_dim_leaf(dims):
-        return [dims] * spec.num_leaves
-    children, dims_children = _children(tree), _children(dims)
-    if type(tree) is not type(dims) or children.keys() != dims_children.keys():
-        return None
-    found: list[Any] = []
-    for key, child in children.items():
-        part = spread_over(child, tree_flatten(child)[1], dims_children[key])
-        if part is None:
-            return None
-        found += part
-    return found
-
-
-def _children(tree: Any) -> dict[Any, Any]:
-    if isinstance(tree, dict):
-        return {key: tree[key] for key in tree_flatten(dict.fromkeys(tree, 0))[1].context}
-    return dict(enumerate(tree)) if isinstance(tree, (list, tuple)) else {}
-
-
 def input_dims(in_dims: Any, args: tuple[Any, ...], leaves: list[Any], spec: TreeSpec, name: str) -> list[int | None]:
-    """The batch dimension of each leaf of the arguments, 0 or above."""
-    if not isinstance(in_dims, (int, tuple, list)):
+    """The batch dimension of each leaf of the arguments, 0 or above.
+
+    >>> args = ([1.5], {"a": 2.5})
+    >>> input_dims((None, {"a": None}), args, *tree_flatten(args), name="f")
+    [None, None]
+    """
+    if not isinstance(in_dims, (int, tuple)):
         raise ValueError(f"vmap({name}, in_dims={in_dims}): in_dims must be an int or a tuple of ints and None")
     if not args:
         raise ValueError(f"vmap({name})(): it was called without arguments, so there is nothing to batch over")
-    if isinstance(in_dims, list):
-        in_dims = tuple(in_dims)
-    dims = spread_over(args, spec, in_dims)
-    if dims is None:
+    try:
+        dims = spec.spread(in_dims, _is_dim)
+    except ValueError as error:
         raise ValueError(
             f"vmap({name}, in_dims={in_dims}): in_dims does not fit the arguments; it must be an int, or a tuple with"
             f" an entry for each of the {len(args)} arguments, nested as they are"
-        )
+        ) from error
     return [_checked_dim(x, dim, name) for x, dim in zip(leaves, dims)]
 
 
@@ -186,15 +174,14 @@ def batch_size(leaves: list[Any], dims: Sequence[int | None]) -> int:
     return sizes[0]
 
 
-def _with_batch_at(outputs: list[Any], spec: TreeSpec, out_dims: Any, name: str) -> Any:
-    tree = tree_unflatten(outputs, spec)
-    dims = spread_over(tree, spec, out_dims)
-    if dims is None and isinstance(out_dims, tuple) and len(out_dims) == 1:
-        dims = spread_over(tree, spec, out_dims[0])
-    if dims is None or any(dim is None for dim in dims):
+def output_dims(out_dims: Any, outputs: list[Any], spec: TreeSpec, name: str) -> list[int | None]:
+    """Where the batch goes in each result; None for what is returned as it is."""
+    if isinstance(out_dims, tuple) and len(out_dims) == 1 and spec.is_leaf():
+        out_dims = out_dims[0]
+    try:
+        return spec.spread(out_dims, _is_dim)
+    except ValueError as error:
         raise ValueError(
-            f"vmap({name}, out_dims={out_dims}): out_dims must be an int, or nested like the results with an int for"
-            " each"
-        )
-    moved = [x if dim == 0 else ops.movedim(x, 0, dim) for x, dim in zip(outputs, dims)]
-    return tree_unflatten(moved, spec)
+            f"vmap({name}, out_dims={out_dims}): out_dims must be an int, or nested like the results, with an int or"
+            " None for each"
+        ) from error

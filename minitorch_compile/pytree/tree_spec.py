@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from minitorch_compile.pytree.containers import Container, Context, NamedTupleNode, container_of
@@ -73,6 +73,20 @@ class TreeSpec:
             return [tree]
         children = self._matching_children(tree)
         return [leaf for spec, child in zip(self.children_specs, children) for leaf in spec.flatten_up_to(child)]
+
+    def spread(self, prefix: Any, is_leaf: Callable[[Any], bool]) -> list[Any]:
+        """One entry for each leaf, from a tree that may end earlier: an entry in place of a subtree is for all in it.
+
+        >>> from minitorch_compile.pytree import tree_structure
+        >>> tree_structure(([1, 2], {"a": 3})).spread((0, {"a": None}), lambda t: t is None or isinstance(t, int))
+        [0, 0, None]
+        """
+        if is_leaf(prefix):
+            return [prefix] * self.num_leaves
+        if self._rule is None:
+            raise ValueError(f"Node type mismatch; expected a leaf, but got {type(prefix)}.")
+        children = self._matching_children(prefix)
+        return [entry for spec, child in zip(self.children_specs, children) for entry in spec.spread(child, is_leaf)]
 
     def _matching_children(self, tree: Any) -> list[Any]:
         rule = container_of(tree)

@@ -160,6 +160,19 @@ def test_a_pullback_can_be_used_again_and_batched():
     assert torch.equal(value, torch.sin(X))
 
 
+def test_whole_numbers_among_the_outputs_do_not_move():
+    moved = jvp(lambda x: (x.sin(), x.argmax()), (X,), (X,))[1]
+    assert torch.allclose(moved[0], X.cos() * X) and moved[1].dtype is torch.int64 and moved[1] == 0
+
+
+def test_under_no_grad_nothing_is_recorded_outside():
+    x = torch.tensor(2.0, requires_grad=True)
+    with torch.no_grad():
+        assert not grad(lambda a: a**3)(x).requires_grad
+    outer = grad(lambda a: a * torch.no_grad()(lambda: grad(lambda b: b**3)(a))())
+    assert outer(torch.tensor(2.0)) == 12  # the inner gradient counts as a constant
+
+
 def test_what_does_not_depend_has_zeros():
     zeros = torch.zeros(3)
     assert torch.equal(grad(lambda x: torch.ones(()))(torch.ones(3)), zeros)
@@ -192,6 +205,11 @@ def test_in_place_operations_inside():
         (lambda: grad(lambda x: x.sum(), has_aux=True)(torch.ones(3)), "must return a pair"),
         (lambda: vjp(torch.sin, torch.ones(3))[1](torch.ones(2)), r"shape \(2,\), its output \(3,\)"),
         (lambda: vjp(torch.sin, torch.ones(3))[1]((torch.ones(3),)), "nested like the output"),
+        (lambda: grad(lambda x: (x * 1j).sum())(torch.ones(3)), "returned a complex one"),
+        (lambda: vjp(lambda x: (), torch.ones(3)), "its output is empty"),
+        (lambda: vjp(torch.argmax, torch.ones(3)), "must be floating point or complex"),
+        (lambda: jvp(lambda x: X, (X,), (X,), strict=True), "does not depend on the primals"),
+        (lambda: linearize(torch.sin, X)[1](X.float()), "a tangent is torch.float32, its primal torch.float64"),
         (lambda: jvp(torch.sin, torch.ones(3), torch.ones(3)), "must be tuples"),
         (lambda: jvp(torch.sin, (torch.ones(3),), (torch.ones(2),)), r"shape \(2,\), its primal \(3,\)"),
         (lambda: jvp(torch.sin, (torch.ones(3),), ()), "nested like the primals"),
@@ -200,3 +218,12 @@ def test_in_place_operations_inside():
 def test_what_it_says_when_it_cannot(action, message):
     with pytest.raises(RuntimeError, match=message):
         action()
+
+
+def test_primals_must_be_tensors_that_have_gradients():
+    for action in (
+        lambda: grad(lambda x: X.sum())(3.0),
+        lambda: jvp(torch.sin, (torch.arange(3),), (torch.arange(3),)),
+    ):
+        with pytest.raises(ValueError, match="tensors"):
+            action()

@@ -1,5 +1,7 @@
 """vmap itself: dimensions, nesting, chunks, randomness, and what it says when it can't."""
 
+from collections import namedtuple
+
 import pytest
 
 import minitorch_compile as torch
@@ -41,6 +43,22 @@ def test_what_is_the_same_for_all_examples_comes_out_for_each():
     assert torch.equal(
         vmap(lambda x, y: y * 2, in_dims=(0, None))(torch.zeros(3), torch.ones(2)), torch.full((3, 2), 2.0)
     )
+
+
+def test_out_dims_none_is_for_what_is_no_batch():
+    x, shared = torch.randn(3, 4), torch.ones(2)
+    assert vmap(lambda a: "text", out_dims=None)(x) == "text"
+    doubled, same, number = vmap(lambda a: (a * 2, shared, 7), out_dims=(0, None, None), chunk_size=2)(x)
+    assert torch.equal(doubled, x * 2) and same is shared and number == 7
+    with pytest.raises(ValueError, match="differs between the examples"):
+        vmap(lambda a: a, out_dims=None)(x)
+
+
+def test_dimensions_for_any_registered_container():
+    pair = namedtuple("pair", "first second")
+    x, y = torch.randn(3, 2), torch.randn(2)
+    found = vmap(lambda p: pair(p.first * p.second, p.first), in_dims=(pair(0, None),), out_dims=pair(1, 0))(pair(x, y))
+    assert torch.equal(found.first, (x * y).t()) and torch.equal(found.second, x)
 
 
 @pytest.mark.parametrize("chunk_size", [1, 2, 3, 7, 8])
@@ -120,6 +138,7 @@ def test_an_empty_batch_has_results_of_the_right_sizes():
         (lambda: vmap(torch.sin, in_dims=1)(torch.ones(3)), ValueError, "in_dims is 1 for a tensor of 1 dimensions"),
         (lambda: vmap(torch.sin, in_dims=None)(torch.ones(3)), ValueError, "in_dims must be an int or a tuple"),
         (lambda: vmap(torch.sin, in_dims=(None,))(torch.ones(3)), ValueError, "at least one argument must be batched"),
+        (lambda: vmap(torch.sin, in_dims=[0])(torch.ones(3)), ValueError, "in_dims must be an int or a tuple"),
         (lambda: vmap(torch.add)(torch.ones(3), torch.ones(4)), ValueError, r"one size, but they have \[3, 4\]"),
         (lambda: vmap(torch.add, in_dims=(0,))(torch.ones(3), torch.ones(3)), ValueError, "does not fit the arguments"),
         (lambda: vmap(torch.mul)(torch.ones(3), 2), ValueError, "only tensors can be batched"),

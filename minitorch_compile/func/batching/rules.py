@@ -63,15 +63,15 @@ def rule_of(op: Op) -> Rule:
 
 def one_by_one(batch: Batch, op: Op, *bound: Any) -> Any:
     """The op, run for each example; its results are stacked."""
-    if op.name not in _warned:
-        _warned.add(op.name)
-        warnings.warn(
-            f"vmap: {op.name} has no batching rule; it runs once for each example, which is slow", stacklevel=2
-        )
     if getattr(op, "shape_depends_on_data", False):
         raise RuntimeError(
             f"vmap: the size of what {op.name} returns depends on the data, so it may differ between the examples of a"
             " batch. Use a form of fixed size, such as torch.where or a mask"
+        )
+    if op.name not in _warned:
+        _warned.add(op.name)
+        warnings.warn(
+            f"vmap: {op.name} has no batching rule; it runs once for each example, which is slow", stacklevel=2
         )
     results = [op(*(_example(batch, x, i) for x in bound)) for i in range(batch.size)]
     if not results:
