@@ -51,6 +51,8 @@ def min_cut_partition(joint: JointGraph) -> Partition:
         network.add_edge((node, "in"), (node, "out"), _width(node, sides))
         if node in sides.inputs or (node in sides.forward and not _can_be_made_again(node)):
             network.add_edge(SOURCE, (node, "in"), INFINITE)
+        if node in sides.gradients:  # of no tangent, such as the gradient of what is multiplied with zeros
+            network.add_edge((node, "out"), SINK, INFINITE)
         readers = [user for user in node.users if user in needed and user.op != "output"]
         others = [user for user in readers if _is_handed_on(node, user, sides)]
         if others:

@@ -94,3 +94,17 @@ def test_a_chain_of_cheap_ops_is_computed_again_from_its_smallest_value():
 
 def test_nothing_is_saved_when_backward_needs_nothing():
     assert min_cut_partition(joint_of(lambda x: (x + 1,), sample(3))).saved == []
+
+
+def test_a_gradient_that_depends_on_no_tangent_is_computed_from_what_is_saved():
+    def function(x):
+        product = x.prod(-1)
+        product.zero_()
+        return (product,)
+
+    x = sample(3, 4)
+    for partition in (default_partition, min_cut_partition):
+        x.grad = None
+        (result,) = aot_function(captured(function, 1), [x], interpret, partition_fn=partition)(x)
+        result.sum().backward()
+        assert x.grad.tolist() == [[0.0] * 4] * 3
