@@ -60,9 +60,7 @@ class Linearized:
             )
         for x, v in zip(xs, vs):
             if x.shape != v.shape:
-                raise RuntimeError(
-                    f"{self.name}: a tangent has shape {tuple(v.shape)}, its primal {tuple(x.shape)}; they must be equal"
-                )
+                raise RuntimeError(f"{self.name}: a tangent has shape {tuple(v.shape)}, its primal {tuple(x.shape)}")
             if self.name == "linearize" and x.dtype is not v.dtype:
                 raise RuntimeError(f"{self.name}: a tangent is {v.dtype}, its primal {x.dtype}; they must be equal")
         return vs

@@ -7,6 +7,8 @@ from minitorch_compile import vmap
 from minitorch_compile.func import grad, hessian, jacrev, vjp
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dispatch import contexts, stacks
+from tests.func.hessians import FUNCTIONS, WAYS
+from tests.func.hessians import X as MATRIX
 from tests.func.transformed_programs import NET, PROGRAMS, W, f, loss
 
 X = torch.randn(3, 4)
@@ -50,6 +52,14 @@ def test_it_becomes_kernels(name):
     compiled = torch.compile(PROGRAMS[name], fullgraph=True)
     for a, b in zip(run(PROGRAMS[name], True), run(compiled, True)):
         assert all(torch.allclose(x, y, atol=1e-4, rtol=1e-4) for x, y in zip(a, b))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_seven_ways_to_a_hessian_inside(name, way):
+    transformed = WAYS[way](FUNCTIONS[name])
+    compiled = torch.compile(lambda x: transformed(x), backend="aot_eager", fullgraph=True)
+    assert torch.allclose(compiled(MATRIX), transformed(MATRIX))
 
 
 @pytest.mark.parametrize("name", ["one vmap", "one grad", "jacobians", "per sample gradients", "pulled back later"])
