@@ -161,6 +161,24 @@ SPLICE_POINTS = (
         "The edges of a cheapest cut, a set of pairs: of all such cuts the one nearest to the sink.",
     ),
     SplicePoint(
+        "aot.merge_addmm",
+        "aot.passes.addmm:merge_addmm",
+        ("graph",),
+        "A new graph, in which each mm that one add reads, and nobody else, is an addmm with the other summand.",
+    ),
+    SplicePoint(
+        "prims.broadcast_to",
+        "prims.elementwise:broadcast_to",
+        ("x", "sizes"),
+        "x repeated to these sizes by prims; itself if it has them.",
+    ),
+    SplicePoint(
+        "prims.log_softmax",
+        "prims.decompositions.reduction:log_softmax",
+        ("x", "dim", "dtype"),
+        "The logarithm of softmax along a dimension, of x converted to dtype unless that is None.",
+    ),
+    SplicePoint(
         "optim.adam",
         "optim.functional.adam_family:adam",
         ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),

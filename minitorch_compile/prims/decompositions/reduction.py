@@ -121,7 +121,7 @@ def _(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
 
 
 @decomposes(ops.log_softmax)
-def _(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
+def log_softmax(x: Tensor, dim: int, dtype: dtype | None) -> Tensor:
     """(x - max) - log(sum(exp(x - max)))."""
     shifted = _shifted(x, dim, dtype)
     return shifted - ops.log(ops.sum(ops.exp(shifted), dim, True))
