@@ -56,6 +56,9 @@ if config.DISABLE_JIT:
     def advance(array: np.ndarray, count: int) -> np.ndarray:
         return array[count:]
 
+    def as_integers(array: np.ndarray) -> np.ndarray:
+        return array[: array.nbytes // 8 * 8 // array.itemsize].view(np.int64)
+
     def allocate(nbytes: int) -> np.ndarray:
         return np.zeros(nbytes, np.uint8)
 
@@ -90,6 +93,15 @@ else:
     def advance(typing_context, start, count):
         """The pointer `count` elements further."""
         return start(start, count), lambda context, builder, signature, values: builder.gep(values[0], [values[1]])
+
+    @intrinsic
+    def as_integers(typing_context, start):
+        """The same address as a pointer to 64-bit integers."""
+
+        def code(context, builder, signature, values):
+            return builder.bitcast(values[0], ir.IntType(64).as_pointer())
+
+        return types.CPointer(types.int64)(start), code
 
     @intrinsic
     def allocate(typing_context, nbytes):

@@ -55,7 +55,8 @@ def workspace_bytes(call: ExternCall) -> int:
     """The scratch memory that a call needs."""
     if call.kernel not in convolution.KERNELS:
         return 0
-    return convolution.workspace_elements(_convolution_shape(call)) * call.outputs[0].dtype.itemsize
+    _, elements = convolution.PLANS[call.kernel](_convolution_shape(call))
+    return elements * call.outputs[0].dtype.itemsize
 
 
 # ------------------------------------------------------------------------------------------ matrix products
@@ -119,7 +120,7 @@ def _source(name: str, maker: str, call: ExternCall, arguments: Sequence[Any], *
 # ------------------------------------------------------------------------------------------ images
 
 
-def _convolution_shape(call: ExternCall) -> tuple[int, ...]:
+def _convolution_shape(call: ExternCall) -> convolution.Shape:
     first, second, out = call.inputs[0].sizes, call.inputs[1].sizes, call.outputs[0].sizes
     if call.kernel == "convolution":
         x, w, y = first, second, out
@@ -127,18 +128,17 @@ def _convolution_shape(call: ExternCall) -> tuple[int, ...]:
         x, w, y = out, second, first
     else:
         x, w, y = second, out, first
-    stride, padding, dilation, groups = call.parameters[-4:]
-    return convolution.shape_of(tuple(x), tuple(w), tuple(y), stride, padding, dilation, groups)
+    pairs = tuple(x[2:]), w[0], tuple(w[2:]), tuple(y[2:])
+    return convolution.Shape(x[0], x[1], *pairs, *call.parameters[-4:])
 
 
 @extern_source(*convolution.KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    columns = workspace or pointers[-1]  # a kernel that unfolds nothing never looks at it
+    scratch = workspace or pointers[-1]  # a matrix product never looks at it
     shape = _convolution_shape(call)
-    images, multiplications = shape[0], math.prod(shape[k] for k in (0, 1, 4, 5, 6, 7, 8)) // shape[15]
-    splits = call.kernel != "convolution_weight_grad"  # which adds up all images
-    parts = chunks_text(images, nanoseconds_of_products(multiplications) * splits)
-    arguments = [parts, *pointers, columns, shape]
+    numbers, _ = convolution.PLANS[call.kernel](shape)
+    cost = nanoseconds_of_products(shape.multiplications)
+    arguments = [chunks_text(convolution.extent_of(call.kernel, shape), cost), *pointers, scratch, numbers]
     return _source(call.kernel, "convolution_kernel", call, arguments, call.kernel)
 
 

@@ -1,0 +1,193 @@
+"""Two loops over memory whose results fit in vector registers: what convolutions are made of.
+
+Both multiply with planes that are shifted against each other: `planes[offsets[k] + i]` is place i of plane k, and each
+`offsets[k]` may be anything. So a window that slides over an image needs no copy of what it sees.
+
+`outer_products(filters, vectors)` makes a function that computes, for `filters` rows of weights at once,
+
+    out[f * out_step + i] = sum over k < count of weights[k * filters + f] * planes[offsets[k] + i]
+
+for `vectors` vectors of places i. `inner_products(rows, columns)` makes one that adds up along i instead:
+
+    out[r * columns + k] = sum over n < images, i < length of
+                               rows[n * rows_apart + r * row_step + i] * planes[n * planes_apart + offsets[k] + i]
+
+where `length` is a multiple of what a vector holds. All sums stay in registers until they are finished.
+
+>>> from numba import njit
+>>> from minitorch_compile.inductor.raw_memory import pointer
+>>> multiply = outer_products(1, 1)
+>>> @njit
+... def example(planes, offsets, weights, out):
+...     multiply(pointer(planes), pointer(offsets), pointer(weights), 2, pointer(out), 0)
+>>> out = np.empty(16)
+>>> example(np.arange(40.0), np.array([0, 3]), np.array([1.0, 10.0]), out)
+>>> out[:3]                                                                 # i + 10 * (i + 3)
+array([30., 41., 52.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_FEATURES = llvm.get_host_cpu_features()
+VECTOR_BYTES = 64 if _FEATURES.get("avx512f") else 32 if _FEATURES.get("avx") else 16
+REGISTERS = 32 if VECTOR_BYTES == 64 or not _FEATURES.get("sse2") else 16
+# How large the tiles are: with what is loaded to compute them, they fill the registers.
+FILTERS, VECTORS = (8, 3) if REGISTERS == 32 else (4, 2)
+ROWS, COLUMNS = (4, 6) if REGISTERS == 32 else (3, 3)
+_WORD = ir.IntType(64)
+Vectors = list[list[ir.Value]]
+
+
+class _Emitter:
+    """Writes LLVM for loops over vectors of one element type."""
+
+    def __init__(self, builder: ir.IRBuilder, element: ir.Type) -> None:
+        self.builder = builder
+        self.lanes = VECTOR_BYTES // (4 if isinstance(element, ir.FloatType) else 8)
+        self.vector = ir.VectorType(element, self.lanes)
+        self.bytes = VECTOR_BYTES // self.lanes
+
+    def zeros(self, rows: int, columns: int) -> Vectors:
+        """A tile of accumulators."""
+        tile = [[cgutils.alloca_once(self.builder, self.vector) for _ in range(columns)] for _ in range(rows)]
+        for row in tile:
+            for place in row:
+                self.builder.store(ir.Constant(self.vector, [0.0] * self.lanes), place)
+        return tile
+
+    def at(self, start: ir.Value, index: ir.Value) -> ir.Value:
+        """A pointer to the vector that begins `index` elements further."""
+        return self.builder.bitcast(self.builder.gep(start, [index]), self.vector.as_pointer())
+
+    def load(self, start: ir.Value, index: ir.Value) -> ir.Value:
+        return self.builder.load(self.at(start, index), align=self.bytes)
+
+    def spread(self, start: ir.Value, index: ir.Value) -> ir.Value:
+        """One element, in every place of a vector."""
+        value = self.builder.load(self.builder.gep(start, [index]))
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        first = self.builder.insert_element(undefined, value, ir.IntType(32)(0))
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(first, undefined, mask)
+
+    def add_product(self, place: ir.Value, a: ir.Value, b: ir.Value) -> None:
+        """Adds a * b to an accumulator, rounded once where the processor can."""
+        product = self.builder.fmul(a, b, flags=("contract",))
+        self.builder.store(self.builder.fadd(self.builder.load(place), product, flags=("contract",)), place)
+
+    def total(self, place: ir.Value) -> ir.Value:
+        """The sum of an accumulator's places."""
+        element = self.vector.element
+        suffix = f"v{self.lanes}{'f32' if self.bytes == 4 else 'f64'}"
+        signature = ir.FunctionType(element, [element, self.vector])
+        function = cgutils.get_or_insert_function(self.builder.module, signature, f"llvm.vector.reduce.fadd.{suffix}")
+        return self.builder.call(function, [element(-0.0), self.builder.load(place)], fastmath=("reassoc",))
+
+
+@cache
+def outer_products(filters: int, vectors: int) -> Callable[..., None]:
+    """(planes, offsets, weights, count, out, out_step), as the module says."""
+
+    def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
+        planes, offsets, weights, count, out, out_step = values
+        emitter = _Emitter(builder, planes.type.pointee)
+        tile = emitter.zeros(filters, vectors)
+        with cgutils.for_range(builder, count) as loop:
+            start = builder.load(builder.gep(offsets, [loop.index]))
+            seen = [emitter.load(planes, builder.add(start, _WORD(v * emitter.lanes))) for v in range(vectors)]
+            first = builder.mul(loop.index, _WORD(filters))
+            for f in range(filters):
+                weight = emitter.spread(weights, builder.add(first, _WORD(f)))
+                for v in range(vectors):
+                    emitter.add_product(tile[f][v], weight, seen[v])
+        for f in range(filters):
+            row = builder.mul(out_step, _WORD(f))
+            for v in range(vectors):
+                place = emitter.at(out, builder.add(row, _WORD(v * emitter.lanes)))
+                builder.store(builder.load(tile[f][v]), place, align=emitter.bytes)
+
+    def meaning(planes, offsets, weights, count, out, out_step):
+        places = np.arange(vectors * VECTOR_BYTES // planes.itemsize)
+        seen = planes[offsets[:count, None] + places]
+        for f in range(filters):
+            out[f * out_step + places] = weights[f : count * filters : filters] @ seen
+
+    return _function(6, emit, meaning)
+
+
+@cache
+def inner_products(rows: int, columns: int) -> Callable[..., None]:
+    """(rows, row_step, rows_apart, planes, offsets, planes_apart, length, images, out), as the module says."""
+
+    def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
+        left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out = values
+        emitter = _Emitter(builder, planes.type.pointee)
+        tile = emitter.zeros(rows, columns)
+        starts = [builder.load(builder.gep(offsets, [_WORD(k)])) for k in range(columns)]
+        with cgutils.for_range(builder, images) as image:
+            a, b = builder.mul(image.index, rows_apart), builder.mul(image.index, planes_apart)
+            first = [builder.add(a, builder.mul(row_step, _WORD(r))) for r in range(rows)]
+            second = [builder.add(b, start) for start in starts]
+            with cgutils.for_range_slice(builder, _WORD(0), length, _WORD(emitter.lanes), inc=True) as (index, _):
+                seen = [emitter.load(left, builder.add(place, index)) for place in first]
+                for k in range(columns):
+                    column = emitter.load(planes, builder.add(second[k], index))
+                    for r in range(rows):
+                        emitter.add_product(tile[r][k], seen[r], column)
+        for r in range(rows):
+            for k in range(columns):
+                builder.store(emitter.total(tile[r][k]), builder.gep(out, [_WORD(r * columns + k)]))
+
+    def meaning(left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out):
+        places = np.arange(length)
+        for r in range(rows):
+            for k in range(columns):
+                out[r * columns + k] = sum(
+                    left[n * rows_apart + r * row_step + places] @ planes[n * planes_apart + offsets[k] + places]
+                    for n in range(images)
+                )
+
+    return _function(9, emit, meaning)
+
+
+def _function(parameters: int, emit: Callable[[ir.IRBuilder, list[ir.Value]], None], meaning: Any) -> Any:
+    """What Numba calls, made of LLVM; or the meaning itself where Numba is off."""
+    if config.DISABLE_JIT:
+        return meaning
+
+    def build(arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+        def code(context: Any, builder: ir.IRBuilder, signature: Any, values: list[ir.Value]) -> Any:
+            emit(builder, values)
+            return context.get_dummy_value()
+
+        return types.void(*arguments), code
+
+    names = ", ".join(f"a{number}" for number in range(parameters))
+    scope: dict[str, Any] = {"build": build, "__name__": __name__}
+    exec(f"def vector_tile(typing_context, {names}):\n    return build(({names},))", scope)
+    return intrinsic(scope["vector_tile"])
+
+
+def _python_lanes(start: Any) -> int:
+    return VECTOR_BYTES // start.itemsize
+
+
+@intrinsic
+def _native_lanes(typing_context, start):
+    number = VECTOR_BYTES * 8 // start.dtype.bitwidth
+    return types.int64(start), lambda context, builder, signature, values: _WORD(number)
+
+
+# lanes(pointer): how many of the elements behind a pointer a vector holds.
+lanes = _python_lanes if config.DISABLE_JIT else _native_lanes
