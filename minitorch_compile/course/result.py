@@ -16,7 +16,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
-WIDTH = 112
+WIDTH = 100  # columns: what a notebook shows in a window of 1280 pixels without breaking lines
 MARGIN = " " * 9
 
 
