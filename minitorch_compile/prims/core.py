@@ -49,6 +49,7 @@ OTHER_NAMES = {
     "bessel_y1": "special_bessel_y1",
     "convert_element_type": "to_copy",
     "eig": "_linalg_eig",
+    "eigh": "_linalg_eigh",
     "erf_inv": "erfinv",
     "erfcx": "special_erfcx",
     "fft_c2c": "_fft_c2c",
@@ -187,11 +188,6 @@ def cholesky(a: Tensor) -> Tensor:
     return ops._linalg_cholesky(a, False)
 
 
-@_spells
-def eigh(a: Tensor) -> tuple[Tensor, Tensor]:
-    return ops._linalg_eigh(a, False)
-
-
 # ------------------------------------------------------------------------------------------ the core
 
 # Of the ops that people call, those in which prims are not yet to be seen.
@@ -210,7 +206,7 @@ WITHOUT_A_SIMPLER_FORM = """
 # What the rules above call besides the op of the prim's own name.
 IN_SPELLINGS = """
     sum prod amax amin argmax argmin cumsum cumprod logcumsumexp running_extreme_indices unsqueeze expand view slice
-    constant_pad_nd arange scatter_combine argsort _linalg_cholesky _linalg_eigh div
+    constant_pad_nd arange scatter_combine argsort _linalg_cholesky div
 """
 
 

@@ -82,15 +82,15 @@ def qr(a: Array, complete: bool) -> tuple[Array, Array]:
     return ops._linalg_qr.kernel(a, complete)
 
 
-def _eigh_rule(name: str, a: Any) -> tuple[TensorBase, TensorBase]:
+def _eigh_rule(name: str, a: Any, upper: Any) -> tuple[TensorBase, TensorBase]:
     _check_matrices(name, "a", a, square=True)
     return empty_fake(a.sizes[:-1], None, a.dtype.to_real()), _like(a, *a.sizes[-2:])
 
 
 @prim("linalg", _eigh_rule)
-def eigh(a: Array) -> tuple[Array, Array]:
-    """(eigenvalues, rising; eigenvectors, orthonormal columns) of Hermitian matrices: their lower half is looked at."""
-    return ops._linalg_eigh.kernel(a, False)
+def eigh(a: Array, upper: bool) -> tuple[Array, Array]:
+    """(eigenvalues, rising; eigenvectors, orthonormal columns) of Hermitian matrices; only one half is looked at."""
+    return ops._linalg_eigh.kernel(a, upper)
 
 
 def _eig_rule(name: str, a: Any) -> tuple[TensorBase, TensorBase]:

@@ -1,4 +1,4 @@
-"""decompose(until=...): prims, the core, or a set of one's own; rules of one's own; errors that say what was expected."""
+"""decompose(until=...): prims, the core, or a set; rules of one's own; errors that say what was expected."""
 
 from __future__ import annotations
 

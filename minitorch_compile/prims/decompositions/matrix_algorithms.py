@@ -63,8 +63,8 @@ def _(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 @decomposes(ops._linalg_eigh)
 def _(a: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
-    """The prim; of the adjoint where the upper half counts."""
-    return prims.eigh(_adjoint(a) if upper else a)
+    """The prim."""
+    return prims.eigh(a, upper)
 
 
 @decomposes(ops._linalg_eig)

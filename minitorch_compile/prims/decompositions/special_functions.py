@@ -88,9 +88,7 @@ def _(x: Tensor) -> Tensor:
 def _grown(x: Tensor, scaled: Tensor) -> Tensor:
     """exp(|x|) times it, by half the exponent from either side, so that nothing overflows before the product does."""
     growth = prims.exp(prims.mul(prims.abs(x), number_like(x, 0.5)))
-    product = prims.mul(prims.mul(growth, scaled), growth)
-    if_even, infinite = prims.add(growth, x), prims.eq(growth, number_like(x, math.inf))
-    return prims.where(infinite, if_even, product)
+    return prims.mul(prims.mul(growth, scaled), growth)
 
 
 @elementwise(ops.special_modified_bessel_k0)
