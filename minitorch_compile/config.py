@@ -62,6 +62,10 @@ verify_passes: Annotated[
     bool, "Every graph pass is checked: the graph before and after it is run on made-up arguments and compared."
 ] = False
 
+emulate_precision_casts: Annotated[
+    bool, "Kernels round float16 and bfloat16 after each operation, as eager execution does, not only where they store."
+] = False
+
 constant_bytes: Annotated[int, "Constants of at most this many bytes are computed while compiling."] = 65536
 
 joint_custom_pre_pass: Annotated[

@@ -1,7 +1,7 @@
 """Graphs with operations that no kernel can be generated for: the rest is compiled, in stretches around them.
 
-Sorting, Fourier transforms, matrix inverses, complex and half-precision numbers are not in the kernel generator's
-language. A graph that has one of them is cut there, like this one at `sort`:
+Sorting, Fourier transforms, matrix inverses and complex numbers are not in the kernel generator's language. A graph
+that has one of them is cut there, like this one at `sort`:
 
     x -> mul -> exp -> | sort -> getitem | -> sum
 
@@ -10,9 +10,9 @@ the stage of its latest argument, and what it returns exists from the next stage
 possible, and everything between two fallbacks is fused as if they weren't there.
 
 >>> import minitorch_compile as torch
->>> x = torch.tensor([0.0, 1.0])
->>> torch.compile(lambda x: (x.exp().half() + 1).float().log().sum())(x)
-tensor(2.0065)
+>>> x = torch.tensor([1.0, 0.0])
+>>> torch.compile(lambda x: (x.exp() * 2).sort().values.log() / 2)(x)
+tensor([0.3466, 0.8466])
 
 Source: the fallback kernels of TorchInductor (`torch/_inductor/lowering.py`, `make_fallback`).
 """
@@ -20,7 +20,7 @@ Source: the fallback kernels of TorchInductor (`torch/_inductor/lowering.py`, `m
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from minitorch_compile.fx.node import Node
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -43,9 +44,12 @@ Values = dict[Node, Any]
 log = logs.artifact("fallbacks")
 
 
-def with_fallbacks(graph: GraphModule, example_inputs: list[Any], compile_prims: PrimCompiler) -> Compiled:
-    """The graph as a function on tensors: its prims compiled by `compile_prims`, everything else run as it is."""
-    fallbacks = find_fallbacks(graph)
+def with_fallbacks(
+    graph: GraphModule, example_inputs: list[Any], compile_prims: PrimCompiler, dtypes: Collection[dtype]
+) -> Compiled:
+    """The graph as a function on tensors: its prims on tensors of these dtypes compiled by `compile_prims`, everything
+    else run as it is."""
+    fallbacks = find_fallbacks(graph, dtypes)
     if not fallbacks:
         return compile_prims(graph, example_inputs)
     if log.is_on:
@@ -54,15 +58,16 @@ def with_fallbacks(graph: GraphModule, example_inputs: list[Any], compile_prims:
     return StagedProgram(graph, fallbacks, compile_prims)
 
 
-def find_fallbacks(graph: GraphModule) -> dict[Node, None]:
+def find_fallbacks(graph: GraphModule, dtypes: Collection[dtype]) -> dict[Node, None]:
     """The calls that can't become kernels, in order: of ops that aren't prims, of prims without a lowering, and on
-    complex numbers or 2-byte floats."""
+    tensors of other dtypes than these."""
+    is_beyond = lambda node: any(x.dtype not in dtypes for x in _tensors_of(node))
     found: dict[Node, None] = {}
     for node in graph.graph.find_nodes(op="call_function"):
         if node.target is operator.getitem:
             if node.args[0] in found:
                 found[node] = None
-        elif not has_kernels(node.target) or _is_beyond(node) or any(map(_is_beyond, node.all_input_nodes)):
+        elif not has_kernels(node.target) or is_beyond(node) or any(map(is_beyond, node.all_input_nodes)):
             found[node] = None
     return found
 
@@ -72,10 +77,8 @@ def has_kernels(target: Any) -> bool:
     return isinstance(target, Prim) and target.name not in WITHOUT_A_KERNEL
 
 
-def _is_beyond(node: Node) -> bool:
-    """Whether the value is of a dtype that kernels don't compute in."""
-    tensors = [x for x in tree_leaves(node.meta.get("val")) if isinstance(x, TensorBase)]
-    return any(x.dtype.is_complex or (x.dtype.is_floating_point and x.dtype.itemsize == 2) for x in tensors)
+def _tensors_of(node: Node) -> list[TensorBase]:
+    return [x for x in tree_leaves(node.meta.get("val")) if isinstance(x, TensorBase)]
 
 
 @dataclass(frozen=True)

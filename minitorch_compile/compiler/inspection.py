@@ -37,6 +37,7 @@ from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.codegen.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.scheduler import Schedule, schedule
+from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.philox import default_generator
@@ -101,7 +102,7 @@ class _Watched(Inductor):
     def _compiled(self, graph: GraphModule, example_inputs: list[Any]) -> tuple[Schedule | None, str, Compiled]:
         """Of a graph with fallbacks, the schedule of its longest stretch is shown, and all sources."""
         self.stretches: list[tuple[Schedule, str]] = []
-        compiled = with_fallbacks(graph, example_inputs, self.compile_prims)
+        compiled = with_fallbacks(graph, example_inputs, self.compile_prims, find_target(self.target).dtypes)
         longest = max((s for s, _ in self.stretches), key=lambda s: s.kernel_count, default=None)
         return longest, "\n\n".join(source for _, source in self.stretches), compiled
 

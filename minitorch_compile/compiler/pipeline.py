@@ -32,6 +32,7 @@ from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
+from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
 
@@ -85,10 +86,14 @@ class Inductor:
         return chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims)
+        return with_fallbacks(
+            self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target).dtypes
+        )
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims)
+        return with_fallbacks(
+            self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target).dtypes
+        )
 
     def post_grad(self, graph: GraphModule) -> GraphModule:
         """One half of the cut graph after the user's own passes. The backward half comes later, hence `patch`."""

@@ -18,14 +18,14 @@ from typing import Any
 from minitorch_compile.prims import beyond_prims
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import DTYPES, dtype
+from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # Ops that NumPy, SciPy or LAPACK do in one pass, where prims would take many.
 ONE_CALL = """
-    argsort topk_indices median_index mode_index searchsorted_places isin_elements histc logcumsumexp
-    running_extreme_indices scatter_combine gcd lcm nextafter view_dtype polygamma
+    argsort topk_indices median_index mode_index searchsorted_places isin_elements histc
+    scatter_combine gcd lcm nextafter view_dtype polygamma
     linalg_inv _linalg_solve _linalg_solve_triangular _linalg_pinv linalg_det _linalg_slogdet linalg_matrix_exp
     _linalg_cholesky _linalg_qr _linalg_svd _linalg_eigh _linalg_eig _linalg_lu_factor _permutation_of_pivots
     erfc erfinv lgamma digamma igamma igammac i0
@@ -50,4 +50,4 @@ def _has_no_kernels(op: Op, value: Any) -> bool:
     element = value.dtype if isinstance(value, TensorBase) else value
     if not isinstance(element, dtype):
         return isinstance(value, complex)
-    return element not in DTYPES or (op.kind == "convolution" and not element.is_floating_point)
+    return element.is_complex or (op.kind == "convolution" and not element.is_floating_point)

@@ -45,6 +45,7 @@ INLINED_SOURCES = (
     "tensor_call",
     "vecmath",
     "extern",
+    "half_floats",
     "running",
     "tiles",
 )

@@ -89,6 +89,8 @@ class TensorBox:
         self.buffer: Buffer | None = None
         self.constant_value: bool | int | float | None = None  # the number, if all elements are one known number
         self.view_of: TensorBox | None = None  # the box of which this one only renames elements
+        self.unrounded: TensorBox | None = None  # for 2-byte floats: the same elements in float32, before rounding
+        self.in_float32: TensorBox | None = None  # the box that reads this one, widened, once it was asked for
         self.reads: int = sum(x.reads for x in inputs)
         self.operations: int = operations + sum(x.operations for x in inputs)
 

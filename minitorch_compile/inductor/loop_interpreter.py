@@ -183,7 +183,7 @@ def window(view: StridedView, memory: Memory) -> np.ndarray:
     if source is None:  # nothing fills an empty buffer
         source = np.zeros(view.buffer.length, view.buffer.dtype.numpy)
     strides = [s * source.itemsize for s in view.strides]
-    return np.ndarray(view.sizes, source.dtype, source.data, view.offset * source.itemsize, strides)
+    return np.lib.stride_tricks.as_strided(source[view.offset :], view.sizes, strides)
 
 
 def _run_extern(call: ExternCall, memory: Memory) -> None:

@@ -143,7 +143,7 @@ class NativeCall:
 
     def interpret(self, arrays: tuple[np.ndarray, ...]) -> None:
         """Runs the steps as plain Python functions on arrays."""
-        named = dict(zip(self.tensors, arrays))
+        named = {name: as_stored(array) for name, array in zip(self.tensors, arrays)}
         named.setdefault("block", np.zeros(self.block, np.uint8))
         named["scratch"] = np.zeros(self.scratch, np.uint8)
         for name, (element, offset) in self.temporaries.items():
@@ -166,8 +166,13 @@ class NativeCall:
 def as_array(memory: np.ndarray, offset: int, element: str) -> np.ndarray:
     """The bytes of an array from an offset on, as elements of a dtype."""
     rest = memory.view(np.uint8)[offset:]
-    itemsize = np.dtype(element).itemsize
-    return rest[: len(rest) // itemsize * itemsize].view(element)
+    kind = np.dtype("uint16" if element in ("float16", "bfloat16") else element)
+    return rest[: len(rest) // kind.itemsize * kind.itemsize].view(kind)
+
+
+def as_stored(array: np.ndarray) -> np.ndarray:
+    """An array as kernels see it: floats of two bytes are their bits."""
+    return array.view(np.uint16) if array.dtype.name in ("float16", "bfloat16") else array
 
 
 def check_layout() -> None:

@@ -31,8 +31,10 @@ from numba.np.arrayobj import make_array
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 _BYTE_POINTER = ir.IntType(8).as_pointer()
 
-# The element type behind a pointer. Booleans are bytes: kernels compare them with 0 when they load one.
+# The element type behind a pointer. Booleans are bytes: kernels compare them with 0 when they load one. Floats of two
+# bytes are their bits: kernels convert them to float32 (see `half_floats`).
 ELEMENTS = {
+    "float16": types.uint16, "bfloat16": types.uint16,
     "float64": types.float64, "float32": types.float32, "int64": types.int64, "int32": types.int32,
     "int16": types.int16, "int8": types.int8, "uint8": types.uint8, "bool": types.uint8,
 }  # fmt: skip

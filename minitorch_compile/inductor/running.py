@@ -57,7 +57,7 @@ def _call_on_vectors(name: str) -> Combine:
 
 
 def _running_block(combine: Combine, neutral: float) -> Emit:
-    """Emits: eight elements at `line` are replaced by their running results after `before`; the last one is returned."""
+    """Emits: eight elements at `line` become their running results after `before`; the last one is returned."""
 
     def emit(builder: ir.IRBuilder, before: ir.Value, line: ir.Value) -> ir.Value:
         wide = before.type

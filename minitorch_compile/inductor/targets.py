@@ -18,10 +18,24 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile import logs
+from minitorch_compile.inductor.half_floats import has_float16
 from minitorch_compile.inductor.ir import LoopGraph
 from minitorch_compile.inductor.loop_printer import print_graph
 from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.tensor_call import flat, restride
+from minitorch_compile.tensor.dtype import (
+    bfloat16,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 Compiled = Callable[..., tuple[Any, ...]]
@@ -30,9 +44,13 @@ log_ir, log_code = logs.artifact("ir_pre_fusion"), logs.artifact("output_code")
 
 
 class Target(ABC):
-    """A way to run loops."""
+    """A way to run loops. `dtypes` are those of the tensors that it can have to do with."""
 
     name: str
+
+    @property
+    def dtypes(self) -> frozenset[dtype]:
+        return frozenset((float64, float32, int64, int32, int16, int8, uint8, bool_))
 
     @abstractmethod
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
@@ -43,6 +61,10 @@ class LoopsTarget(Target):
     """Interprets the loops, unfused."""
 
     name = "loops"
+
+    @property
+    def dtypes(self) -> frozenset[dtype]:
+        return super().dtypes | {float16, bfloat16}
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor.loop_interpreter import interpret
@@ -79,6 +101,10 @@ class CpuTarget(Target):
     """One file of Numba kernels a graph, called natively."""
 
     name = "cpu"
+
+    @property
+    def dtypes(self) -> frozenset[dtype]:
+        return super().dtypes | ({float16, bfloat16} if has_float16() else {bfloat16})
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor import code_cache

@@ -61,6 +61,11 @@ def expected(module, tensors):
 def assert_close(result, reference, what=""):
     """Equal up to the rounding that a different order of summation brings."""
     assert result.dtype == reference.dtype and result.shape == reference.shape, what
+    if reference.dtype.name in ("float16", "bfloat16"):  # one rounding where the prims round at each step
+        steps = 2.0**-9 if reference.dtype.name == "float16" else 2.0**-6
+        wide = [np.asarray(x, np.float32) for x in (result, reference)]
+        np.testing.assert_allclose(*wide, rtol=2 * steps, atol=2 * steps, err_msg=what)
+        return
     finite = np.abs(reference[np.isfinite(reference)]) if reference.dtype.kind == "f" else np.zeros(0)
     scale = 1.0 + finite.max(initial=0)
     np.testing.assert_allclose(result, reference, rtol=3e-6, atol=min(3e-6 * scale, 1e-3), err_msg=what)

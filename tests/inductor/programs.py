@@ -1,8 +1,9 @@
 """Programs over prims, one or more for each lowering, with inputs: every target is tested on all of them."""
 
+import ml_dtypes
 import numpy as np
 
-from minitorch_compile.tensor.dtype import bool_, float32, float64, int32, int64
+from minitorch_compile.tensor.dtype import bfloat16, bool_, float16, float32, float64, int32, int64
 from minitorch_compile.tensor.tensor_base import wrap
 
 F = np.float32
@@ -192,6 +193,60 @@ def extremes_and_their_places(p, x):
 @program(floats(4, 7), ints(3, 5))
 def running_totals(p, x, i):
     return p.scan(x, 1, "sum"), p.scan(p.exp(x), 0, "sum"), p.scan(i, 1, "sum")
+
+
+BF16 = ml_dtypes.bfloat16
+
+
+@program(floats(9, 20, dtype=np.float16), floats(9, 20, seed=1, dtype=np.float16))
+def float16_arithmetic(p, x, y):
+    total = p.add(p.mul(x, y), p.full((9, 20), 0.1, float16))
+    return total, p.exp(total), p.convert_element_type(p.neg(x), float32), p.pow(x, p.full((9, 20), 2.0, float16))
+
+
+@program(floats(9, 20).astype(BF16), floats(9, 20, seed=1).astype(BF16), ints(5, low=0, high=9))
+def bfloat16_arithmetic(p, x, y, i):
+    total = p.maximum(p.sub(x, y), p.full((9, 20), 0.25, bfloat16))
+    whole = p.convert_element_type(p.mul(x, p.full((9, 20), 100.0, bfloat16)), int64)
+    return total, p.lt(x, y), whole, p.index(total, (i,)), p.where(p.lt(x, y), x, y)
+
+
+@program(floats(12, 40).astype(BF16), floats(12, 40, dtype=np.float16))
+def reductions_of_half_floats(p, x, y):
+    sums = p.sum(x, (1,)), p.sum(p.exp(y), (0,)), p.amax(x, (0,)), p.amin(y, (0, 1)), p.argmax(y, 1)
+    return (*sums, p.scan(x, 1, "sum"), p.scan(y, 0, "amax"))
+
+
+HALF_AWKWARD = np.where(AWKWARD == F(3e38), 6e4, AWKWARD)
+
+
+@program(HALF_AWKWARD.astype(np.float16), AWKWARD.astype(BF16))
+def half_floats_that_are_awkward(p, x, y):
+    swapped = p.convert_element_type(x, bfloat16), p.convert_element_type(y, float16)
+    wide = p.convert_element_type(x, float64), p.convert_element_type(y, float32), p.convert_element_type(y, bool_)
+    return (*swapped, *wide, p.neg(x), p.abs(y), p.sign(x), p.cat([x, x], 0), p.pad(y, (1,), (2,), 3.0), p.rev(x, (0,)))
+
+
+@program(floats(8, 5).astype(BF16), floats(5, 7, seed=1).astype(BF16), floats(40, 50, dtype=np.float16))
+def half_floats_in_products_and_transposes(p, a, b, x):
+    return p.tanh(p.mm(a, b)), p.exp(p.transpose(x, (1, 0))), p.transpose(p.neg(x), (1, 0))
+
+
+@program(
+    floats(5, 6).astype(BF16), ints(5, 2, low=0, high=6), floats(5, 2, seed=1).astype(BF16), np.array(3), np.array(9)
+)
+def half_floats_chosen_stored_and_drawn(p, x, along, src, seed, offset):
+    chosen = (
+        p.gather(x, 1, along),
+        p.scatter_add(x, 1, along, src),
+        p.index_put(x, (None, p.iota(2, 0, 1, int64)), p.index(x, (None, p.iota(2, 1, 1, int64))), False),
+    )
+    return (
+        *chosen,
+        p.philox_uniform((7,), seed, offset, float16),
+        p.iota(6, 0.5, 0.25, bfloat16),
+        p.full((2,), 0.1, bfloat16),
+    )
 
 
 SCANS = ["sum", "prod", "amax", "amin", "logaddexp"]

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from minitorch_compile import config
 from minitorch_compile.fx import Graph, GraphModule
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dtype import bfloat16, float32
 from minitorch_compile.tensor.tensor_base import empty_fake, wrap
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats
@@ -72,6 +74,24 @@ def test_outputs_have_the_strides_that_the_output_node_asks_for(target):
 
 
 def test_an_unsupported_dtype_is_a_clear_error():
-    half = tensors_of([np.ones(3, np.float16)])
-    with pytest.raises(NotImplementedError, match="don't support torch.float16 yet; convert to float32"):
-        compile_graph(record(lambda p, x: p.add(x, x), half))
+    numbers = tensors_of([np.ones(3, np.complex64)])
+    with pytest.raises(NotImplementedError, match="don't support torch.complex64 yet; convert to float32"):
+        compile_graph(record(lambda p, x: p.add(x, x), numbers))
+
+
+def test_half_floats_are_rounded_only_where_they_are_stored_unless_asked():
+    x = np.full(4, 1 + 2**-10, np.float16)
+    module = record(lambda p, x: p.sub(p.mul(x, x), x), tensors_of([x]))
+    exact = (x.astype(np.float32) ** 2 - x.astype(np.float32)).astype(np.float16)
+    assert np.array_equal(compile_graph(module)(*tensors_of([x]))[0].array, exact)
+    with config.patch(emulate_precision_casts=True):
+        assert np.array_equal(compile_graph(module)(*tensors_of([x]))[0].array, x * x - x)
+    assert not np.array_equal(x * x - x, exact)
+
+
+@pytest.mark.parametrize("target", ["loops", "cpu"])
+def test_what_a_program_converts_to_half_floats_is_rounded(target):
+    x = np.array([1.001, 2.003], np.float32)
+    module = record(lambda p, x: p.convert_element_type(p.convert_element_type(x, bfloat16), float32), tensors_of([x]))
+    (result,) = compile_graph(module, target=target)(*tensors_of([x]))
+    assert result.array.tolist() == [1.0, 2.0]

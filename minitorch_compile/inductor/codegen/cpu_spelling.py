@@ -17,7 +17,9 @@ import math
 
 from minitorch_compile.inductor.codegen.emit import Spelling
 from minitorch_compile.inductor.handler import COMPARISONS, Number
-from minitorch_compile.tensor.dtype import bool_, dtype, int64
+from minitorch_compile.tensor.dtype import bfloat16, bool_, dtype, float16, float32, int64
+
+HALF = (float16, bfloat16)  # whose bits kernels carry as integers
 
 INFIX = {
     "add": "+", "sub": "-", "mul": "*", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
@@ -94,6 +96,10 @@ class CpuSpelling(Spelling):
     def convert(self, operand: str, source: dtype, target: dtype) -> str:
         if source is target:
             return operand
+        if source in HALF:
+            return self.convert(f"float32_of_{source.name}({operand})", float32, target)
+        if target in HALF:
+            return f"{target.name}_of_float32({self.convert(operand, source, float32)})"
         if target is bool_:
             return f"{operand} != 0"
         if source.is_floating_point and not target.is_floating_point and target is not int64:

@@ -19,6 +19,7 @@ from typing import Any
 
 from minitorch_compile.inductor import (
     element_functions,
+    half_floats,
     kernel_function,
     native,
     native_call,
@@ -49,7 +50,7 @@ HEADER = '''\
 import math
 
 import numpy as np
-from numba.types import float32, float64, int8, int16, int32, int64, uint8
+from numba.types import float32, float64, int8, int16, int32, int64, uint8, uint16
 
 from minitorch_compile.tensor.dtype import FROM_NAME
 from minitorch_compile.tensor.size import Size
@@ -65,6 +66,7 @@ MODULES = (
     native,
     raw_memory,
     element_functions,
+    half_floats,
     running,
     tensor_call,
     tiles,
@@ -229,7 +231,7 @@ class WrapperWriter:
     def run(self) -> str:
         lines = [line for buffer in self.arguments for line in self.check_input(buffer)]
         for buffer in self.results:
-            lines.append(f"{buffer.name} = np.empty({buffer.length}, np.{numpy_name(buffer)})")
+            lines.append(f"{buffer.name} = np.empty({buffer.length}, {numpy_name(buffer)})")
         if self.uses_status:
             lines.append("status = np.zeros(3, np.int64)")
         passed = [flat_text(b.name) for b in self.used_arguments()] + [b.name for b in self.results]
@@ -285,7 +287,9 @@ def quoted(names: Iterable[str]) -> str:
 
 
 def numpy_name(buffer: Buffer) -> str:
-    return "bool_" if buffer.dtype.name == "bool" else buffer.dtype.name
+    """The NumPy dtype of a buffer, as source. NumPy itself has no bfloat16."""
+    name = buffer.dtype.name
+    return 'FROM_NAME["bfloat16"].numpy' if name == "bfloat16" else f"np.{'bool_' if name == 'bool' else name}"
 
 
 def in_scratch(offset: int, element: str) -> str:

@@ -26,8 +26,10 @@ from minitorch_compile.inductor.ir import (
     TensorBox,
     whole,
 )
+from minitorch_compile.inductor.lowering.half_precision import computes_on_halves, in_float32
 from minitorch_compile.inductor.lowering.table import table
 from minitorch_compile.prims import Prim
+from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.strides import contiguous_strides, is_dense, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -133,7 +135,11 @@ class GraphLowering:
                 " run prims.decompose on the graph first"
             )
         self.origin = Origin(node.target.name, node.meta.get("stack"))
-        result = table[node.target.name](self, *node.target.bind(args, kwargs))
+        rule, arguments = table[node.target.name], node.target.bind(args, kwargs)
+        results = [value.dtype for value in tree_leaves(node.meta["val"])]
+        if computes_on_halves(node.target.name, arguments, results):
+            rule = in_float32(rule, results)
+        result = rule(self, *arguments)
         for box in result if isinstance(result, tuple) else (result,):
             box.origin = box.origin or self.origin
             self.bound(box, node)

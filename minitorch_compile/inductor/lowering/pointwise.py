@@ -7,6 +7,7 @@ from minitorch_compile.inductor.dependencies import EXPENSIVE
 from minitorch_compile.inductor.handler import COMPARISONS, Number
 from minitorch_compile.inductor.ir import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
+from minitorch_compile.inductor.lowering.half_precision import HALF, rounded_and_widened
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule, lowering
 from minitorch_compile.tensor.dtype import bool_, dtype
 
@@ -37,6 +38,10 @@ for _prim in ELEMENTWISE:
 def _(graph: GraphLowering, x: TensorBox, dtype: dtype) -> TensorBox:
     if x.dtype is dtype:
         return TensorBox(x.sizes, dtype, x.load, inputs=[x])
+    if x.dtype in HALF:
+        x = rounded_and_widened(x)
+        if dtype is x.dtype:
+            return x
     return TensorBox(x.sizes, dtype, lambda ops, at: ops.convert(x.load(ops, at), dtype), inputs=[x], operations=1)
 
 

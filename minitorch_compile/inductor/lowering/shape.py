@@ -9,6 +9,7 @@ from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import ZERO, Index, flatten, unflatten
 from minitorch_compile.inductor.ir import Ints, Position, TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering, insert_zeros
+from minitorch_compile.inductor.lowering.half_precision import widened
 from minitorch_compile.inductor.lowering.table import lowering
 from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.strides import numel
@@ -19,6 +20,9 @@ def reindexed(x: TensorBox, sizes: Sequence[int], position_in_x: Callable[[Posit
     box = TensorBox(sizes, x.dtype, lambda ops, at: x.load(ops, position_in_x(at)), inputs=[x])
     box.constant_value = x.constant_value
     box.view_of = x
+    if x.unrounded is not None:
+        wide = widened(x)  # which looks, whenever it is asked, whether x has been stored
+        box.unrounded = TensorBox(sizes, wide.dtype, lambda ops, at: wide.load(ops, position_in_x(at)), inputs=[wide])
     return box
 
 
