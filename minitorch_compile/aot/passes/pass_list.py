@@ -66,8 +66,10 @@ def on_graphs(rewrite: GraphFunction) -> Callable[[GraphModule], GraphModule]:
 
     def rewrite_module(module: GraphModule) -> GraphModule:
         draft = LazyGraphModule(module.attributes, _copy(module.graph))
-        graph = rewrite(draft.graph) or draft.graph
-        result = LazyGraphModule(module.attributes, graph)
+        graph = rewrite(draft.graph)
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"pass {rewrite!r}: expected it to return a Graph or None, but got {graph!r}")
+        result = LazyGraphModule(module.attributes, draft.graph if graph is None else graph)
         result.meta.update(module.meta)
         return result
 

@@ -1,0 +1,441 @@
+# %% [markdown]
+# # 12 Exercises: prims and decompositions
+#
+# Six exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
+# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("12.1")` gives the first
+# of three hints, and calling it again the next; hints cost nothing.
+
+# %%
+import copy
+
+import minitorch_compile as torch
+from minitorch_compile import prims
+from minitorch_compile.aot.passes import show
+from minitorch_compile.aot.tracing import trace
+from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
+from minitorch_compile.fx import Graph, Node
+from minitorch_compile.tensor import empty_fake, ops
+
+# %% [markdown]
+# ## 12.1 Broadcasting made explicit
+#
+# The prim `broadcast_in_dim(x, sizes, dims)` repeats x to `sizes`: its dimension i becomes dimension `dims[i]`, which has its
+# size, or any size if it is 1. Both are tuples. Use it, once, to do what broadcasting does. If x has the sizes already, give x
+# itself. For x of sizes (3, 1) and sizes (2, 3, 4) the dims are (1, 2).
+
+
+# %%
+def broadcast_to(x: torch.Tensor, sizes: torch.Size) -> torch.Tensor:
+    """x repeated to these sizes."""
+    ### BEGIN SOLUTION
+    if tuple(x.shape) == tuple(sizes):
+        return x
+    first = len(sizes) - x.ndim
+    return prims.broadcast_in_dim(x, tuple(sizes), tuple(range(first, len(sizes))))
+    ### END SOLUTION
+
+
+# %%
+check("12.1")
+
+# %% [markdown]
+# Every pointwise decomposition of the package calls this function. Let them call yours.
+
+# %%
+if passed("12.1"):
+    with splice("prims.broadcast_to", broadcast_to):
+        print(prims.decomposed(ops.add, empty_fake((3, 1)), empty_fake((4,))))
+
+
+# %% tags=["wrong"] says="The last dimension of x is the last one of the result"
+def broadcast_to(x, sizes):
+    if tuple(x.shape) == tuple(sizes):
+        return x
+    return prims.broadcast_in_dim(x, tuple(sizes), tuple(range(x.ndim)))
+
+
+# %% tags=["wrong"] says="a prim less is a kernel less"
+def broadcast_to(x, sizes):
+    first = len(sizes) - x.ndim
+    return prims.broadcast_in_dim(x, tuple(sizes), tuple(range(first, len(sizes))))
+
+
+# %% tags=["wrong"] says="One prim is enough"
+def broadcast_to(x, sizes):
+    if tuple(x.shape) == tuple(sizes):
+        return x
+    aligned = prims.reshape(x, (1,) * (len(sizes) - x.ndim) + tuple(x.shape))
+    return prims.broadcast_in_dim(aligned, tuple(sizes), tuple(range(len(sizes))))
+
+
+# %% tags=["wrong"] says="strides of 0, which prims don't have"
+def broadcast_to(x, sizes):
+    return x if x.shape == sizes else x.expand(sizes)
+
+
+# %% [markdown]
+# ## 12.2 How many prims: predict
+#
+# x is a (2, 3), w a (3, 4), b a (4,), all of float32; i is a (2, 3) of int64. How many prims is each program made of, before
+# any pass? Write the numbers before you run anything. `x.neg()` would be 1.
+
+# %% tags=["stub"]
+counts = {
+    "x + x": ...,
+    "x + 1": ...,
+    "x + i": ...,
+    "x @ w + b": ...,
+    "x.sum(1, keepdim=True)": ...,
+    "x.mean()": ...,
+    "x.t().t()": ...,
+    "x.relu()": ...,
+    "x[0]": ...,
+    "x**2": ...,
+    "x.softmax(1)": ...,
+}
+
+# %% tags=["solution"]
+counts = {
+    "x + x": 1,
+    "x + 1": 2,
+    "x + i": 2,
+    "x @ w + b": 3,
+    "x.sum(1, keepdim=True)": 2,
+    "x.mean()": 3,
+    "x.t().t()": 2,
+    "x.relu()": 2,
+    "x[0]": 2,
+    "x**2": 1,
+    "x.softmax(1)": 9,
+}
+
+# %%
+check("12.2")
+
+# %% tags=["wrong"] says="The 1 is a tensor"
+counts = counts | {"x + 1": 1}
+
+# %% tags=["wrong"] says="then b is repeated for each row"
+counts = counts | {"x @ w + b": 2}
+
+# %% tags=["wrong"] says="The prim drops the dimension"
+counts = counts | {"x.sum(1, keepdim=True)": 1}
+
+# %% tags=["wrong"] says="That they undo each other is for a pass"
+counts = counts | {"x.t().t()": 0}
+
+# %% tags=["wrong"] says="A small power is a product"
+counts = counts | {"x**2": 2}
+
+# %% tags=["wrong"] says="Two reductions, each of which is put back"
+counts = counts | {"x.softmax(1)": 5}
+
+# %% [markdown]
+# ## 12.3 Find the bug: four rules that look right
+#
+# Each of these is meant to be a decomposition of the operation in its docstring, and each fits it for most numbers. For each,
+# find arguments for which it gives something else, by more than rounding, without an error. Put them into `faults` as a tuple
+# of float32 tensors.
+
+
+# %%
+def sigmoid(x: torch.Tensor) -> torch.Tensor:
+    """torch.sigmoid(x)"""
+    return x.exp() / (1 + x.exp())
+
+
+def rounded(x: torch.Tensor) -> torch.Tensor:
+    """torch.round(x)"""
+    return (x + 0.5).floor()
+
+
+def larger(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """torch.maximum(x, y)"""
+    return torch.where(x > y, x, y)
+
+
+def hypotenuse(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """torch.hypot(x, y)"""
+    return (x * x + y * y).sqrt()
+
+
+# %% tags=["stub"]
+faults = {
+    "sigmoid": ...,
+    "rounded": ...,
+    "larger": ...,
+    "hypotenuse": ...,
+}
+
+# %% tags=["solution"]
+faults = {
+    "sigmoid": (torch.tensor([1000.0]),),
+    "rounded": (torch.tensor([0.5]),),
+    "larger": (torch.tensor([float("nan")]), torch.tensor([1.0])),
+    "hypotenuse": (torch.tensor([3e30]), torch.tensor([4e30])),
+}
+
+# %%
+check("12.3")
+
+# %% tags=["wrong"] says="What about the other side"
+faults = faults | {"sigmoid": (torch.tensor([-1000.0]),)}
+
+# %% tags=["wrong"] says="How large may x be"
+faults = faults | {"sigmoid": (torch.tensor([20.0]),)}
+
+# %% tags=["wrong"] says="exactly between two whole ones"
+faults = faults | {"rounded": (torch.tensor([-0.7]),)}
+
+# %% tags=["wrong"] says="goes to the even neighbour"
+faults = faults | {"rounded": (torch.tensor([1.5]),)}
+
+# %% tags=["wrong"] says="Put it on the other side"
+faults = faults | {"larger": (torch.tensor([1.0]), torch.tensor([float("nan")]))}
+
+# %% tags=["wrong"] says="Which number compares with nothing"
+faults = faults | {"larger": (torch.tensor([-0.0]), torch.tensor([0.0]))}
+
+# %% tags=["wrong"] says="The squares of these still fit"
+faults = faults | {"hypotenuse": (torch.tensor([3000.0]), torch.tensor([4000.0]))}
+
+# %% [markdown]
+# ## 12.4 A rule that holds: log_softmax
+#
+# Write the decomposition of `torch.log_softmax`, the logarithm of softmax, in other operations: exponentials, logarithms,
+# sums, maxima. It must be within 8 ulps for every row of finite numbers, however large or far apart. If `dtype` is not None,
+# convert x to it first. For x = [[0, -200]] along dimension 1 the result is [[0, -200]].
+
+
+# %%
+def log_softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None) -> torch.Tensor:
+    """log(softmax(x)) along dim."""
+    ### BEGIN SOLUTION
+    if dtype is not None:
+        x = x.to(dtype)
+    shifted = x - torch.amax(x, dim, True)
+    return shifted - torch.log(torch.sum(torch.exp(shifted), dim, True))
+    ### END SOLUTION
+
+
+# %%
+check("12.4")
+
+# %% [markdown]
+# This is inside every cross entropy, so inside the training of every classifier. With yours in it:
+
+# %%
+if passed("12.4"):
+    with splice("prims.log_softmax", log_softmax):
+        loss = torch.compile(
+            torch.nn.functional.cross_entropy, backend="aot_eager_decomp_partition"
+        )
+        print(loss(torch.tensor([[0.0, 1000.0]]), torch.tensor([0])))
+
+
+# %% tags=["wrong"] says="e to the 1000 is infinity"
+def log_softmax(x, dim, dtype):
+    x = x if dtype is None else x.to(dtype)
+    return x - torch.log(torch.sum(torch.exp(x), dim, True))
+
+
+# %% tags=["wrong"] says="Don't go through softmax"
+def log_softmax(x, dim, dtype):
+    x = x if dtype is None else x.to(dtype)
+    e = torch.exp(x - torch.amax(x, dim, True))
+    return torch.log(e / torch.sum(e, dim, True))
+
+
+# %% tags=["wrong"] says="Each row needs its own maximum"
+def log_softmax(x, dim, dtype):
+    x = x if dtype is None else x.to(dtype)
+    shifted = x - x.max()
+    return shifted - torch.log(torch.sum(torch.exp(shifted), dim, True))
+
+
+# %% tags=["wrong"] says="so that they fit each row again"
+def log_softmax(x, dim, dtype):
+    x = x if dtype is None else x.to(dtype)
+    shifted = x - torch.amax(x, dim)
+    return shifted - torch.log(torch.sum(torch.exp(shifted), dim))
+
+
+# %% tags=["wrong"] says="Convert x first, not last"
+def log_softmax(x, dim, dtype):
+    shifted = x - torch.amax(x, dim, True)
+    result = shifted - torch.log(torch.sum(torch.exp(shifted), dim, True))
+    return result if dtype is None else result.to(dtype)
+
+
+# %% tags=["wrong"] says="If dtype is given"
+def log_softmax(x, dim, dtype):
+    shifted = x - torch.amax(x, dim, True)
+    return shifted - torch.log(torch.sum(torch.exp(shifted), dim, True))
+
+
+# %% [markdown]
+# ## 12.5 Few and accurate
+#
+# If exp(-x) is the probability of something, 1 - exp(-x) is that of the opposite. Give its logarithm, log(1 - exp(-x)), for
+# float32 numbers x that are 0 or more, each within 4 ulps, from 1e-20 up to 80. And do it with at most ten prims, counted
+# after the passes. For x = 0 the result is -inf, for x = 1e-6 it is -13.8155, for x = 40 it is -4.248e-18.
+
+
+# %%
+def log_opposite(x: torch.Tensor) -> torch.Tensor:
+    """log(1 - exp(-x)) for each element."""
+    ### BEGIN SOLUTION
+    near, far = torch.log(-torch.expm1(-x)), torch.log1p(-torch.exp(-x))
+    return torch.where(x < 0.7, near, far)
+    ### END SOLUTION
+
+
+# %%
+check("12.5")
+
+
+# %% tags=["wrong"] says="its digits were lost when exp was rounded"
+def log_opposite(x):
+    return torch.log(1 - torch.exp(-x))
+
+
+# %% tags=["wrong"] says="What is log1p for"
+def log_opposite(x):
+    return torch.log(-torch.expm1(-x))
+
+
+# %% tags=["wrong"] says="Write -x both times"
+def log_opposite(x):
+    near = torch.log(-torch.expm1(-1 * x))
+    far = torch.log1p(-torch.exp(-x))
+    return torch.where(x < torch.log(torch.full((), 2.0) + 0 * x), near, far)
+
+
+# %% tags=["wrong"] says="The formula is"
+def log_opposite(x):
+    return torch.log1p(-torch.exp(x))
+
+
+# %% [markdown]
+# ## 12.6 A pass: mm and add become addmm
+#
+# BLAS can add a matrix to a product for free. Write the pass that makes use of it: in a graph of ops, each `ops.add` of a
+# product `ops.mm` and a tensor becomes `ops.addmm(tensor, mat1, mat2)`, if nobody else reads the product, and the add has no
+# third argument (it is called alpha). Return a new graph; the one that comes in stays as it is. The graph
+# `x, w, b -> relu(add(mm(x, w), b))` becomes `x, w, b -> relu(addmm(b, x, w))`.
+
+
+# %%
+def merge_addmm(graph: Graph) -> Graph:
+    """The graph with addmm for mm and add."""
+    ### BEGIN SOLUTION
+    graph = copy.deepcopy(graph)
+    for add in graph.find_nodes(op="call_function", target=ops.add):
+        if len(add.args) != 2:
+            continue
+        for product, other in (add.args, add.args[::-1]):
+            is_product = isinstance(product, Node) and product.target is ops.mm
+            if is_product and len(product.users) == 1 and isinstance(other, Node):
+                with graph.inserting_before(add):
+                    merged = graph.call_function(ops.addmm, (other, *product.args))
+                merged.meta = dict(add.meta)
+                add.replace_all_uses_with(merged)
+                break
+    graph.eliminate_dead_code()
+    return graph
+    ### END SOLUTION
+
+
+# %%
+check("12.6")
+
+# %%
+sizes = [(2, 3), (3, 4), (4,)]
+program = trace(lambda x, w, b: (x @ w + b).relu(), [empty_fake(each) for each in sizes])
+show(merge_addmm, program.graph) if passed("12.6") else None
+
+
+# %% tags=["wrong"] says="Begin with copy.deepcopy"
+def merge_addmm(graph):
+    for add in graph.find_nodes(op="call_function", target=ops.add):
+        for product, other in (add.args, add.args[::-1]):
+            if isinstance(product, Node) and product.target is ops.mm:
+                with graph.inserting_before(add):
+                    merged = graph.call_function(ops.addmm, (other, *product.args))
+                merged.meta = dict(add.meta)
+                add.replace_all_uses_with(merged)
+                break
+    graph.eliminate_dead_code()
+    return graph
+
+
+# %% tags=["wrong"] says="the product may stand on either"
+def merge_addmm(graph):
+    graph = copy.deepcopy(graph)
+    for add in graph.find_nodes(op="call_function", target=ops.add):
+        product, other = add.args[:2]
+        if isinstance(product, Node) and product.target is ops.mm and len(product.users) == 1:
+            with graph.inserting_before(add):
+                merged = graph.call_function(ops.addmm, (other, *product.args))
+            merged.meta = dict(add.meta)
+            add.replace_all_uses_with(merged)
+    graph.eliminate_dead_code()
+    return graph
+
+
+# %% tags=["wrong"] says="Now it is computed twice"
+def merge_addmm(graph):
+    graph = copy.deepcopy(graph)
+    for add in graph.find_nodes(op="call_function", target=ops.add):
+        for product, other in (add.args, add.args[::-1]):
+            if isinstance(product, Node) and product.target is ops.mm:
+                with graph.inserting_before(add):
+                    merged = graph.call_function(ops.addmm, (other, *product.args))
+                merged.meta = dict(add.meta)
+                add.replace_all_uses_with(merged)
+                break
+    graph.eliminate_dead_code()
+    return graph
+
+
+# %% tags=["wrong"] says="the summand comes first"
+def merge_addmm(graph):
+    graph = copy.deepcopy(graph)
+    for add in graph.find_nodes(op="call_function", target=ops.add):
+        product, other = add.args[:2]
+        if isinstance(product, Node) and product.target is ops.mm and len(product.users) == 1:
+            with graph.inserting_before(add):
+                merged = graph.call_function(ops.addmm, (*product.args, other))
+            merged.meta = dict(add.meta)
+            add.replace_all_uses_with(merged)
+    graph.eliminate_dead_code()
+    return graph
+
+
+# %% tags=["wrong"] says="and this is a number"
+def merge_addmm(graph):
+    graph = copy.deepcopy(graph)
+    for add in graph.find_nodes(op="call_function", target=ops.add):
+        for product, other in (add.args[:2], add.args[:2][::-1]):
+            is_product = isinstance(product, Node) and product.target is ops.mm
+            if is_product and len(product.users) == 1 and len(add.args) == 2:
+                with graph.inserting_before(add):
+                    merged = graph.call_function(ops.addmm, (other, *product.args))
+                merged.meta = dict(add.meta)
+                add.replace_all_uses_with(merged)
+                break
+    graph.eliminate_dead_code()
+    return graph
+
+
+# %% [markdown]
+# ## All of them
+#
+# How far you are, and the whole stack on your own parts: every answer that passes and has a place in the package.
+
+# %%
+progress("12")
+
+# %%
+with own_parts():
+    print(torch.compile(lambda x: x.log_softmax(1) + 1)(torch.ones(2, 2)))
