@@ -43,9 +43,10 @@ bench: setup  ## measure: call overhead, eager against compiled, kernels, transf
 bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax"
 	@$(PY) -m benchmarks.peers $(PEERS)
 
-fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ="--backend loops")
+fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
+	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 	@$(PY) tools/build_course.py

@@ -52,7 +52,7 @@ class EvaluateHandler(Handler):
 
     def load(self, buffer: Buffer, address: Index) -> np.ndarray:
         where = self.evaluate(address)
-        source = self.memory[buffer.name]
+        source = self.target(buffer)  # nothing fills an empty buffer
         if self.masks:  # addresses of positions that the mask excludes may lie outside
             where = np.clip(where, 0, max(len(source) - 1, 0))
         return source[where] if len(source) else np.zeros(np.shape(where), source.dtype)
@@ -98,7 +98,8 @@ class EvaluateHandler(Handler):
         if where.ndim:  # the address has size 1 along the reduced axes: drop them as the reduction does
             where = np.broadcast_to(where, [1 if d in self.row_dims else n for d, n in enumerate(self.sizes)])
             where = where.reshape([n for d, n in enumerate(self.sizes) if d not in self.row_dims])
-        self.target(buffer)[where] = prims[kind].kernel(everywhere, self.row_dims).reshape(where.shape)
+        reduced = np.asarray(prims[kind].kernel(everywhere, self.row_dims))
+        self.target(buffer)[where] = reduced.reshape(where.shape)
 
     def store_scan(self, buffer: Buffer, address: Index, kind: str, value: np.ndarray) -> None:
         everywhere = np.broadcast_to(value, self.sizes)

@@ -135,6 +135,8 @@ class GraphLowering:
                 " run prims.decompose on the graph first"
             )
         self.origin = Origin(node.target.name, node.meta.get("stack"))
+        if _is_empty(node.meta.get("val")):
+            return _nothing(node.meta["val"])
         rule, arguments = table[node.target.name], node.target.bind(args, kwargs)
         results = [value.dtype for value in tree_leaves(node.meta["val"])]
         if computes_on_halves(node.target.name, arguments, results):
@@ -174,6 +176,19 @@ class GraphLowering:
         buffer.kind = "output"
         self.add(Loop(buffer, stored, box.load))
         return StridedView(buffer, box.sizes, tuple(0 if n != m else s for n, m, s in zip(box.sizes, stored, strides)))
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a result has no elements at all. Then nothing is computed, so that no loop has to bear empty ranges."""
+    values = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(x, TensorBase) and numel(x.sizes) == 0 for x in values)
+
+
+def _nothing(value: Any) -> Any:
+    """The boxes of empty results."""
+    if isinstance(value, tuple):
+        return tuple(map(_nothing, value))
+    return TensorBox(tuple(value.sizes), value.dtype, lambda ops, at: ops.constant(0, value.dtype))
 
 
 def input_name(name: str) -> str:

@@ -134,12 +134,7 @@ class Grower:
     def from_a_sheet(self) -> None:
         """An expression of the sheets, over values of this program."""
         text = self.random.choice(sheet_lines())
-        inputs = dict(self.program.inputs)
-        try:
-            tree = _Words(self).visit(ast.parse(text, mode="eval"))
-            self.take(f"{self.name()} = {ast.unparse(tree)}")
-        except Rejected:
-            self.program.inputs = inputs
+        self.attempt(ast.unparse(_Words(self).visit(ast.parse(text, mode="eval"))))
 
     def pointwise(self) -> None:
         a = self.pick()

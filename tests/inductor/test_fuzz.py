@@ -1,0 +1,63 @@
+"""Random graphs of all ops, and the smallest programs of those that were wrong once."""
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+import minitorch_compile.nn.functional as F
+from tests.inductor.fuzz.checking import report
+from tests.inductor.fuzz.growing import grow
+from tests.inductor.fuzz.judging import difference
+from tests.inductor.fuzz.programs import Input, Program
+from tests.inductor.fuzz.shrinking import shrink
+
+BACKENDS = ("loops", "inductor")
+
+
+@pytest.mark.parametrize("first", range(0, 150, 10))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_random_graphs_give_what_the_plain_program_gives(backend, first):
+    reports = [report(seed, backend) for seed in range(first, first + 10)]
+    assert not any(reports), "\n".join(filter(None, reports))
+
+
+def on(*arrays, **options):
+    return Program({f"x{i}": Input(np.asarray(a, "float32")) for i, a in enumerate(arrays)}, **options)
+
+
+WRONG_ONCE = {
+    "a reduction of nothing": (on(np.zeros((2, 0))), lambda x: (F.softmax(x, -1), x.sum(0), x.mean() - x)),
+    "a sum of nothing": (on(np.zeros(0)), lambda x: (torch.cat([x, x]).sum(0),)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ONCE)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_was_wrong_once(backend, name):
+    program, function = WRONG_ONCE[name]
+    assert difference(program, backend, function) is None
+
+
+# ------------------------------------------------------------------------------------------ the fuzzer itself
+
+
+def test_a_wrong_element_is_found_and_the_program_made_small():
+    program = Program(
+        {"x0": Input(np.float32([[1, 2], [3, 4]])), "x1": Input(np.float32([5, 6]))},
+        ["v1 = x0 * 2", "v2 = v1.t()", "v3 = torch.floor(v2 + x1)", "v4 = x1.exp()"],
+        ["v3", "v4"],
+    )
+    smaller = shrink(program, lambda p: "v3" in p.outputs and "floor" in p.source)
+    assert len(smaller.lines) == 1
+    assert "torch.floor" in smaller.source
+
+    def wrong(gm, example_inputs):
+        return lambda *args: tuple(
+            out + (torch.arange(out.numel()).reshape(out.shape) == 1) * 1e-3 for out in gm(*args)
+        )
+
+    assert "off by" in difference(program, wrong)
+
+
+def test_programs_are_the_same_each_time():
+    assert grow(7).source == grow(7).source
