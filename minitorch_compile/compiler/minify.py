@@ -38,6 +38,7 @@ from minitorch_compile.fx.minifier import Case
 from minitorch_compile.fx.minifier import minify as shrink
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.dispatch import leaving_transforms
 from minitorch_compile.tensor.philox import default_generator
 from minitorch_compile.tensor.tensor_base import fake_like
 from minitorch_compile.testing import assert_close
@@ -115,7 +116,7 @@ def captured_cases(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
 
 def copy_tensor(value: Any) -> Any:
     """A leaf with the same numbers, strides and requires_grad; anything else as it is."""
-    if not isinstance(value, Tensor):
+    if not isinstance(value, Tensor) or value.is_confined:
         return value
     return value.detach().clone().requires_grad_(value.requires_grad)
 
@@ -134,7 +135,10 @@ class Judge:
         return failure is not None and _family(failure.partition(":")[0]) == _family(kind)
 
     def failure(self, case: Case) -> str | None:
-        """What goes wrong, None if nothing does. A graph that raises when it is run plainly proves nothing."""
+        """What goes wrong, None if nothing does. A graph that raises when it is run plainly proves nothing, nor does
+        half a function transform."""
+        if any(isinstance(x, Tensor) and x.is_confined for x in case.inputs):
+            return None
         try:
             expected = run(case.module, case.inputs)
         except Exception:  # noqa: BLE001  whatever it is: cutting the graph has made nonsense of it
@@ -168,7 +172,10 @@ def run(compiled: Callable[..., Any], inputs: list[Tensor]) -> list[Tensor]:
     try:
         arguments = [copy_tensor(x) for x in inputs]
         leaves = [x for x in arguments if x.requires_grad]
-        outputs = [x for x in tree_leaves(compiled(*arguments)) if isinstance(x, Tensor)]
+        with leaving_transforms():
+            outputs = [x for x in tree_leaves(compiled(*arguments)) if isinstance(x, Tensor)]
+        if any(x.is_confined for x in outputs):
+            raise RuntimeError("the graph ends within a function transform")
         sources = [x for x in outputs if x.requires_grad]
         gradients = (
             autograd.grad([x.sum() for x in sources], leaves, allow_unused=True, materialize_grads=True)

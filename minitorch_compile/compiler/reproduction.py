@@ -36,6 +36,7 @@ MODULES = {
     "F": "import minitorch_compile.nn.functional as F",
     "ops": "from minitorch_compile.tensor import ops",
     "operator": "import operator",
+    "steps": "from minitorch_compile.func import steps",
     "math": "import math",
 }
 

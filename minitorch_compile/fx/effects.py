@@ -65,6 +65,12 @@ def has_side_effect(fn: AnyCallable) -> AnyCallable:
     return fn
 
 
+def acts_on_the_world(node: Node) -> bool:
+    """Whether the node does something besides computing that is seen neither in its arguments nor in its value: it
+    prints, or switches what the nodes after it mean."""
+    return node.target in _with_side_effect and not node.all_input_nodes
+
+
 def writes(node: Node) -> bool:
     """Whether the node stores into one of its arguments."""
     if node.op in ("placeholder", "get_attr", "output"):

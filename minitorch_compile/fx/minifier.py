@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.fx.arguments import map_arg
+from minitorch_compile.fx.effects import acts_on_the_world
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
@@ -98,7 +99,7 @@ def proposals(case: Case, recorder: _Recorder) -> Iterator[Case]:
     graph = case.module.graph
     calls = [node for node in graph.nodes if node.op.startswith("call")]
     values = recorder.record(case.inputs)
-    plain = [node for node in calls if not isinstance(values[node], (tuple, list))]
+    plain = [n for n in calls if not isinstance(values[n], (tuple, list)) and not acts_on_the_world(n)]
     returned = results(graph)
     for node in _halving(plain):
         if node is not calls[-1]:
@@ -138,12 +139,14 @@ def part(case: Case, wanted: Iterable[Any], replaced: dict[Node, Node | None], v
 
 
 def _needed(graph: Graph, wanted: list[Node], replaced: dict[Node, Node | None]) -> list[Node]:
-    """What the wanted nodes are computed from, in order; writes to any of it stay."""
+    """What the wanted nodes are computed from, in order; writes to any of it stay, and what acts on the world."""
     needed = set(wanted)
     for node in reversed(list(graph.nodes)):
         if node in replaced and replaced[node] is None:
             continue
         if node.op != "output" and node.is_impure() and any(source in needed for source in node.all_input_nodes):
+            needed.add(node)
+        if acts_on_the_world(node):
             needed.add(node)
         if node in needed:
             needed.update(replaced.get(source) or source for source in node.all_input_nodes)

@@ -7,6 +7,7 @@ import minitorch_compile.nn.functional as F
 from minitorch_compile import nn
 from minitorch_compile.compiler import minify
 from minitorch_compile.fx.targets import short_name
+from minitorch_compile.tensor import dispatch
 
 
 def replaces(old, new):
@@ -128,3 +129,13 @@ def test_settings_of_a_call_are_written_as_a_program_would():
     text = str(minify(program, torch.ones(3), backend=refuses("zeros")))
     assert "dtype=torch.float64, device=torch.device(type='cpu')" in text
     exec(compile(text.replace("backend='backend'", "backend='eager'"), "script", "exec"), {"__name__": "script"})
+
+
+def test_a_function_transform_stays_whole():
+    def program(x):
+        return torch.func.vmap(torch.func.grad(lambda a: (torch.exp(torch.sin(a * 2)) + 1).sum()))(x) * 3
+
+    found = minify(program, torch.ones(3, 2), backend=replaces(torch.sin, torch.cos))
+    text = str(found)
+    assert text.index("enter_vmap") < text.index("sin = torch.sin(as_argument)") < text.index("leave_vmap")
+    assert "torch.exp" not in text and not dispatch.stacks.transforms
