@@ -29,6 +29,7 @@ from minitorch_compile import logs
 from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
 from minitorch_compile.aot.custom_calls import dissolved
+from minitorch_compile.aot.double_backward import PlainProgram
 from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.keep_history import without_history
@@ -138,6 +139,7 @@ def _compile_joint(
     arguments = [node.meta["val"] for node in placeholders[: joint.input_count]]
     wanted = [i for i, x in enumerate(arguments) if isinstance(x, TensorBase) and x.requires_grad]
     returned = joint.graph_module.graph.output_node().args[0][: joint.output_count]
+    written = {m.input for m in program.mutations}
     return CompiledFunction(
         _with_versions(call_compiler(partition.forward, fw_compiler), program),
         lambda: call_compiler(partition.backward, bw_compiler),
@@ -146,7 +148,8 @@ def _compile_joint(
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
         sources=joint.tangents_of_gradients(),
-        written={m.input for m in program.mutations},
+        plain=PlainProgram(program.graph_module, outputs, wanted, written, kept=2 if program.drawn else 0),
+        written=written,
         refused=joint.refused,
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],

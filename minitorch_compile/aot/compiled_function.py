@@ -2,28 +2,27 @@
 
 For the tape the whole graph is a single node: its edges lead to the arguments that require grad, its saved values are
 what the partition saved. The backward graph is compiled when the first gradient arrives; a program that only ever runs
-forward never pays for it.
+forward never pays for it. Gradients that are to be differentiated again come from `double_backward` instead.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
+from minitorch_compile.aot.double_backward import Arguments, PlainProgram
 from minitorch_compile.aot.interpret import in_layout
 from minitorch_compile.aot.size_values import Values, with_values
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import FREED, Edge, Grad, Node, modified_inplace
 from minitorch_compile.autograd.op_node import twin
+from minitorch_compile.autograd.saved_tensors_hooks import Pack, Packed, Unpack
+from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-NO_DOUBLE_BACKWARD = (
-    "a compiled function does not support double backward: its backward pass is itself compiled and not recorded. Call"
-    " the plain function where you need create_graph=True."
-)
 
 
 class CompiledFunction:
@@ -35,7 +34,8 @@ class CompiledFunction:
     it is computed from. `refused`: the outputs that no gradient may come to, and the error that it raises. `written`:
     the positions of the arguments that the program overwrites; what is saved of their memory is copied. `repeated`: the
     positions of outputs whose value is that of an earlier one, though their history may differ. `symbols`: the unknown
-    sizes that the forward graph returns last, and the backward graph takes before the tangents.
+    sizes that the forward graph returns last, and the backward graph takes before the tangents. `plain`: the program
+    for gradients with a history.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class CompiledFunction:
         tangents: Sequence[tuple[int, TensorBase]],
         gradients: Sequence[int | None],
         sources: Sequence[frozenset[int]],
+        plain: PlainProgram,
         written: Collection[int] = (),
         refused: Mapping[int, RuntimeError] | None = None,
         repeated: Sequence[int] = (),
@@ -58,6 +59,7 @@ class CompiledFunction:
         self.tangents = tuple(tangents)
         self.gradients = tuple(gradients)
         self.sources = tuple(sources)
+        self.plain = plain
         self.written = tuple(written)
         self.refused = tuple((refused or {}).values())
         self.recorded = (*(position for position, _ in tangents), *(refused or {}))  # the outputs of the node
@@ -65,6 +67,7 @@ class CompiledFunction:
         self.symbols = tuple(symbols)
         self._compile_backward: Callable[[], CompiledGraph] | None = compile_backward
         self._backward: CompiledGraph | None = None
+        self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
         """The outputs, as results of a new node if grad mode is on."""
@@ -84,12 +87,26 @@ class CompiledFunction:
             if self.written:
                 overwritten = {arguments[i].storage for i in self.written}
                 saved = [ops.clone(x) if x.storage in overwritten else x for x in saved]
-            node = CompiledNode(self, self._edges(arguments), saved, sizes)
+            node = CompiledNode(
+                self,
+                self._edges(arguments),
+                saved,
+                sizes,
+                Arguments(arguments, self.plain.kept),
+                self._own(saved, outputs),
+            )
             for index, position in enumerate(self.recorded):
                 x = outputs[position]
                 x._requires_grad, x.grad_fn, x.output_index = True, node, index
                 x.base = None  # what it may be a view of stays inside; writing to it must not ask that for its history
+            if watchers:
+                tell(node)
         return outputs
+
+    def _own(self, saved: Sequence[Any], outputs: Sequence[Any]) -> dict[int, int]:
+        """Which of the saved tensors are outputs of the node, and which."""
+        index_of = {id(outputs[position]): index for index, position in enumerate(self.recorded)}
+        return {i: index_of[id(x)] for i, x in enumerate(saved) if id(x) in index_of}
 
     def _edges(self, arguments: Sequence[Any]) -> tuple[Edge, ...]:
         """Where the gradients of the arguments go."""
@@ -106,29 +123,36 @@ class CompiledFunction:
     def backward(self) -> CompiledGraph:
         """The compiled backward graph, made on first use."""
         if self._backward is None:
-            assert self._compile_backward is not None
-            self._backward = self._compile_backward()
-            self._compile_backward = None  # the joint graph may go
+            with self._lock:
+                if self._compile_backward is not None:
+                    self._backward = self._compile_backward()
+                    self._compile_backward = None  # the joint graph may go
+        assert self._backward is not None
         return self._backward
 
 
 class CompiledNode(Node):
-    """What autograd keeps of one call."""
+    """What autograd keeps of one call. `own`: which of the saved tensors are which of the outputs."""
 
-    __slots__ = ("function", "saved", "sizes", "versions")
+    __slots__ = ("arguments", "function", "own", "saved", "sizes", "versions")
 
     def __init__(
         self,
         function: CompiledFunction,
         edges: tuple[Edge, ...],
         saved: Sequence[TensorBase],
-        sizes: tuple[int, ...] = (),
+        sizes: tuple[int, ...],
+        arguments: Arguments,
+        own: dict[int, int],
     ) -> None:
         super().__init__(edges)
         self.function = function
         self.sizes = sizes
-        self.saved: Sequence[TensorBase] | None = saved
-        self.versions = [x.storage.version for x in saved]
+        self.arguments = arguments
+        self.own = own
+        # A result owns its node, so the node keeps a twin of it: else both would live until a cycle is looked for.
+        self.saved: Sequence[Any] | None = [twin(x) if i in own else x for i, x in enumerate(saved)] if own else saved
+        self.versions: list[int] | None = [x.storage.version for x in saved]
 
     @property
     def output_count(self) -> int:
@@ -138,31 +162,43 @@ class CompiledNode(Node):
         return "CompiledFunctionBackward"
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
-        if state.enabled:
-            raise RuntimeError(NO_DOUBLE_BACKWARD)
         if self.saved is None:
             raise RuntimeError(FREED)
         for grad, error in zip(grads[len(self.function.tangents) :], self.function.refused, strict=True):
             if grad is not None:
                 raise type(error)(*error.args)
-        self._check_versions(self.saved)
+        saved = self._unpacked(self.saved)
+        if state.enabled:
+            return self.function.plain.gradients(self.arguments, grads[: len(self.function.tangents)], wanted)
         values = dict(zip(self.function.symbols, self.sizes, strict=True))
         tangents = [
             _tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=False)
         ]
-        results = self.function.backward(*self.saved, *self.sizes, *tangents)
+        results = self.function.backward(*saved, *self.sizes, *tangents)
         missing = {i for i, grad in enumerate(grads) if grad is None}
         # What comes only from outputs that nobody differentiated is no gradient of zeros, but none.
         dropped = {place for place, sources in enumerate(self.function.sources) if sources and sources <= missing}
         return [None if place is None or place in dropped else results[place] for place in self.function.gradients]
 
-    def _check_versions(self, saved: Sequence[TensorBase]) -> None:
-        for x, version in zip(saved, self.versions, strict=True):
+    def _unpacked(self, saved: Sequence[Any]) -> Sequence[Any]:
+        """The saved tensors. RuntimeError if one was overwritten since."""
+        if self.versions is None:
+            return [packed.tensor() for packed in saved]
+        for i, (x, version) in enumerate(zip(saved, self.versions, strict=True)):
             if x.storage.version != version:
-                raise modified_inplace(x, version, x.grad_fn, x.output_index)
+                made_by = (self, self.own[i]) if i in self.own else (x.grad_fn, x.output_index)
+                raise modified_inplace(x, version, *made_by)
+        return saved
+
+    def pack_saved(self, pack: Pack, unpack: Unpack) -> None:
+        """Leaves the saved tensors to a pair of hooks."""
+        assert self.saved is not None
+        self.saved = [Packed(x, pack, unpack, i in self.own) for i, x in enumerate(self.saved)]
+        self.versions = None
 
     def release(self) -> None:
-        self.saved = None
+        if self.saved:  # as in eager autograd, a graph that saved nothing may be walked again
+            self.saved = None
 
 
 def _tangent(grad: Grad, like: TensorBase, values: Values) -> TensorBase:

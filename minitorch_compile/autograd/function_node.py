@@ -121,6 +121,8 @@ class FunctionNode(Node):
     def pack_saved(self, pack: Pack, unpack: Unpack) -> None:
         """Leaves what is kept of the saved tensors to a pair of hooks."""
         assert self._saved is not None
+        if any(x is not None and x.is_fake for x in self._saved):  # a tracer's tensors have nothing to pack
+            return
         self._saved = tuple(
             None if x is None else Packed(x, pack, unpack, i in self._saved_outputs) for i, x in enumerate(self._saved)
         )

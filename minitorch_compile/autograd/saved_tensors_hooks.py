@@ -134,7 +134,7 @@ class PackedOpNode(OpNode):
 def pack_op_node(node: OpNode, pack: Pack, unpack: Unpack) -> None:
     """Replaces the tensors that a node keeps."""
     kept = {id(x) for x, _ in node.kept}
-    if not kept:
+    if not kept or any(x.is_fake for x, _ in node.kept):  # a tracer's tensors have nothing to pack
         return
     packed: dict[int, Packed] = {}
 

@@ -185,11 +185,13 @@ def test_retain_graph_allows_a_second_backward(backend):
         y.sum().backward()
 
 
-def test_double_backward_is_refused(backend):
+def test_double_backward(backend):
     x = sample(3)
-    (y,) = compiled(lambda x: (x.exp(),), backend)(x)
-    with pytest.raises(RuntimeError, match="double backward"):
-        grad(y.sum(), x, create_graph=True)
+    (y,) = compiled(lambda x: (x.exp() * x,), backend)(x)
+    (first,) = grad(y.sum(), x, create_graph=True)
+    (second,) = grad(first.sum(), x)
+    values = x.detach().array
+    np.testing.assert_allclose(second.array, (values + 2) * np.exp(values))
 
 
 def test_a_saved_value_overwritten_before_backward_is_noticed(backend):

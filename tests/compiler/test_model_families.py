@@ -19,7 +19,6 @@ from minitorch_compile import as_torch
 from tests.as_torch.measure import fill, flatten, load, model_files
 from tests.dynamo.model_calls import METHODS
 
-DOUBLE_BACKWARD = {"maml", "wgan_gp"}  # a step, and a penalty, whose gradients are differentiated
 RTOL = 1e-3  # of a tensor's largest element; float32 sums in another order
 NOISE = 2e-5  # of the largest element of all gradients: a bias in front of a normalization has gradient zero
 
@@ -107,9 +106,7 @@ def without_gradient(gradients: dict[str, np.ndarray], noise: float) -> set[str]
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", "aot_eager_decomp_partition"])
-@pytest.mark.parametrize(
-    "file", [file for file in model_files() if file.stem not in DOUBLE_BACKWARD], ids=lambda f: f.stem
-)
+@pytest.mark.parametrize("file", model_files(), ids=lambda f: f.stem)
 def test_training_compiled_is_training(file: Path, backend: str) -> None:
     with as_torch.installed():
         import torch
@@ -122,12 +119,3 @@ def test_training_compiled_is_training(file: Path, backend: str) -> None:
     for name in without_gradient(expected["gradients"], 10 * NOISE * largest):
         del expected["state"][name], came["state"][name]
     assert differences(came["state"], expected["state"], 1e-4) == []
-
-
-@pytest.mark.parametrize("file", [file for file in model_files() if file.stem in DOUBLE_BACKWARD], ids=lambda f: f.stem)
-def test_a_gradient_of_a_gradient_is_refused_with_advice(file: Path) -> None:
-    with as_torch.installed():
-        import torch
-
-        with pytest.raises(RuntimeError, match="double backward.*Call the plain function"):
-            trained(file, torch, "aot_eager")
