@@ -169,16 +169,23 @@ print("saved", cheapest(joint), sum(map(size, cheapest(joint))), "bytes")
 # Somebody has written three joint graphs by hand, a line for each value. `t` is the tangent. The results are right,
 # some slopes are not, and the fault lies in one line of each:
 #
-#     twice: x.sin() * x             stretched: tanh(x + b)                overwritten: y = x.exp()
-#                                    x is (3, 2), b is (2,)                             x.mul_(2)
-#                                                                                       return x * y
+#     twice: x.sin() * x             stretched: tanh(x + b),
+#                                    x is a (3, 2) and b a (2,)
 #
-#     a = torch.sin(x)               a = x + b                             y = torch.exp(x)
-#     result = a * x                 result = torch.tanh(a)                x_1 = x * 2
-#     g = t * x                      g = t * (1 - result * result)         result = x_1 * y
-#     slope_x = g * torch.cos(x)     slope_x = g                           g_y = t * x
-#                                    slope_b = g                           g_x_1 = t * y
-#                                                                          slope_x = g_y * y + g_x_1 * 2
+#     a = torch.sin(x)               a = x + b
+#     result = a * x                 result = torch.tanh(a)
+#     g = t * x                      g = t * (1 - result * result)
+#     slope_x = g * torch.cos(x)     slope_x = g
+#                                    slope_b = g
+#
+#     overwritten: y = x.exp(); x.mul_(2); return x * y
+#
+#     y = torch.exp(x)
+#     x_1 = x * 2
+#     result = x_1 * y
+#     g_y = t * x
+#     g_x_1 = t * y
+#     slope_x = g_y * y + g_x_1 * 2
 #
 # For each, give the name of the wrong line, and the expression that should stand there, such as `("a",
 # "torch.cos(x)")`.

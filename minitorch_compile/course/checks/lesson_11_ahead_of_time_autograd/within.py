@@ -135,8 +135,12 @@ def _(answer: Callable[..., Any]) -> None:
     for text, joint in programs():
         for limit in limits(joint):
             saved = checked(answer, text, joint, limit)
+            if total(saved) > limit:
+                raise WrongAnswer(
+                    f"{text}: {total(saved)} bytes are saved, the limit is {limit}", "Keep the limit first."
+                )
             done, wanted = work(joint, saved), par(joint, limit)
-            if total(saved) <= limit and done > wanted:
+            if done > wanted:
                 raise WrongAnswer(
                     f"{text}, at most {limit} bytes: you save {total(saved)}, and the backward pass has {done}"
                     f" operations; par is {wanted}",
