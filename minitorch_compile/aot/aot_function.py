@@ -148,7 +148,7 @@ def _compile_joint(
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
         sources=joint.tangents_of_gradients(),
-        plain=PlainProgram(program.graph_module, outputs, wanted, written, kept=2 if program.drawn else 0),
+        plain=PlainProgram(program.graph_module, outputs, wanted, written, drawn=2 if program.drawn else 0),
         written=written,
         refused=joint.refused,
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],

@@ -92,7 +92,7 @@ class CompiledFunction:
                 self._edges(arguments),
                 saved,
                 sizes,
-                Arguments(arguments, self.plain.kept),
+                Arguments(arguments, self.plain),
                 self._own(saved, outputs),
             )
             for index, position in enumerate(self.recorded):
@@ -169,7 +169,9 @@ class CompiledNode(Node):
                 raise type(error)(*error.args)
         saved = self._unpacked(self.saved)
         if state.enabled:
-            return self.function.plain.gradients(self.arguments, grads[: len(self.function.tangents)], wanted)
+            return self.function.plain.gradients(
+                self.arguments, self.next_functions, grads[: len(self.function.tangents)], wanted
+            )
         values = dict(zip(self.function.symbols, self.sizes, strict=True))
         tangents = [
             _tangent(grad, like, values) for grad, (_, like) in zip(grads, self.function.tangents, strict=False)
