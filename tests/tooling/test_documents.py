@@ -34,6 +34,12 @@ def test_every_link_and_path_exists(page: Path) -> None:
     assert [path for path in wanted if not any((root / path).exists() for root in roots)] == []
 
 
+def test_the_readme_lists_every_lesson_in_order() -> None:
+    listed = re.findall(r"\]\((notebooks/\w+\.ipynb)\)", (ROOT / "README.md").read_text())
+    sources = sorted((ROOT / "authoring" / "lessons").glob("*.py"))
+    assert listed == [f"notebooks/{source.stem}.ipynb" for source in sources]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_make_target_exists(page: Path) -> None:
     mentioned = set(re.findall(r"`make ([a-z-]+)", page.read_text()))
