@@ -151,8 +151,10 @@ print(machine.call(fibonacci, 10))
 
 # %% [markdown]
 # The evaluator is kept in an attribute. So it can be exchanged. That is the entire idea of PEP 523, which Python accepted
-# in 2016: the interpreter keeps a pointer to the function that evaluates frames, and a C function lets you set it. What can
-# one do with it? Watch, of course:
+# in 2016: the interpreter keeps a pointer to the function that evaluates frames, and a C function lets you set it. Its name
+# is `_PyInterpreterState_SetEvalFrameFunc`, and the underscore says whom it is for: tools that know what they do. Debuggers
+# were the first. They exchange the code of a function that has a breakpoint in it, and all others run at full speed. What
+# can one do with it? Watch, of course:
 
 # %%
 made = []
@@ -461,6 +463,10 @@ for graph in hook.region.graph_modules:
 # it, where the optimizer updates both parameters, and once more what comes before, since at the second step there were
 # gradients to drop. This is a whole training program, compiled as far as it goes, and not one line of it knows about the
 # compiler.
+#
+# When is that better than to write `compile` over a function? When you can't, or don't know where: the program is somebody
+# else's, a library calls your functions back, or you want to see what there is to be captured. For a model of your own the
+# decorator says more clearly what is compiled, and nothing else pays for it.
 #
 # ## On and off
 #

@@ -585,8 +585,8 @@ print(torch.func.vmap(torch.func.hessian(bowl))(torch.ones(10, 3)).shape)
 # - Its vmap moves the batch dimension lazily: a batched tensor remembers *which* dimension is the batch, and a rule moves
 # it only if it must. Ours moves it to the front when vmap is entered. For strided tensors this is a view; a kernel may
 # then read less contiguously.
-# - `torch.compile` traces through its transforms, so `vmap(grad(f))` becomes one graph. Ours runs a transform as it is,
-# between two graphs. The answers are the same.
+# - `torch.compile` traces through its transforms, so `vmap(grad(f))` becomes one graph, in which calls enter and leave each
+# level. Ours does, too; its calls enter a vmap, take an example out of the batch, and put it back.
 #
 # ## Exercises
 #
