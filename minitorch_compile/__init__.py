@@ -13,6 +13,7 @@ from math import e, inf, nan, pi
 from minitorch_compile import (
     _dynamo,
     _logging,
+    _subclasses,
     amp,
     autograd,
     backends,

@@ -6,7 +6,7 @@ tensor([2, 3])
 """
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.construct import as_tensor, tensor
+from minitorch_compile.tensor.construct import as_tensor, from_numpy, tensor
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import (
     bfloat16,
@@ -31,7 +31,7 @@ from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops import arange, empty, eye, full, linspace, ones, rand, randint, randn, zeros
 from minitorch_compile.tensor.philox import Generator, default_generator, manual_seed
 from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.tensor_base import FakeDataError, empty_fake, fake_like, from_numpy
+from minitorch_compile.tensor.tensor_base import FakeDataError, empty_fake, fake_like
 from minitorch_compile.tensor.tensor_class import Tensor
 
 keep_freed_memory()

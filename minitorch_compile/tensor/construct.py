@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.device import entered
+from minitorch_compile.tensor.dispatch import adopted
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     FROM_NUMPY,
@@ -30,7 +31,8 @@ from minitorch_compile.tensor.dtype import (
 )
 from minitorch_compile.tensor.numeric_limits import iinfo
 from minitorch_compile.tensor.placement import on_device, placed
-from minitorch_compile.tensor.tensor_base import TensorBase, from_numpy, wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, wrap
+from minitorch_compile.tensor.tensor_base import from_numpy as over_array
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 
@@ -48,7 +50,15 @@ def tensor(
     if device is None and entered.devices:
         device = entered.devices[-1]
     copy = np.array(array, dtype=array.dtype if asked is None else asked.numpy, order="K")
-    return placed(wrap(copy), device, None, pin_memory, requires_grad)
+    return placed(adopted(wrap(copy)), device, None, pin_memory, requires_grad)
+
+
+def from_numpy(array: np.ndarray) -> Any:
+    """A tensor that shares the memory of a NumPy array.
+
+    TypeError for something else or an unsupported dtype, ValueError for negative strides, as in PyTorch.
+    """
+    return adopted(over_array(array))
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
@@ -89,7 +99,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
     ValueError if count elements from offset on don't fit.
     """
     element = _checked("frombuffer", dtype)
-    result = wrap(np.frombuffer(buffer, element.numpy, count, offset))
+    result = adopted(wrap(np.frombuffer(buffer, element.numpy, count, offset)))
     return result.requires_grad_() if requires_grad else result
 
 

@@ -204,6 +204,14 @@ def leaving_transforms() -> Iterator[None]:
             _leave(stack, interpreter)
 
 
+def adopted(tensor: Any) -> Any:
+    """What the modes make of a tensor that was made of numbers or of an array: a fake one, perhaps."""
+    for interpreter in reversed(stacks.modes) if contexts else ():
+        adopt = getattr(interpreter, "adopt", None)
+        tensor = tensor if adopt is None else adopt(tensor)
+    return tensor
+
+
 @contextmanager
 def no_modes() -> Iterator[None]:
     """Inside, no mode sees anything: for an interpreter that needs to compute with real values."""

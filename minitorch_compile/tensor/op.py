@@ -135,7 +135,7 @@ class Op:
     def meta(self, *args: Any, **kwargs: Any) -> Any:
         """The result as a fake tensor: its sizes, strides and dtype, without touching data."""
         bound = self.bind(args, kwargs)
-        return on_their_device(bound, self.meta_rule(*bound))
+        return following(self, bound, self.meta_rule(*bound))
 
     def meta_rule(self, *args: Any) -> Any:
         raise NotImplementedError
@@ -158,19 +158,29 @@ def find(name: str) -> Op:
     return table[name]
 
 
-def on_their_device(arguments: Sequence[Any], result: Any) -> Any:
-    """A fake result on the meta device if an argument is: rules make their fakes in main memory."""
-    if any(_on_meta(x) for x in arguments):
+def following(op: Op, arguments: Sequence[Any], result: Any) -> Any:
+    """A fake result on the meta device, or of a FakeTensorMode, if an argument is: rules make plain fakes in main
+    memory."""
+    on_meta, mode = _where_from(arguments)
+    if on_meta or mode is not None:
+        if mode is not None:
+            mode.check(op, arguments)
         for x in result if isinstance(result, (tuple, list)) else (result,):
             if isinstance(x, TensorBase):
-                x.device = META
+                x.device, x.fake_mode = META if on_meta else x.device, mode
     return result
 
 
-def _on_meta(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(map(_on_meta, value))
-    return isinstance(value, TensorBase) and value.device is META
+def _where_from(values: Sequence[Any]) -> tuple[bool, Any]:
+    """Whether one of the tensors is on the meta device, and the first one's fake mode."""
+    on_meta, mode = False, None
+    for value in values:
+        if isinstance(value, TensorBase):
+            on_meta, mode = on_meta or value.device is META, mode or value.fake_mode
+        elif isinstance(value, (list, tuple)):
+            inner = _where_from(value)
+            on_meta, mode = on_meta or inner[0], mode or inner[1]
+    return on_meta, mode
 
 
 def holds_fake(value: Any) -> bool:

@@ -20,7 +20,7 @@ from minitorch_compile.tensor.dispatch import any_requires_grad, contexts, stack
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
-from minitorch_compile.tensor.op import Op, holds_fake, on_their_device
+from minitorch_compile.tensor.op import Op, following, holds_fake
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
@@ -177,7 +177,7 @@ class KernelOp(Op):
         arrays = list(bound)
         for i in self.tensor_parameters:
             if holds_fake(bound[i]):
-                return on_their_device(bound, promised)
+                return following(self, bound, promised)
             arrays[i] = _to_arrays(bound[i], self, i)
         result = quietly(self.kernel, *arrays)
         if self.shape_depends_on_data:

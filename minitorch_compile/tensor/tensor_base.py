@@ -65,6 +65,7 @@ class TensorBase:
     base: TensorBase | None = None
     rewritten: int = 0  # how often in-place operations gave this tensor a new history
     base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
+    fake_mode: Any = None  # of a fake tensor: the FakeTensorMode that it was made in
     untracked: bool = False  # a view that was made under no_grad: it can't be brought in step with its base
     is_confined: bool = False  # whether it means nothing outside of the function transform that made it
     _array: np.ndarray | None = None

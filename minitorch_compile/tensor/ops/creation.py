@@ -20,6 +20,7 @@ import numpy as np
 from minitorch_compile.symbolic import SymInt, whole
 from minitorch_compile.tensor.declare import composite, factory
 from minitorch_compile.tensor.device import entered
+from minitorch_compile.tensor.dispatch import adopted
 from minitorch_compile.tensor.dtype import (
     FLOATING,
     as_dtype,
@@ -289,4 +290,4 @@ def _lower(name: str, row: int, col: int, offset: int) -> Array:
 def _places(mask: Array, dtype: dtype, placement: dict[str, Any]) -> Any:
     if placement.get("device") is None and entered.devices:
         placement["device"] = entered.devices[-1]
-    return placed(wrap(np.stack(np.nonzero(mask)).astype(as_dtype(dtype).numpy)), **placement)
+    return placed(adopted(wrap(np.stack(np.nonzero(mask)).astype(as_dtype(dtype).numpy))), **placement)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dispatch import adopted
 from minitorch_compile.tensor.dtype import FLOATING, promote_types
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to
@@ -87,7 +88,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    first, second = (from_numpy(rows.astype(np.int64)) for rows in np.triu_indices(input.sizes[0], 1))
+    first, second = (adopted(from_numpy(rows.astype(np.int64))) for rows in np.triu_indices(input.sizes[0], 1))
     return p_norm(index_select(input, 0, first) - index_select(input, 0, second), p, -1)
 
 

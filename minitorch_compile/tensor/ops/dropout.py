@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.random import rand, rand_like
 
@@ -19,6 +20,7 @@ LOWEST_SELU = 1.7580993408473766
 
 
 @composite()
+@drawing_like
 def dropout(input: Tensor, p: float, train: bool) -> Any:
     """Each element is 0 with probability p, else divided by 1 - p. Only in training. RuntimeError unless 0 <= p <=
     1."""
@@ -29,6 +31,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Any:
 
 
 @composite()
+@drawing_like
 def feature_dropout(input: Tensor, p: float, train: bool) -> Any:
     """dropout of whole channels: input (N, C, ...)."""
     _check(p)
@@ -38,6 +41,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Any:
 
 
 @composite()
+@drawing_like
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
     """The dropout for selu: mean and variance stay what they are."""
     _check(p)
@@ -47,6 +51,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
 
 
 @composite()
+@drawing_like
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
     """alpha_dropout of whole channels: input (N, C, ...)."""
     _check(p)

@@ -20,6 +20,7 @@ import numpy as np
 
 from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dispatch import adopted
 from minitorch_compile.tensor.dtype import FLOATING, INTEGER, int64
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to
@@ -82,7 +83,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
         return full((0,), 0, input.dtype)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input.sizes[0]), r))
-    return take(input, wrap(np.array(rows, dtype=np.int64).reshape(len(rows), r)))
+    return take(input, adopted(wrap(np.array(rows, dtype=np.int64).reshape(len(rows), r))))
 
 
 @composite()

@@ -18,6 +18,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
+from minitorch_compile.tensor.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Array, Tensor
@@ -207,6 +208,7 @@ def randint(
 
 
 @composite()
+@drawing_like
 def rand_like(
     input: Tensor,
     *,
@@ -221,6 +223,7 @@ def rand_like(
 
 
 @composite()
+@drawing_like
 def randn_like(
     input: Tensor,
     *,
@@ -235,6 +238,7 @@ def randn_like(
 
 
 @composite()
+@drawing_like
 def randint_like(
     input: Tensor,
     low: Any = None,

@@ -16,6 +16,7 @@ from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
+from minitorch_compile.tensor.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
@@ -42,6 +43,7 @@ def _fractions(input: Any, generator: Any) -> Any:
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
     """Stores numbers drawn uniformly from [low, to). RuntimeError if low > to."""
     _check_fillable("uniform_", input)
@@ -51,6 +53,7 @@ def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     """Stores normal numbers of that mean and standard deviation. RuntimeError for a negative one."""
     _check_fillable("normal_", input)
@@ -60,6 +63,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """Stores e to the power of normal numbers of that mean and standard deviation."""
     _check_fillable("log_normal_", input)
@@ -69,6 +73,7 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """Stores exponential numbers of rate `lambd`: -log(1 - u) / lambd."""
     _check_fillable("exponential_", input)
@@ -79,6 +84,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
     """Stores Cauchy numbers: median + sigma tan(pi (u - 1/2))."""
     _check_fillable("cauchy_", input)
@@ -89,6 +95,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     """Stores how many trials of probability p it takes to the first success: 1, 2, ..."""
     if not 0 < p < 1:
@@ -97,6 +104,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Stores 1 with probability p, else 0; p is a number, or a tensor that broadcasts to the sizes of this one."""
     if isinstance(p, TensorBase):
@@ -107,6 +115,7 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 
 @composite(torch=False, methods=True)
+@drawing_like
 def random_(input: Tensor, low: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
     """Stores integers of [low, to), or of [0, low); without bounds, of all that the dtype holds from 0 on."""
     if to is None and low == 0:

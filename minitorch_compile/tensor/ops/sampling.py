@@ -20,6 +20,7 @@ from scipy import special
 
 from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, dtype, float64, get_default_dtype, int64
+from minitorch_compile.tensor.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
@@ -46,6 +47,7 @@ def _all_true(condition: Any) -> bool:
 
 
 @composite(methods=True)
+@drawing_like
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Any:
     """1 with the probability that each element of `input` gives (or with probability p), else 0; no gradient passes.
 
@@ -107,6 +109,7 @@ def _check_std(name: str, std: Any) -> None:
 
 
 @composite(methods=True)
+@drawing_like
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Indices drawn with probabilities proportional to the rows of `input`: int64, [..., num_samples].
 
@@ -202,6 +205,7 @@ def gamma_quantile_slope(concentration: Array, x: Array) -> Array:
 
 
 @composite()
+@drawing_like
 def poisson(input: Tensor, generator: Any = None) -> Any:
     """Poisson counts of the rates in `input`; no gradient passes. RuntimeError for a negative rate."""
     _check_floating("poisson", input)
@@ -221,6 +225,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
 
 
 @composite()
+@drawing_like
 def _standard_gamma(input: Tensor, generator: Any = None) -> Any:
     """Gamma numbers of the concentrations in `input` and rate 1; differentiable by the concentration."""
     _check_floating("_standard_gamma", input)
@@ -230,6 +235,7 @@ def _standard_gamma(input: Tensor, generator: Any = None) -> Any:
 
 
 @composite()
+@drawing_like
 def _sample_dirichlet(input: Tensor, generator: Any = None) -> Any:
     """Points of the simplex: gamma numbers divided by their sum along the last dimension."""
     drawn = _standard_gamma(input, generator)
