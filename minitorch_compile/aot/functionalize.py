@@ -168,10 +168,16 @@ class Functionalize:
     def view(self, op: Op, bound: tuple[Any, ...]) -> TensorBase:
         """A new name over the same storage."""
         source, arguments = self.name_of(bound[0]), bound[1:]
-        step = ViewStep.of(op, bound[0], arguments)
-        value = step.value(self.value_of(bound[0]))
         tensor = op.meta(*bound)
-        root, steps = source.root, (*source.steps, step)
+        if op is ops.as_strided and source.steps:
+            # It looks at the memory, however its input did. So it is a view of the root, and may show more of it.
+            step = ViewStep.of(op, source.root.tensor, (*arguments[:2], tensor.offset))
+            step = step._replace(recorded=step.recorded and all(before.recorded for before in source.steps))
+            value, steps = step.value(self.value_of(source.root.tensor)), (step,)
+        else:
+            step = ViewStep.of(op, bound[0], arguments)
+            value, steps = step.value(self.value_of(bound[0])), (*source.steps, step)
+        root = source.root
         if op is ops.detach:
             root, steps = Root(tensor, (*root.steps, *steps), value), ()
             self._contents[tensor.storage].roots.append(root)

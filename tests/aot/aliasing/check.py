@@ -57,7 +57,23 @@ def compare(case: Case) -> str:
     cause = getattr(error, "__cause__", None)
     if "error" not in expected and (isinstance(error, LIMITS) or isinstance(cause, LIMITS)):
         return f"refused: {cause or error}"
-    return difference(came, expected)
+    return "" if _is_permitted(case, came, expected) else difference(came, expected)
+
+
+def _is_permitted(case: Case, came: dict[str, Any], expected: dict[str, Any]) -> bool:
+    """Whether the difference is one of three that are known and harmless."""
+    plain_error, plain_gradients = str(expected.get("error", "")), str(expected.get("gradients", ""))
+    # Two things are wrong with a line, and compiled code finds the other one first.
+    if "leaf Variable" in plain_error and "error" in came:
+        return True
+    # Eager autograd can't go back through such a window; as a window of its base it could.
+    if any(words in plain_gradients for words in ("no gradient can be sent there", "a base without gaps")):
+        return True
+    # A method that changes the look of a tensor, or a write after a graph break, counts as a write to a saved value;
+    # compiled code has saved a value of its own.
+    changes = ("t_()", "squeeze_(", "transpose_(", "swapaxes_(", "as_strided_(", "detach_(", "out=")
+    late = case.traced and any(word in case.program.source for word in changes)
+    return late and "modified by an inplace operation" in plain_gradients and isinstance(came.get("gradients"), list)
 
 
 def smallest(case: Case) -> Case:
