@@ -456,7 +456,7 @@ Table(
 # - Put `print("hello")` into `MLP.forward`, and ask `torch.compiler.explain` about it. How often is it printed?
 # - Train in batches of 64. Which guard fails, and how many times is the model compiled?
 # - Give `inspect` a function of your own, say `lambda x: (x.exp() / x.exp().sum(-1, keepdim=True))`, with a tensor. How
-# many   kernels do you expect? Count them in `seen.schedule`.
+#   many kernels do you expect? Count them in `seen.schedule`.
 #
 # If one of these makes the compiled result wrong, you have found a bug, and finding one is the quickest way to become a
 # contributor.
@@ -468,4 +468,5 @@ Table(
 # put into this very machine, and this page will run on them.
 #
 # From there the course goes up, floor by floor: what an operation is (02), from bytecode to graphs (03 to 07), the tape that
-# gradients come from (08), modules and optimizers (09). The lessons above are being built.
+# gradients come from (08), modules and optimizers (09), functions of functions (10), both passes as one graph that is cut in
+# two (11), a small set of operations that all others are made of (12). The lessons above are being built.
