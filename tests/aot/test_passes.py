@@ -124,3 +124,15 @@ def test_the_old_graph_stays_as_it_was():
 def test_softmax_of_the_same_row_is_computed_once():
     module = trace(lambda x: x.softmax(1) + x.softmax(1), [sample(2, 3)])
     assert len(simplify(module).graph.find_nodes(op="call_function", target=ops.softmax)) == 1
+
+
+def test_a_result_may_be_what_two_turns_of_it_are_but_not_an_argument_and_not_twice():
+    turned = lambda x: (x.exp().t().t(), x.t().t(), x.exp())
+    x = sample(2, 3, requires_grad=False)
+    module = simplify(prims.decompose(trace(turned, [x])))
+    assert [node.target.name for node in module.graph.find_nodes(op="call_function")].count("exp") == 2
+    assert module.graph.output_node().args[0][1].op == "call_function"
+    results = module(x)
+    for got, want in zip(results, turned(x), strict=True):
+        np.testing.assert_array_equal(got.array, want.array)
+    assert len({id(y.storage) for y in (*results, x)}) == 4

@@ -50,28 +50,33 @@ RESHAPING = ("view", "reshape")
 def merge_views(graph: Graph) -> Graph:
     """Chains of views, as short as a single view can make them; what changes nothing disappears.
 
-    Results of the graph, and what they are views of, are left alone: they are tensors of their own.
+    Results of the graph are tensors of their own and stay so. In graphs of ops they are left alone, with all that they
+    are views of; prims, whose views are copies, only must not return an argument, or one value twice.
     """
     merged = copy.deepcopy(graph)
     results = seen_by_caller(merged)
+    returned = set(merged.output_node().all_input_nodes)
     mixed = any(map(is_prim, merged.nodes))  # ops that read prims can't rely on the strides in meta["val"]
-    for node in merged.nodes:
-        if node.op == "call_function" and node not in results and is_view(node) and (is_prim(node) or not mixed):
-            _shorten(node)
+    for node in list(merged.nodes):
+        if node.op != "call_function" or not is_view(node):
+            continue
+        if is_prim(node) or (not mixed and node not in results):
+            _shorten(node, returned)
     merged.eliminate_dead_code()
     return merged
 
 
-def _shorten(node: Node) -> None:
+def _shorten(node: Node, returned: set[Node]) -> None:
     """Lets the users of a view read what is as good and nearer to the beginning of its chain."""
     if node.op != "call_function" or not isinstance(node.args[0] if node.args else None, Node):
         return
     if not _is_known(node):
-        _shorten_unknown(node)
+        if node not in returned:
+            _shorten_unknown(node)
         return
     chain = list(_chain_to(node))
     for start in range(len(chain) - 1):
-        if _replaced_from(chain[start], chain[start + 1 :]):
+        if _replaced_from(chain[start], chain[start + 1 :], returned):
             return
 
 
@@ -91,7 +96,7 @@ def _chain_to(node: Node) -> list[Node]:
     return chain
 
 
-def _replaced_from(base: Node, views: list[Node]) -> bool:
+def _replaced_from(base: Node, views: list[Node], returned: set[Node]) -> bool:
     """Whether the last of `views` is what `base` itself, or one view of it, shows too; then that is read instead."""
     node, prims = views[-1], is_prim(views[-1])
     start = _layout_of(base, prims)
@@ -101,17 +106,25 @@ def _replaced_from(base: Node, views: list[Node]) -> bool:
     if goal is None:
         return False
     if same_layout(goal, start, prims):
-        node.replace_all_uses_with(base)
-        return True
+        return _stands_for(base, node, returned)
     if len(views) == 1:
         return False
     for name, arguments in single_views(start, goal, prims):
         target = op_named(name, node)
         found = layout_after(target, arguments, start)
         if found is not None and same_layout(found, goal, prims):
-            _replace(node, target, (base, *arguments))
-            return True
+            return _stands_for(_beside(node, target, (base, *arguments)), node, returned)
     return False
+
+
+def _stands_for(other: Node, node: Node, returned: set[Node]) -> bool:
+    """Lets users read `other`, if that can be: a result of the graph must be new, and no other result."""
+    if node in returned:
+        if not is_prim(other) or other in returned:
+            return False
+        returned.add(other)
+    node.replace_all_uses_with(other)
+    return True
 
 
 def _layout_of(base: Node, prims: bool) -> TensorBase:
@@ -119,11 +132,11 @@ def _layout_of(base: Node, prims: bool) -> TensorBase:
     return empty_fake(val.sizes, None, val.dtype) if prims else fake_like(val)
 
 
-def _replace(node: Node, target: Any, arguments: tuple[Any, ...]) -> None:
+def _beside(node: Node, target: Any, arguments: tuple[Any, ...]) -> Node:
     with node.graph.inserting_before(node):
         single = node.graph.call_function(target, arguments)
     single.meta = dict(node.meta)
-    node.replace_all_uses_with(single)
+    return single
 
 
 # ---------------------------------------------------------------------------------------------- unknown sizes
