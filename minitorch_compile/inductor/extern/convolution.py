@@ -13,10 +13,11 @@ itself is copied, with its border; it stays in cache while all filters pass over
 
 A 1x1 window with a stride of 1 is a matrix product.
 
-The argument `numbers` of each kernel points to its `shape`: (images, channels, height, width, filters, kernel_height,
+The argument `numbers` of each kernel points to its shape: (images, channels, height, width, filters, kernel_height,
 kernel_width, out_height, out_width, stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x, groups), and then
-its plan: whether it slides, the rows and columns of a plane, the shift of the gradient's planes in y and x, and where in
-`scratch` the weights, the tile and the offsets lie.
+its plan: whether it slides, the rows and columns of a plane, the shift of the gradient's planes in y and x (for the
+gradient of the weight: how many images are taken at once), and where in `scratch` the weights or the gradient's planes,
+the tile and the offsets lie.
 """
 
 from __future__ import annotations
