@@ -31,7 +31,7 @@ run_in_native_code = njit(parallel_for)
 
 @native_function("test_threads_nested", types.void(*[types.int64] * 3))
 def nested(context, chunk, thread):
-    """`context` begins with the addresses of the pool and of `count`: machine code is kept on disk, addresses change."""
+    """`context` begins with the addresses of the pool and of `count`: machine code that is kept on disk has none."""
     pool, task = atomic_load(context), atomic_load(context + 8)
     run_in_native_code(pool, task, context + 8 * 1100 * (chunk + 1), 10, 2)
 
