@@ -19,6 +19,7 @@ single function. With `config.verify_passes` each pass is checked by running the
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -61,24 +62,33 @@ class Pass:
         return result
 
 
-def on_graphs(rewrite: GraphFunction) -> Callable[[GraphModule], GraphModule]:
-    """A function of graphs as one of graph modules. It may also change the graph that it gets, and return None."""
+def on_graphs(rewrite: Callable[[Graph], Graph]) -> Callable[[GraphModule], GraphModule]:
+    """A function of graphs as one of graph modules. Where it changed nothing, it may give the graph that it got."""
 
     def rewrite_module(module: GraphModule) -> GraphModule:
-        draft = LazyGraphModule(module.attributes, _copy(module.graph))
-        graph = rewrite(draft.graph)
-        if graph is not None and not isinstance(graph, Graph):
-            raise TypeError(f"pass {rewrite!r}: expected it to return a Graph or None, but got {graph!r}")
-        result = LazyGraphModule(module.attributes, draft.graph if graph is None else graph)
-        result.meta.update(module.meta)
-        return result
+        graph = rewrite(module.graph)
+        return module if graph is module.graph else _module(module, graph)
 
     return rewrite_module
 
 
-def _copy(graph: Graph) -> Graph:
-    copied: Graph = graph.__deepcopy__({})
-    return copied
+def on_copies(rewrite: GraphFunction) -> Callable[[GraphModule], GraphModule]:
+    """The same for a function that people write: it gets a copy, which it may change, and then return None."""
+
+    def rewrite_module(module: GraphModule) -> GraphModule:
+        draft = _module(module, copy.deepcopy(module.graph))
+        graph = rewrite(draft.graph)
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"pass {rewrite!r}: expected it to return a Graph or None, but got {graph!r}")
+        return _module(module, draft.graph if graph is None else graph)
+
+    return rewrite_module
+
+
+def _module(like: GraphModule, graph: Graph) -> GraphModule:
+    result = LazyGraphModule(like.attributes, graph)
+    result.meta.update(like.meta)
+    return result
 
 
 PASSES: list[Pass] = [
@@ -109,7 +119,7 @@ def register_pass(
     if before is not None and before not in names:
         raise ValueError(f"register_pass: before={before!r} is no pass. The passes are: {', '.join(names)}.")
     place = len(PASSES) if before is None else names.index(before)
-    PASSES.insert(place, Pass(chosen, text or _first_line(rewrite), on_graphs(rewrite), exact))
+    PASSES.insert(place, Pass(chosen, text or _first_line(rewrite), on_copies(rewrite), exact))
     return rewrite
 
 
@@ -147,7 +157,7 @@ def custom_pass(option: str, module: GraphModule) -> GraphModule:
         return module
     if not callable(rewrite):
         raise TypeError(f"config.{option}: expected a function Graph -> Graph or None, but got {rewrite!r}")
-    return Pass(option, "", on_graphs(rewrite), exact=False)(module)
+    return Pass(option, "", on_copies(rewrite), exact=False)(module)
 
 
 def describe() -> str:

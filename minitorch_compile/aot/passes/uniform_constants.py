@@ -47,10 +47,12 @@ def fold_constants(graph: Graph) -> Graph:
 
     Results of the graph are left alone, as are infinities and NaN: a graph should show where they come from.
     """
+    if not any(_may_fold(node) for node in graph.nodes):
+        return graph
     folded = copy.deepcopy(graph)
     results = seen_by_caller(folded)
     for node in folded.nodes:
-        if node.op != "call_function" or node in results or not _depends_on_uniform(node):
+        if node in results or not _may_fold(node):
             continue
         value = _value(node)
         if value is not None and _layouts_stay(node):
@@ -59,11 +61,13 @@ def fold_constants(graph: Graph) -> Graph:
     return folded
 
 
-def _depends_on_uniform(node: Node) -> bool:
+def _may_fold(node: Node) -> bool:
     """Whether the node reads constants alone, all of them uniform, and gives one tensor of known sizes."""
-    val = tensor_of(node)
     inputs = node.all_input_nodes
-    return bool(inputs) and val is not None and has_known_sizes(val) and all(number_of(x) is not None for x in inputs)
+    if node.op != "call_function" or not inputs or any(number_of(x) is None for x in inputs):
+        return False
+    val = tensor_of(node)
+    return val is not None and has_known_sizes(val)
 
 
 def _value(node: Node) -> Any:
