@@ -97,15 +97,17 @@ print(deep(huge, [huge] * 100))
 #
 # In the package a fake tensor is no class of its own. It is a tensor *whose storage has no buffer*. It has all that a
 # tensor has, and views share their storage as real ones do. Each operation has its shape rule, called `meta`, which
-# gives strides and dtype, too. Only the numbers are missing, and whoever asks for one gets an error.
+# gives strides and dtype, too. Then the interpreter is one line, and a mode of the dispatcher: `op.meta(*args)` in
+# place of the call. Inside it whole programs run that were written without a thought of it:
 
 # %%
-from minitorch_compile.tensor import empty_fake, ops
+from minitorch_compile._subclasses.fake_tensor import FakeTensorMode
 
-large = empty_fake((10**6, 10**6))
-turned = torch.tanh(large @ large).t()
-print(turned.shape, turned.stride(), turned.dtype, "shares:", turned[0].storage is turned.storage)
-print(ops.tanh.meta(large).shape)
+with FakeTensorMode():
+    model = torch.nn.Sequential(*(torch.nn.Linear(10**6, 10**6) for _ in range(100)))
+    turned = model(torch.randn(8, 10**6)).t()
+print(f"{sum(p.numel() for p in model.parameters()):,} weights")
+print(turned.shape, turned.stride(), turned.dtype, "shared:", turned[0].storage is turned.storage)
 try:
     turned[0, 0].item()
 except RuntimeError as error:
@@ -119,6 +121,7 @@ except RuntimeError as error:
 
 # %%
 from minitorch_compile.aot import trace
+from minitorch_compile.tensor import empty_fake, ops
 
 
 def layer(x, w):
@@ -298,7 +301,7 @@ print(program.graph_module.graph.compact())
 for mutation in program.mutations:
     print(mutation)
 for plan in program.outputs:
-    print(plan)
+    print(type(plan).__name__, plan.index, [step.op for step in plan.steps])
 
 # %% [markdown]
 # ## Both passes, one graph
@@ -593,6 +596,9 @@ from minitorch_compile.aot import default_partition, min_cut_partition, trace_jo
 print(inspect.getsource(min_cut_partition))
 
 # %% [markdown]
+# The first half you know. What is handed on from a region has to do with `checkpoint`, which the user may write around
+# a part of the model: there everything is made again, products included, and only what enters it is saved.
+#
 # Two layers, with `bend` between them:
 
 
@@ -727,8 +733,8 @@ print("the same ones:", torch.equal(result == 0, x.grad == 0))
 #
 # ## What PyTorch does differently
 #
-# - Its fake tensors are a subclass, with a mode that makes them; the shape rules are kernels for a device named *meta*.
-# Ours are plain tensors without a buffer.
+# - Its fake tensors are a subclass; the shape rules are kernels for a device named *meta*. Ours are plain tensors
+# without a buffer.
 # - Functionalization there is a layer of the C++ dispatcher, generated from the table of all operations. Inverses of
 # views are called `select_scatter` and the like, and are operations of their own, which a later pass turns back into
 # writes.
