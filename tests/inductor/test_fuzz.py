@@ -27,6 +27,15 @@ def on(*arrays, **options):
 
 WRONG_ONCE = {
     "a reduction of nothing": (on(np.zeros((2, 0))), lambda x: (F.softmax(x, -1), x.sum(0), x.mean() - x)),
+    "a count of nothing, for each row": (
+        on(np.ones((3, 4))),
+        lambda x: (torch.count_nonzero(x[:, :0], 1), x[:, :0].prod(1)),
+    ),
+    "a view of nothing": (on(np.zeros((2, 0))), lambda x: (x.unsqueeze(1)[..., 1:], (x + 1).reshape((0, 2)))),
+    "losses of transposed targets": (
+        on(np.random.default_rng(0).normal(size=(2, 3, 4))),
+        lambda x: (F.cross_entropy(x, torch.tensor([[0, 1], [2, 0], [1, 1], [2, 2]]).t(), reduction="none"),),
+    ),
     "a sum of nothing": (on(np.zeros(0)), lambda x: (torch.cat([x, x]).sum(0),)),
 }
 

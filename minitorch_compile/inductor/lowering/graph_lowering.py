@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.inductor.dependencies import in_dependency_order, plain_view
@@ -29,6 +31,7 @@ from minitorch_compile.inductor.ir import (
 from minitorch_compile.inductor.lowering.half_precision import computes_on_halves, in_float32
 from minitorch_compile.inductor.lowering.table import table
 from minitorch_compile.prims import Prim
+from minitorch_compile.prims import table as prims
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.strides import contiguous_strides, is_dense, numel
@@ -99,6 +102,8 @@ class GraphLowering:
     def reduction(self, kind: str, x: TensorBox, dims: Ints) -> TensorBox:
         """x combined over `dims`: a loop of its own, always."""
         sizes = tuple(size for dim, size in enumerate(x.sizes) if dim not in dims)
+        if numel(x.sizes) == 0:
+            return self.reduction_of_nothing(kind, x.dtype, sizes)
         if numel([x.sizes[dim] for dim in dims]) == 1:  # nothing to combine
             return TensorBox(sizes, x.dtype, lambda ops, at: x.load(ops, insert_zeros(at, dims)), inputs=[x])
         if x.operations > MOST_OPERATIONS:
@@ -106,6 +111,11 @@ class GraphLowering:
         buffer = self.new_buffer(sizes, x.dtype)
         self.add(Loop(buffer, x.sizes, x.load, reduced=tuple(dims), kind=kind))
         return TensorBox.of(buffer)
+
+    def reduction_of_nothing(self, kind: str, dtype: dtype, sizes: Ints) -> TensorBox:
+        """What a reduction gives where it has nothing to combine: 0 for a sum, 1 for a product."""
+        neutral = np.asarray(prims[kind].kernel(np.zeros((0,), dtype.numpy), (0,))).item()
+        return TensorBox(sizes, dtype, lambda ops, at: ops.constant(neutral, dtype))
 
     def extern(
         self, kernel: str, inputs: list[StridedView], outputs: list[Buffer], *parameters: Any

@@ -43,7 +43,7 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str
     check_reduction(reduction)
     _check_classes(input, target, weight, ignore_index)
     dim = class_dim(input)
-    target = target.long()
+    target = target.long().contiguous()  # a loss for each target is contiguous, however the targets lie
     if dim == 0:
         target = ops.reshape(target, ())
     if weight is None and _surely_without(ignore_index, target):
