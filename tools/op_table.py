@@ -27,7 +27,7 @@ from minitorch_compile.prims.decomposition_table import has_rule, refusal_of  # 
 from minitorch_compile.tensor import ops  # noqa: E402
 from minitorch_compile.tensor.op import Op  # noqa: E402
 from tests.battery.sheet import calls, names_called  # noqa: E402
-from tests.prims import samples, samples_images  # noqa: E402, F401
+from tests.prims import samples, samples_algorithms, samples_images  # noqa: E402, F401
 
 PAGE = ROOT / "docs" / "ops.md"
 PARTS = "its parts"

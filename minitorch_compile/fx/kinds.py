@@ -68,11 +68,14 @@ def kind_of(node: Node) -> str:
         return "output"
     if writes(node) and node.op != "call_module":
         return "write"
-    if is_random(node):
-        return "random"
-    name = short_name(node.target)
-    declared_in = str(getattr(node.target, "__module__", "")).rpartition(".")[2]
-    return _FAMILIES.get(_family(node.target, name)) or _COMPOSITES.get(name) or _FILES.get(declared_in, "call")
+    return "random" if is_random(node) else kind_of_target(node.target)
+
+
+def kind_of_target(target: Any) -> str:
+    """A key of dot.KINDS for what a node calls."""
+    name = short_name(target)
+    declared_in = str(getattr(target, "__module__", "")).rpartition(".")[2]
+    return _FAMILIES.get(_family(target, name)) or _COMPOSITES.get(name) or _FILES.get(declared_in, "call")
 
 
 def _family(target: Any, name: str) -> str:

@@ -111,6 +111,7 @@ from minitorch_compile.prims.special_functions import (
 # The rules are written in the prims above, so they come last.
 from minitorch_compile.prims import decompositions
 from minitorch_compile.prims.backends import aot_eager_decomp
+from minitorch_compile.prims.closure import closure
 from minitorch_compile.prims.core import CORE
 from minitorch_compile.prims.decomposer import beyond_prims, decompose, decomposed
 from minitorch_compile.prims.decomposition_table import decomposes, register_decomposition
