@@ -360,7 +360,12 @@ sizes = model(Fake((1_000_000, 512)), Fake((512, 512)), Fake((512,)))
 print(numbers, sizes, sep="\n")
 
 # %% [markdown]
-# Nine lines. Now every interpreter is a class with one method, and each gives the same program another meaning. Here
+# Nine lines. Don't pass over the `pop`. An interpreter that has been given a call will make calls itself, if only the
+# same one again: the counter below notes an addition, and then wants it done. Were it still on the stack, it would be
+# asked again, note the addition again, and so for ever. While it works, it is not there. The `finally` puts it back,
+# also if the op raises an error, or else one wrong shape would leave the stack without its top for good.
+#
+# Now every interpreter is a class with one method, and each gives the same program another meaning. Here
 # are three. The first counts. The second writes down a program that can be run again, which makes it the ancestor of
 # every tracer in this course. The third replaces: it never lets an addition be executed, and says it in other ops.
 
@@ -436,8 +441,8 @@ print("recorder below:", *below.lines, "recorder on top:", *above.lines, sep="\n
 # %% [markdown]
 # You have just run two compiler passes. "Record" is tracing, and "replace an op by others" is decomposition. Lesson 11
 # traces the backward pass with a recorder that sits below autograd, and so sees the gradient's own operations. Lesson
-# 12 decomposes all ops to 69 primitive ones with an interpreter like `MinusMinus`. Both are about as long as the ones
-# above.
+# 12 decomposes all ops to a small set of primitive ones with an interpreter like `MinusMinus`. Both are about as long as
+# the ones above.
 #
 # Look at what made it possible. The program called `Add` and knew nothing; the op didn't know either. The meaning was
 # attached at the door, from outside, for as long as we liked. A library in which `x + y` directly adds numbers can

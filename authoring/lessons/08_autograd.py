@@ -251,6 +251,12 @@ print(inspect.getsource(derivative_table.sum_to))
 # slope of a sum is a stretch, as in `total` above. Most formulas come in such pairs. The backward of a gather is a
 # scatter, of a transpose another transpose, of a matrix product two matrix products.
 #
+# How does one find such a formula? By asking our question of a single number. Let C be A @ B. The element A[i, j] takes
+# part in row i of C, and nowhere else: it is multiplied with B[j, k] and added to C[i, k], for every k. So a nudge of
+# A[i, j] by h moves C[i, k] by h times B[j, k], and if G is the slope that arrives at C, the slope of A[i, j] is the sum
+# over k of G[i, k] times B[j, k]. That is a matrix product again, of G and B turned on its side. For B it is A on its
+# side, times G. If you forget which is which, the sizes leave you no choice.
+#
 # ## The package's own tape
 #
 # `requires_grad` marks a leaf. Every op that touches it leaves a node, which you can look at: `grad_fn` is our `node`, and
@@ -337,6 +343,13 @@ with torch.no_grad():
     print((w * 3).requires_grad, (w * 3).grad_fn)
 
 # %% [markdown]
+# What about writing to a leaf? The optimizer does nothing else, and yet `w.add_(1)` is an error while a tape is running:
+# afterwards w would be the result of an addition, with a history, and no leaf any more, so nobody could say where its
+# slope should arrive. Under `no_grad` nothing is recorded, the leaf stays a leaf, and only its numbers are new. That is
+# what every `step()` of lesson 09 does. Its small brother is `x.detach()`: the same memory, seen by somebody whom the tape
+# doesn't know. It is for values that shall be used and not be learned from, such as a target that the model itself has
+# computed.
+#
 # ## Listening in
 #
 # Between two nodes a slope is an ordinary tensor, so you may look at it, or change it, on its way. A *hook* on a tensor is
