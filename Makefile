@@ -46,6 +46,7 @@ bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make b
 fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
+	@$(PY) -m tests.inductor.sweep $(SWEEP)
 	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/

@@ -184,6 +184,11 @@ def erfc_weight(t: Decimal) -> Decimal:
     return (-x * x).exp()
 
 
+def atan_rest(z: Decimal) -> Decimal:
+    """(atan(x) - x) / x**3 for z = x**2, at most 0.18."""
+    return sum((D((-1) ** n) / (2 * n + 1) * z ** (n - 1) for n in range(1, 90)), D(0)) if z > 0 else -D(1) / 3
+
+
 HALF_LN2, QUARTER_PI = LN2 / 2 * D("1.0001"), PI / 4 * D("1.0001")
 S_SQUARED = ((ROOT2 - 1) / (ROOT2 + 1)) ** 2
 
@@ -194,6 +199,8 @@ FITS: dict[str, tuple[Function, Function, Decimal, Decimal, int, int]] = {
     "LOG32": (log_rest, log_weight, 1 / ROOT2 - 1, ROOT2 - 1, 8, 32),
     "LOG64": (atanh_rest, lambda z: z + FLOOR / 10, D(0), S_SQUARED, 6, 64),
     "LOG_TAIL64": (atanh_rest, lambda z: z + FLOOR / 10, D(0), S_SQUARED, 7, 64),
+    "ATAN32": (atan_rest, lambda z: z + FLOOR / 10, D(0), (ROOT2 - 1) ** 2, 4, 32),
+    "ATAN64": (atan_rest, lambda z: z + FLOOR / 10, D(0), (ROOT2 - 1) ** 2, 10, 64),
     "SIN32": (sin_rest, lambda z: z + FLOOR / 10, D(0), QUARTER_PI**2, 3, 32),
     "SIN64": (sin_rest, lambda z: z + FLOOR / 10, D(0), QUARTER_PI**2, 5, 64),
     "COS32": (cos_rest, lambda z: z * z + FLOOR / 10, D(0), QUARTER_PI**2, 2, 32),

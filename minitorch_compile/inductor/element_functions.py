@@ -115,6 +115,19 @@ def wrapped_index(value, size, status):
 
 
 @njit(**INLINED)
+def from_the_end(value, size):
+    """A negative index counts from the end."""
+    return select(value < 0, value + size, value)
+
+
+@njit(**INLINED)
+def index_inside(place, size):
+    """The place, or 0 if it is not one of `size`."""
+    zero = place - place
+    return select((place < zero) | (place >= size), zero, place)
+
+
+@njit(**INLINED)
 def checked_index(value, size, status):
     """`value` as an index below `size`; out of range, or negative: 0, and `status` says so."""
     if value < 0 or value >= size:

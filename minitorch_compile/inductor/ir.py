@@ -30,8 +30,9 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 Ints = tuple[int, ...]
 Position = Sequence[Index]
-# What a kernel reports in the first of three integers, before the index and the size, if an index is out of range.
-INDEX_ERROR, RUNTIME_ERROR = 1, 2
+# What a kernel reports in the first of three integers: an index that is out of range, before the index and the size, or
+# that something has to be computed again, with care.
+INDEX_ERROR, RUNTIME_ERROR, DOUBT = 1, 2, 3
 Element = dtype  # the class, where a field of the same name hides it
 InnerFn = Callable[[Handler, Position], Any]
 

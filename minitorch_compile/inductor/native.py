@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -237,6 +237,33 @@ def mantissa_of(x):
     """The m for which x = m * 2**exponent_of(x)."""
     mantissa, _ = np.frexp(x)
     return mantissa * type(x)(2) if mantissa < np.sqrt(0.5) else mantissa
+
+
+def _quarter_turns(builder: ir.IRBuilder, n: ir.Value) -> ir.Value:
+    # As in two_to_the: adding 1.5 * 2**52 puts a whole number into the low bits of the fraction.
+    shifted = builder.fadd(n, ir.Constant(n.type, 1.5 * 2.0**52))
+    return builder.trunc(builder.bitcast(shifted, ir.IntType(64)), ir.IntType(32))
+
+
+@instruction(lambda n: types.int32, _quarter_turns)
+def quarter_turns(n):
+    """The low 32 bits of a whole float64 below 2**51."""
+    return np.int64(n).astype(np.int32)
+
+
+def _turned(builder: ir.IRBuilder, turns: ir.Value, sine: ir.Value, cosine: ir.Value) -> ir.Value:
+    word, form = turns.type, _format_of(sine)
+    odd = builder.icmp_signed("!=", builder.and_(turns, ir.Constant(word, 1)), ir.Constant(word, 0))
+    value = builder.bitcast(builder.select(odd, cosine, sine), form.integer)
+    sign = builder.shl(builder.and_(turns, ir.Constant(word, 2)), ir.Constant(word, 30))
+    return builder.bitcast(builder.xor(value, sign), sine.type)
+
+
+@instruction(last_type, _turned)
+def turned(turns, sine, cosine):
+    """sin(angle + turns pi/2) from a float32 angle's sine and cosine: two bits choose one of them and its sign."""
+    value = cosine if turns & 1 else sine
+    return -value if turns & 2 else value
 
 
 def _polynomial(builder: ir.IRBuilder, x: ir.Value, coefficients: ir.Value) -> ir.Value:

@@ -22,6 +22,7 @@ from minitorch_compile.inductor.half_floats import has_float16
 from minitorch_compile.inductor.ir import LoopGraph
 from minitorch_compile.inductor.loop_printer import print_graph
 from minitorch_compile.inductor.options import DEFAULTS, Options
+from minitorch_compile.inductor.second_look import SecondLook
 from minitorch_compile.inductor.tensor_call import flat, restride
 from minitorch_compile.tensor.dtype import (
     bfloat16,
@@ -115,11 +116,15 @@ class CpuTarget(Target):
         if options.autotune:
             return fastest(graph, [self.compile(graph, candidate) for candidate in candidates(options)])
         scheduled = schedule(graph, Limits(operations=options.max_fusion))
-        module = code_cache.load(write_file(scheduled, options.reuse_temporaries).source)
+        quick = write_file(scheduled, options.reuse_temporaries)
+        run = code_cache.load(quick.source).run
+        if quick.may_doubt:
+            careful = lambda: write_file(scheduled, options.reuse_temporaries, careful=True)
+            run = SecondLook(run, lambda: code_cache.load(careful().source).run)
         constants = tuple(graph.constants.values())
         if not constants:
-            return module.run
-        return lambda *inputs: module.run(*inputs, *constants)
+            return run
+        return lambda *inputs: run(*inputs, *constants)
 
 
 class CudaTarget(Target):

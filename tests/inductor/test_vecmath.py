@@ -11,6 +11,8 @@ from minitorch_compile.inductor import vecmath
 from minitorch_compile.inductor.kernel_function import kernel
 from minitorch_compile.inductor.raw_memory import ELEMENTS
 from minitorch_compile.inductor.vecmath import LARGEST_ANGLE, ULP_BOUNDS
+from tests.inductor.references import REFERENCES
+from tests.inductor.sweep import sweep
 
 SAMPLES = 100_000
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -1.5, 2.0, 5e-324, -5e-324, 1e-45, -1e-45, 1e-40,
@@ -18,16 +20,6 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -1.5, 2.0, 5e-324
            -1e-20, 2.0**-126, 2.0**-1022, 3e38, -3e38, 1e308, -1e308, 88.72, 88.73, -87.4, -103.9, -104.1, 709.78,
            709.79, -745.1, -746.0, -0.9999999, 1e10, -1e10]  # fmt: skip
 
-
-def sigmoid(x):
-    e = np.exp(-np.abs(x))
-    return np.where(x < 0, e, 1) / (1 + e)
-
-
-REFERENCES = {
-    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh, "sigmoid": sigmoid,
-    "sin": np.sin, "cos": np.cos, "erf": special.erf, "rsqrt": lambda x: 1 / np.sqrt(x),
-}  # fmt: skip
 
 # Intervals that are sampled evenly, besides all magnitudes.
 INTERVALS = {
@@ -166,3 +158,44 @@ def test_a_loop_over_it_is_vector_code(name):
     packed = "mulps" if name.endswith("32") else "mulpd"
     assert packed in text or packed.replace("mul", "fmadd213") in text or packed.replace("mul", "fmadd132") in text
     assert "callq\t*" in text or "call" not in text  # at most the landing pad that Numba adds, no library function
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_every_so_manieth_float32_keeps_the_bound(name):
+    error, where = sweep(name, step=20_011)
+    assert error <= ULP_BOUNDS[f"{name}_float32"], where
+
+
+@pytest.mark.parametrize("element", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_atan2_keeps_its_error_bound(element, scale):
+    rng = np.random.default_rng(0)
+    y, x = (rng.standard_normal(SAMPLES).astype(element) for _ in range(2))
+    y = y * y.dtype.type(scale)
+    out = np.empty_like(x)
+    elementwise(getattr(vecmath, f"atan2_{element}"), 2)(y, x, out)
+    assert error_in_ulps(out, np.arctan2(wider(y), wider(x))) <= ULP_BOUNDS[f"atan2_{element}"]
+
+
+@pytest.mark.parametrize("element", ["float32", "float64"])
+@pytest.mark.parametrize("name, reference", [("fmod", np.fmod), ("remainder", np.remainder), ("atan2", np.arctan2)])
+def test_functions_of_two_numbers_at_awkward_ones(name, reference, element):
+    with np.errstate(all="ignore"):
+        x, y = (a.ravel().astype(element) for a in np.meshgrid(SPECIAL, SPECIAL))
+        expected = reference(x, y)
+    out, far = np.empty_like(x), np.zeros(x.shape, bool)
+    elementwise(getattr(vecmath, f"{name}_{element}"), 2)(x, y, out)
+    if name != "atan2":
+        elementwise(getattr(vecmath, f"far_quotient_{element}"), 2)(x, y, far)
+        assert far.mean() < 0.3
+    assert_same(out[~far], expected[~far], list(zip(x[~far], y[~far])))
+
+
+@pytest.mark.parametrize("element", ["float32", "float64"])
+def test_remainders_are_exact(element):
+    rng = np.random.default_rng(0)
+    x, y = (10.0 ** rng.uniform(-6, 6, (2, SAMPLES)) * rng.choice([-1, 1], (2, SAMPLES))).astype(element)
+    for name, reference in (("fmod", np.fmod), ("remainder", np.remainder)):
+        out = np.empty_like(x)
+        elementwise(getattr(vecmath, f"{name}_{element}"), 2)(x, y, out)
+        assert np.array_equal(out, reference(x, y))

@@ -30,8 +30,10 @@ INFIX = {
 FLOAT_FUNCTIONS = {
     "abs": "absolute", "sqrt": "square_root", "floor": "floor", "ceil": "ceil", "round": "round_half_even",
     "trunc": "trunc", "maximum": "maximum", "minimum": "minimum", "where": "select",
-    "remainder": "float_remainder", "fmod": "truncated_float_remainder", "atan2": "math.atan2", "sign": "float_sign",
+    "sign": "float_sign",
 }  # fmt: skip
+# Slower functions that are right where the quick ones of `vecmath` may not be: see `second_look`.
+CAREFUL_FUNCTIONS = {"remainder": "float_remainder", "fmod": "truncated_float_remainder"}
 
 INTEGER_FUNCTIONS = {
     "abs": "abs", "maximum": "max", "minimum": "min", "where": "select", "div": "truncated_quotient",
@@ -45,11 +47,16 @@ def typed(operand: str) -> str:
 
 
 # Functions of `vecmath`: one for each dtype.
-VECMATH = frozenset({"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "rsqrt"})
+VECMATH = frozenset(
+    {"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "rsqrt", "atan2", "remainder", "fmod"}
+)
 
 
 class CpuSpelling(Spelling):
-    """Operations as Numba functions and operators."""
+    """Operations as Numba functions and operators; if `careful`, as those that are right for every number."""
+
+    def __init__(self, careful: bool = False) -> None:
+        self.careful = careful
 
     def constant(self, value: Number, dtype: dtype) -> str:
         if dtype is bool_:
@@ -77,8 +84,14 @@ class CpuSpelling(Spelling):
             return f"-{operands[0]}"
         if prim == "reciprocal":
             return f"{self.constant(1, dtype)} / {operands[0]}"
-        function = f"{prim}_{dtype.name}" if prim in VECMATH else FLOAT_FUNCTIONS[prim]
-        return f"{function}({', '.join(operands)})"
+        return f"{self._function(prim, dtype)}({', '.join(operands)})"
+
+    def _function(self, prim: str, dtype: dtype) -> str:
+        if self.careful and prim in CAREFUL_FUNCTIONS:
+            return CAREFUL_FUNCTIONS[prim]
+        if self.careful and prim in ("sin", "cos"):
+            return f"exact_{prim}_{dtype.name}"
+        return f"{prim}_{dtype.name}" if prim in VECMATH else FLOAT_FUNCTIONS[prim]
 
     def _integer(self, prim: str, operands: list[str]) -> str:
         if prim in INFIX:

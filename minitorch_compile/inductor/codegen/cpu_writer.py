@@ -13,6 +13,7 @@ from minitorch_compile.inductor.codegen.emit import EmitHandler
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource, ScratchArray, kernel_title, name_parameters
 from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.handler import Number
+from minitorch_compile.inductor.index import Index, symbol
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.iteration import Axis
 from minitorch_compile.tensor.dtype import dtype
@@ -20,6 +21,10 @@ from minitorch_compile.tensor.dtype import dtype
 # LLVM unrolls a loop of a known length between these completely, before it would vectorise it: softmax over 64 columns
 # takes 21 us for 64 rows then, and 4.6 us if the length is a parameter. Shorter ones are better unrolled.
 UNROLLED, VECTORISED = 16, 96
+
+
+# What asks whether a quick function is out of its depth.
+DOUBTFUL = {"sin": "far_angle", "cos": "far_angle", "remainder": "far_quotient", "fmod": "far_quotient"}
 
 
 class CpuKernelWriter(EmitHandler):
@@ -31,20 +36,27 @@ class CpuKernelWriter(EmitHandler):
         self.group = group
         self.buffers, pointers = name_parameters(group, internal, shared)
         super().__init__(CpuSpelling(), Block(""), pointers)
+        self.doubted: set[str] = set()  # variables whose values are looked at, see `doubt`
         self.internal = internal
         self.stages = group.stages(self.scans_are_loops)
         self.scratch_arrays: list[ScratchArray] = []
         self.sizes: dict[str, int] = {}
         self.extent = 1
 
-    def write(self) -> KernelSource:
+    def write(self, careful: bool = False) -> KernelSource:
+        """The kernel; if `careful`, one that is right for all numbers, and says which index is out of range."""
+        self.spelling = CpuSpelling(careful)
+        self.careful = careful
         self.loops()
         names = list(dict.fromkeys(self.pointers[buffer] for buffer in self.buffers))
         title = kernel_title([m.loop.origin.prim for m in self.group.members if m.loop.origin])
-        status = bool(self.checks)
+        status = bool(self.checks or self.doubted)
+        body = self.root.text()
+        if self.doubted:
+            body = f"doubt = False\n{body}\nif doubt:\n    status[0] = DOUBT"
         cost = estimated_nanoseconds(self.group, self.buffers)
         return KernelSource(
-            title, self.buffers, names, self.root.text(), self.extent, self.scratch_arrays, self.sizes, status, cost
+            title, self.buffers, names, body, self.extent, self.scratch_arrays, self.sizes, status, cost
         )
 
     @abstractmethod
@@ -67,6 +79,31 @@ class CpuKernelWriter(EmitHandler):
         array = ScratchArray(f"scratch{len(self.scratch_arrays)}", element, length)
         self.scratch_arrays.append(array)
         return array.name
+
+    # ------------------------------------------------------------------------------------------ doubts
+
+    def apply(self, prim: str, *operands: Value) -> Value:
+        value = super().apply(prim, *operands)
+        if prim in DOUBTFUL and value.dtype.is_floating_point:
+            function = f"{DOUBTFUL[prim]}_{value.dtype.name}"
+            self.doubt(value, f"{function}({', '.join(operand.name for operand in operands)})")
+        return value
+
+    def indirect(self, value: Value, size: int, wrap: bool) -> Index:
+        """An index out of range is noted and replaced by 0: there is no branch, so such loops vectorise, too."""
+        if self.careful:
+            return super().indirect(value, size, wrap)
+        at = [value]
+        place = self.line(f"from_the_end({value.name}, int64({size}))", value.dtype, at) if wrap else value
+        inside = self.line(f"index_inside({place.name}, int64({size}))", value.dtype, [place])
+        self.doubt(inside, f"({inside.name} != {place.name})")
+        return self.bind(symbol(inside.name, size, indirect=True), inside)
+
+    def doubt(self, value: Value, condition: str) -> None:
+        """Notes that a value, computed by the line before, is not right where the condition holds (`second_look`)."""
+        if not self.careful and value.name not in self.doubted:
+            self.doubted.add(value.name)
+            value.block.add(f"doubt = doubt | {condition}")
 
     def constant(self, value: Number, dtype: dtype) -> Value:
         """As usual, but an infinity is hidden from LLVM where a maximum or minimum might meet it: see `unfolded`."""

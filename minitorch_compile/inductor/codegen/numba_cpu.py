@@ -22,20 +22,27 @@ from minitorch_compile.inductor.codegen.cpu_columns import ColumnWriter
 from minitorch_compile.inductor.codegen.cpu_rows import RowWriter
 from minitorch_compile.inductor.codegen.cpu_serial import ScatterWriter
 from minitorch_compile.inductor.codegen.cpu_tiles import TileWriter
+from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.strategy import choose_order
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, Scatter
 
 
-def write_kernel(group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer]) -> KernelSource:
+def write_kernel(
+    group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer], careful: bool = False
+) -> KernelSource:
     """The kernel of a group. `internal` buffers need no memory; `shared` says which outputs overwrite which inputs."""
+    return _writer(group, internal, shared).write(careful)
+
+
+def _writer(group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, Buffer]) -> CpuKernelWriter:
     first = group.members[0].loop
     if isinstance(first, Scatter):
-        return ScatterWriter(group, internal, shared).write()
+        return ScatterWriter(group, internal, shared)
     order = choose_order(group)
     if order.columns is not None:
-        return ColumnWriter(group, internal, shared, order, order.columns).write()
+        return ColumnWriter(group, internal, shared, order, order.columns)
     if order.square is not None:
-        return TileWriter(group, internal, shared, order, order.square).write()
-    return RowWriter(group, internal, shared, order).write()
+        return TileWriter(group, internal, shared, order, order.square)
+    return RowWriter(group, internal, shared, order)

@@ -57,6 +57,7 @@ from minitorch_compile.tensor.size import Size
 {imports}
 
 inf, nan = math.inf, math.nan
+DOUBT = 3
 '''
 
 # Where the names come from that a generated file may use.
@@ -85,17 +86,22 @@ class GeneratedFile:
     kernels: list[KernelSource]
     plan: MemoryPlan
 
+    @property
+    def may_doubt(self) -> bool:
+        return any(kernel.uses_status for kernel in self.kernels)
+
 
 class WrapperWriter:
     """Writes the file of one scheduled graph."""
 
-    def __init__(self, schedule: Schedule, reuse_temporaries: bool = False) -> None:
+    def __init__(self, schedule: Schedule, reuse_temporaries: bool = False, careful: bool = False) -> None:
         self.schedule = schedule
+        self.careful = careful
         self.keeps_block = reuse_temporaries
         self.graph: LoopGraph = schedule.graph
         self.shared = in_place(schedule)
         self.kernels = [
-            write_kernel(step, schedule.internal, shared) if isinstance(step, Group) else None
+            write_kernel(step, schedule.internal, shared, careful) if isinstance(step, Group) else None
             for step, shared in zip(schedule.steps, self.shared)
         ]
         self.plan = plan_memory(schedule, self.shared)
@@ -237,7 +243,7 @@ class WrapperWriter:
         passed = [flat_text(b.name) for b in self.used_arguments()] + [b.name for b in self.results]
         lines.append(f"call(({', '.join([*passed, *self.extra_arguments])},))")
         if self.uses_status:
-            lines += ["if status[0]:", "    raise index_error(status)"]
+            lines += ["if status[0]:", "    raise index_error(status)" if self.careful else "    return None"]
         made: dict[Any, str] = {}
         constants: list[str] = []
         if "block" in self.extra_arguments:  # temporaries live within one native call, so all calls may share them
@@ -333,6 +339,9 @@ def is_defined_in(module: ModuleType, name: str) -> bool:
     return callable(value) and home.startswith(module.__name__)
 
 
-def write_file(schedule: Schedule, reuse_temporaries: bool = False) -> GeneratedFile:
-    """The generated file of a scheduled graph. `reuse_temporaries`: all calls share one block of memory for them."""
-    return WrapperWriter(schedule, reuse_temporaries).write()
+def write_file(schedule: Schedule, reuse_temporaries: bool = False, careful: bool = False) -> GeneratedFile:
+    """The generated file of a scheduled graph. `reuse_temporaries`: all calls share one block of memory for them.
+
+    Its function returns None where it came upon something that only `careful` kernels do right (see `second_look`).
+    """
+    return WrapperWriter(schedule, reuse_temporaries, careful).write()

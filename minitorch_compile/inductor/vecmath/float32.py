@@ -18,28 +18,32 @@ from minitorch_compile.inductor.native import (
     copy_sign,
     exponent_of,
     floor,
+    fused_multiply_add,
     mantissa_of,
     maximum,
-    minimum,
     polynomial,
+    quarter_turns,
     round_half_even,
     select,
     square_root,
+    turned,
     two_to_the,
 )
 from minitorch_compile.inductor.vecmath.float64 import (
+    HALF_PI_1,
+    HALF_PI_2,
     INLINED,
+    TWO_OVER_PI,
     exp_float64,
     finish_pow,
     log_of_parts,
-    reduce_angle,
-    turn,
 )
 
 F, D = np.float32, np.float64
 INF, NAN = F(math.inf), F(math.nan)
 LOG2_E = F(1.4426950408889634)
 LN2_HIGH, LN2_LOW = F(0.693115234375), F(3.1946184945309415e-05)  # 12 bits, and the rest: n * LN2_HIGH is exact
+LARGEST_ANGLE = F(2.0**48)  # up to here, a float64 holds the angle that is left precisely enough
 SMALLEST_NORMAL = F(2.0**-126)
 SCALE_UP, SCALE_UP_EXPONENT = F(2.0**25), F(25)
 
@@ -63,6 +67,10 @@ SIN = float32s(
 )  # fmt: skip
 COS = float32s(
     0.0416666456, -0.00138873677, 2.4438481e-05,
+)  # fmt: skip
+# (atan(u) - u) / u**3 in z = u**2, on |u| <= tan(pi / 8)
+ATAN = float32s(
+    -0.333333164, 0.199984938, -0.142439187, 0.105964445, -0.0608444996,
 )  # fmt: skip
 # erf(x) / x - 1 in z = x**2, on x <= 1
 ERF_SMALL = float32s(
@@ -147,6 +155,14 @@ def erf_float32(x):
 
 
 @njit(**INLINED)
+def reduce_angle_float32(x):
+    """n and r with x = n pi/2 + r; two parts of pi/2 are enough."""
+    wide = D(x)
+    n = round_half_even(wide * TWO_OVER_PI)
+    return n, fused_multiply_add(-n, HALF_PI_2, fused_multiply_add(-n, HALF_PI_1, wide))
+
+
+@njit(**INLINED)
 def sine_and_cosine(angle):
     """sin and cos of an angle of at most pi/4."""
     r = F(angle)
@@ -156,17 +172,31 @@ def sine_and_cosine(angle):
 
 @njit(**INLINED)
 def sin_float32(x):
-    n, r = reduce_angle(D(x))
+    n, r = reduce_angle_float32(x)
     sine, cosine = sine_and_cosine(r)
-    result = turn(n, sine, cosine)
-    return select(x == F(0), x, minimum(maximum(result, F(-1)), F(1)))
+    return select(x == F(0), x, turned(quarter_turns(n), sine, cosine))
 
 
 @njit(**INLINED)
 def cos_float32(x):
-    n, r = reduce_angle(D(x))
+    n, r = reduce_angle_float32(x)
     sine, cosine = sine_and_cosine(r)
-    return minimum(maximum(turn(n + 1.0, sine, cosine), F(-1)), F(1))
+    return turned(quarter_turns(n + 1.0), sine, cosine)
+
+
+@njit(**INLINED)
+def far_angle_float32(x):
+    return (absolute(x) > LARGEST_ANGLE) & (absolute(x) < INF)
+
+
+@njit(**INLINED)
+def exact_sin_float32(x):
+    return F(math.sin(D(x)))
+
+
+@njit(**INLINED)
+def exact_cos_float32(x):
+    return F(math.cos(D(x)))
 
 
 @njit(**INLINED)

@@ -22,7 +22,6 @@ from minitorch_compile.inductor.native import (
     fused_multiply_add,
     mantissa_of,
     maximum,
-    minimum,
     polynomial,
     round_half_even,
     select,
@@ -36,6 +35,7 @@ INF, NAN = math.inf, math.nan
 LOG2_E, TWO_OVER_PI = 1.4426950408889634, 0.6366197723675814
 LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # 32 bits, and the rest: n * LN2_HIGH is exact
 HALF_PI_1, HALF_PI_2, HALF_PI_3 = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33
+LARGEST_ANGLE = 2.0**28  # up to here, three parts of pi/2 leave an angle as precise as a float64
 SMALLEST_NORMAL = 2.0**-1022
 SCALE_UP, SCALE_UP_EXPONENT = 2.0**54, 54.0
 
@@ -63,6 +63,12 @@ SIN = (
 COS = (
     0.0416666666666666, -0.0013888888888874244, 2.4801587289546677e-05, -2.755731436889611e-07,
     2.0875725310713428e-09, -1.1359744550752451e-11,
+)  # fmt: skip
+# (atan(u) - u) / u**3 in z = u**2, on |u| <= tan(pi / 8)
+ATAN = (
+    -0.33333333333333204, 0.199999999999549, -0.14285714280316036, 0.11111110789022882, -0.09090897909279912,
+    0.07692062796024995, -0.06663132333121476, 0.05848088632954385, -0.05040177667997899, 0.03808617970745264,
+    -0.01793034056569863,
 )  # fmt: skip
 # erf(x) / x - 1 in z = x**2, on x <= 1
 ERF_SMALL = (
@@ -166,6 +172,23 @@ def reduce_angle(x):
 
 
 @njit(**INLINED)
+def far_angle_float64(x):
+    """Whether x is so large that `reduce_angle` loses it; an infinity has no angle anyway."""
+    return (absolute(x) > LARGEST_ANGLE) & (absolute(x) < INF)
+
+
+@njit(**INLINED)
+def exact_sin_float64(x):
+    """By the C library, which is right everywhere, and slow."""
+    return math.sin(x)
+
+
+@njit(**INLINED)
+def exact_cos_float64(x):
+    return math.cos(x)
+
+
+@njit(**INLINED)
 def turn(n, sine, cosine):
     """sin(n pi/2 + r) from sin(r) and cos(r): the quadrant n mod 4 chooses one of them and its sign."""
     half = floor(n * 0.5)
@@ -180,15 +203,14 @@ def sin_float64(x):
     n, r = reduce_angle(x)
     z = r * r
     result = turn(n, r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS)))
-    return select(x == 0.0, x, minimum(maximum(result, -1.0), 1.0))
+    return select(x == 0.0, x, result)
 
 
 @njit(**INLINED)
 def cos_float64(x):
     n, r = reduce_angle(x)
     z = r * r
-    result = turn(n + 1.0, r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS)))
-    return minimum(maximum(result, -1.0), 1.0)
+    return turn(n + 1.0, r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS)))
 
 
 @njit(**INLINED)
