@@ -4,7 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test lint bench bench-peers fuzz grade progress browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test lint bench bench-peers fuzz partitions grade progress browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -43,11 +43,15 @@ bench: setup  ## measure: call overhead, eager against compiled, kernels, transf
 bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax"
 	@$(PY) -m benchmarks.peers $(PEERS)
 
-fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000")
+partitions: setup  ## both partitioners on all models: equal gradients, and what each saves (MODELS="gpt vit")
+	@$(PY) -m tests.aot.partitions $(MODELS)
+
+fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000"); writes to views (ALIASING="--count 5000 --seed 7 --shrink")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
 	@$(PY) -m tests.inductor.sweep $(SWEEP)
 	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
+	@$(PY) -m tests.aot.aliasing $(ALIASING)
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 	@$(PY) tools/build_course.py
