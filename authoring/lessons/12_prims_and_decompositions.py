@@ -5,13 +5,15 @@
 # is computed, what it reads, and what it can be fused with. So first ask how many operations there are.
 
 # %%
+from textwrap import shorten
+
 import minitorch_compile as torch
 from minitorch_compile import prims
 from minitorch_compile.tensor.op import table
 
 print(len(table), "operations, among them:")
 for name in ("add", "gelu", "logaddexp2", "native_layer_norm", "special_i0e"):
-    print(f"    {name:18} {table[name].__doc__.splitlines()[0][:66]}")
+    print(f"    {name:18}", shorten(table[name].__doc__.splitlines()[0], 60, placeholder=" ..."))
 
 # %% [markdown]
 # More than eight hundred. Each of them is small, but together they are a book, and you would have to write it once for every
@@ -223,6 +225,31 @@ softmax_graph = trace(lambda x: ops.softmax(x, 1), [empty_fake((2, 3))])
 prims.decompose(softmax_graph).draw()
 
 # %% [markdown]
+# ## What it all comes down to
+#
+# Rules call rules, so there is a tree below each operation, with prims at the ends of its branches. `prims.closure` follows
+# it. Layer normalisation asks for two means, each mean for a sum, and only the sum is a prim:
+
+# %%
+prims.closure("F.layer_norm").draw()
+
+# %% [markdown]
+# Without a name it follows every public operation of the library. Is the set really closed? And who does most of the work?
+
+# %%
+everything = prims.closure()
+print(len(everything.reductions), "operations come down to", len(everything.ops_by_prim), "prims")
+print("left over:", everything.missing_prims or "nothing")
+for name, count in everything.ops_by_prim.most_common(6):
+    print(f"    {name:20} in {count:3} of them {'#' * (count // 8)}")
+rare = [name for name, count in everything.ops_by_prim.items() if count == 1]
+print("for a single operation:", ", ".join(sorted(rare)[:8]), "...")
+
+# %% [markdown]
+# Some prims are in every other operation, and a few exist for one alone. The rare ones are mostly special functions, which
+# nobody can write in the others as well as a numerical library has them. Each is a single rule in a compiler. Here you see
+# what a closed set buys: the answer to "what is missing?" is a program that you can run, and a test that runs it every day.
+#
 # ## Equal on paper
 #
 # Now to the hard part. The definition of softmax in a textbook has no maximum in it: it is `exp(x) / exp(x).sum()`. The
@@ -257,7 +284,7 @@ careful = {
 # half an ulp is as good as can be. A few ulps are normal. The true value we get from float64, which has 53 digits.
 
 
-# %%
+# %% tags=["varies"]
 def ulps(result, truth):
     """By how many units in the last place of float32 the result is off, at worst."""
     truth = truth.double().numpy()
@@ -296,7 +323,7 @@ for naive, text, x in trials:
 # before, when the mean of squares was rounded. Around 10000 the squares are around 100,000,000, and float32 can't tell
 # neighbours there apart that differ by less than 8:
 
-# %%
+# %% tags=["varies"]
 far = noise + 10000
 print("naive:", naive_variance(far).item(), " true:", far.double().var(correction=0).item())
 print("1 + 1e-8 is", (torch.tensor(1.0) + 1e-8).item(), "in float32")
