@@ -99,16 +99,19 @@ class _Picture:
         self._add_results(BACKWARD, gradients, [drawn[n] for n in sides.gradients])
 
     def _add(
-        self, frame: str, nodes: Iterable[Node], known: dict[Node, Node], marked: Iterable[Node], kind: str
-    ) -> dict[Node, Node]:
+        self, frame: str, nodes: Iterable[Node], known: dict[Node, Any], marked: Iterable[Node], kind: str
+    ) -> dict[Node, Any]:
         """Copies of the nodes, of which those in `marked` get the colour that tells them from their pass."""
         mark = {FORWARD: "saved", BACKWARD: "recomputed"}[frame]
-        copies, special = dict(known), set(marked)
+        copies, special = dict[Node, Any](known), set(marked)
         for node in nodes:
+            if getattr(node.target, "name", "") == "full":  # a number, written where it is used
+                copies[node] = node.args[1]
+                continue
             copy = copies[node] = self.graph.node_copy(node, copies.__getitem__)
             self.kinds[copy], self.frames[copy] = mark if node in special else kind, frame
         return copies
 
-    def _add_results(self, frame: str, target: Any, values: list[Node]) -> None:
+    def _add_results(self, frame: str, target: Any, values: list[Any]) -> None:
         node = self.graph.call_function(target, tuple(values))
         self.kinds[node], self.frames[node] = "output", frame

@@ -59,8 +59,8 @@ def is_view(node: Node) -> bool:
 
 
 def is_constant(node: Node) -> bool:
-    """Whether the node needs nothing to be computed from."""
-    return node.op == "get_attr" or (node.op == "call_function" and not node.all_input_nodes)
+    """Whether the node needs nothing to be computed from, or nothing but sizes."""
+    return node.op == "get_attr" or (node.op == "call_function" and all(map(is_size, node.all_input_nodes)))
 
 
 def is_size(node: Node) -> bool:

@@ -7,7 +7,7 @@ import pytest
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import config, logs
-from minitorch_compile.aot import aot_function, interpret, min_cut_partition
+from minitorch_compile.aot import aot_function, interpret, lookup_partitioner, min_cut_partition
 from minitorch_compile.aot.partition import Sides, cut
 from minitorch_compile.testing import assert_close
 from tests.aot.partitions import LEVELS, compare
@@ -132,3 +132,27 @@ def test_unknown_sizes_count_by_their_hint():
     backend = lambda graph, inputs: aot_function(graph, inputs, interpret, None, keep)
     torch.compile(program, backend=backend, dynamic=True)(torch.randn(100, 4, requires_grad=True))
     assert seen[0].report.bytes == 4 * (100 * 4 + 4)  # x, and the sum or its exponential
+
+
+@pytest.mark.parametrize("partitioner", ["default", "min_cut"])
+def test_a_constant_of_unknown_size_is_made_again(partitioner):
+    def program(x):
+        return x.sin() * torch.full((x.shape[0], 4), 2.0)
+
+    with logs.capture("partition") as records:
+        function = torch.compile(program, dynamic=True, backend=lambda graph, inputs: aot_function(
+            graph, inputs, interpret, None, lookup_partitioner(partitioner)))  # fmt: skip
+        function(torch.randn(5, 4, requires_grad=True)).sum().backward()
+    assert records[0].text.startswith("saves 1 tensors, 80 bytes, 80 of them arguments")
+
+
+def test_temporaries_that_are_reused_do_not_hold_what_is_saved():
+    f = torch.compile(lambda x, w: (x @ w).exp().sin().sum(), mode="reduce-overhead")
+    w = torch.randn(4, 4)
+    first, second = (torch.randn(4, 4, requires_grad=True) for _ in range(2))
+    losses = [f(first, w), f(second, w)]
+    for loss in losses:
+        loss.backward()
+    for x in (first, second):
+        (expected,) = torch.autograd.grad((x @ w).exp().sin().sum(), x)
+        assert_close(x.grad, expected, rtol=1e-4, atol=1e-4)
