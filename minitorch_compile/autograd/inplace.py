@@ -86,9 +86,10 @@ def _derivative(op: Any, target: Any) -> Derivative:
         )
     if target.base is not None and target.untracked:
         raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
-    owner = target if target.base is None else target.base
+    # A view of something without gradients may have been made a leaf itself; then that leaf is written to.
+    owner = target if target.base is None or not target.base.requires_grad else target.base
     if owner.requires_grad and owner.grad_fn is None:
-        what = "a leaf Variable" if owner is target else "a view of a leaf Variable"
+        what = "a leaf Variable" if target.base is None else "a view of a leaf Variable"
         raise RuntimeError(
             f"{what} that requires grad is being used in an in-place operation. ({op.name}; put it under"
             " torch.no_grad(), as optimizers do, or use the operation without the underscore.)"

@@ -20,6 +20,11 @@ class TestLeaves:
         with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
             leaf()[0].add_(1)
 
+    def test_nor_may_a_view_that_was_made_a_leaf(self):
+        part = ones(8)[::2].requires_grad_()
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
+            part.add_(1)
+
     def test_but_it_may_under_no_grad(self):
         x = leaf()
         with no_grad():

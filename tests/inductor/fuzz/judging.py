@@ -2,7 +2,7 @@
 
 Sizes, dtypes and strides of results (gradients may lie as they like), and where NaN and infinities stand, must be those
 of the plain run. Values are judged by a third run, in float64: the compiled program may be as far from it as a few
-times what the plain float32 run is at its worst element, and a few units of rounding. So one wrong element is seen, a sum
+times what the plain float32 run is at its worst element, and a few units of rounding: one wrong element is seen, a sum
 in another order isn't.
 """
 
