@@ -9,7 +9,6 @@
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
 from minitorch_compile.course.cutting import cheapest, joint_graph, read, size, work
-from minitorch_compile.tensor import empty_fake
 
 # %% [markdown]
 # ## 11.1 The inverse of a slice
@@ -341,15 +340,25 @@ def within(joint, limit: int) -> list:
 check("11.5")
 
 # %% [markdown]
-# How much is a little more memory worth? A row for each limit:
+# How much is a little more memory worth? A row for each limit, and then a training step, compiled with your choice.
+# There the graph is in prims (lesson 12), so that there are more values to choose from.
 
 # %%
 if passed("11.5"):
+    from minitorch_compile.aot.partition import Sides, cut
+
     chain = lambda x: x.sin().exp().tanh().sigmoid().sin().exp()
-    joint = joint_graph(chain, empty_fake((1000,)).requires_grad_())
+    x = torch.linspace(0, 1, 1000, requires_grad=True)
+    joint = joint_graph(chain, x)
     for limit in range(4000, 28001, 4000):
-        saved_nodes = within(joint, limit)
-        print(f"{limit:>6} bytes: {work(joint, saved_nodes)} operations,", saved_nodes)
+        print(f"{limit:>6} bytes: {work(joint, within(joint, limit))} operations")
+
+    def partitioner(joint):
+        partition = cut(joint, Sides(joint), within(joint, 12_000))
+        print(partition)
+        return partition
+
+    torch.compile(chain, options={"partitioner": partitioner})(x).sum().backward()
 
 
 # %% tags=["wrong"] says="All that is read was saved"

@@ -586,7 +586,8 @@ draw_joint(table, [node for node in table.graph.nodes if (node.name, f"{node.nam
 # arguments and results, each of which may or may not need a gradient. A partition function takes it and gives a
 # `Partition`: two graphs, and a report. `default_partition` saves all that is read, as the tape does.
 # `min_cut_partition` is what you have just built, and what `torch.compile` uses; its flow is Dinic's
-# (`aot/max_flow.py`), which is quicker on large graphs.
+# (`aot/max_flow.py`), which is quicker on large graphs. With `options={"partitioner": ...}` you choose another, by name
+# or a function of your own.
 
 # %%
 import inspect

@@ -85,7 +85,7 @@ def cheapest(joint: JointGraph) -> list[Node]:
     early = [node for node in joint.graph_module.graph.nodes if node in needed and node not in late]
     for node in early:
         network.add_edge((node, "in"), (node, "out"), size(node))
-        if node in given or getattr(node.target, "kind", None) not in CHEAP:
+        if node in given or not _is_cheap(node):
             network.add_edge("source", (node, "in"), INFINITE)
         for user in node.users:
             if user in needed:
@@ -95,3 +95,8 @@ def cheapest(joint: JointGraph) -> list[Node]:
         return []
     cut = {start for start, _ in network.minimum_cut("source", "sink")}
     return [node for node in early if (node, "in") in cut]
+
+
+def _is_cheap(node: Node) -> bool:
+    """Whether it may be made again: also what is made of nothing, such as a tensor of ones."""
+    return getattr(node.target, "kind", None) in CHEAP or not node.all_input_nodes
