@@ -73,7 +73,8 @@ class Adam(RuleOptimizer):
         if not is_fused(group, params):
             super()._update(group, params)
             return
-        states = [self.state_of(p, {**group, "capturable": False}) for p in params]
+        plain = {**group, "capturable": False}
+        states = [self.state_of(p, plain) for p in params]
         fused_adam(params, [p.grad for p in params], states, **self.rule_options(group))
         for p, state in zip(params, states, strict=True):
             overwrite(self.state[p]["step"], state.step + 1)

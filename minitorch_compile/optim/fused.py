@@ -88,15 +88,18 @@ def fused_adam(
     lr, beta1, beta2 = float(lr), float(betas[0]), float(betas[1])
     sign = -1.0 if maximize else 1.0
     decay, shrink = (0.0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1.0)
+    numbers_at: dict[float, list[float]] = {}  # most parameters have seen the same number of steps
+    for step in {state.step + 1 for state in states}:
+        rate, root = lr / (1 - beta1**step), (1 - beta2**step) ** 0.5
+        numbers_at[step] = [sign, decay, shrink, 1 - beta1, beta2, 1 - beta2, eps, rate, root]
     for amsgrad, kernel in ((False, fused_kernels.adam_step), (True, fused_kernels.amsgrad_step)):
         rows, numbers = [], []
         for p, g, state in zip(params, grads, states, strict=True):
             if (state.max_exp_avg_sq is not None) is amsgrad:
-                step = state.step + 1
-                rate, root = lr / (1 - beta1**step), (1 - beta2**step) ** 0.5
                 rows.append((p, g, *state[1 : 3 + amsgrad]))
-                numbers.append([sign, decay, shrink, 1 - beta1, beta2, 1 - beta2, eps, rate, root])
-        run(kernel, rows, numbers)
+                numbers.append(numbers_at[state.step + 1])
+        if rows:
+            run(kernel, rows, numbers)
 
 
 def fused_adagrad(
@@ -137,9 +140,10 @@ def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Se
 
 def _run_one_dtype(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: np.ndarray) -> None:
     copies: list[tuple[np.ndarray, np.ndarray]] = []  # (where it belongs, a row-major copy)
-    arrays = [[_row_major(x.array, numbers.dtype, copies) for x in row] for row in rows]
-    places = np.array([[a.__array_interface__["data"][0] for a in row] for row in arrays], np.int64)
-    kernel(places, np.array([row[0].size for row in arrays]), numbers)
+    arrays = [_row_major(x.array, numbers.dtype, copies) for row in rows for x in row]
+    # The kernel finds an array's data in the array: asking NumPy for each address would take longer than a small step.
+    places = np.array([id(array) for array in arrays], np.int64).reshape(len(rows), -1)
+    kernel(places, np.array([array.size for array in arrays[:: len(rows[0])]]), numbers)
     for original, copy in copies:
         original[...] = copy
     for row in rows:

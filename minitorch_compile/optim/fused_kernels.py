@@ -1,11 +1,12 @@
 """The update rules as native loops: one call steps all parameters of one dtype. Importing this imports Numba.
 
-`places[i]` has the addresses of parameter i's tensors (the parameter, its gradient, its state), `lengths[i]` how many
-elements each has, and `numbers[i]` the rule's constants for it, in the dtype of the elements: a constant of another
-dtype would widen every product. The compiled functions are kept on disk by Numba.
+`places[i]` has the addresses of the arrays of parameter i (the parameter, its gradient, its state): of the Python
+objects, in which the address of their data is found. `lengths[i]` is how many elements each has, and `numbers[i]` are
+the rule's constants for it, in the dtype of the elements: a constant of another dtype would widen every product. The
+compiled functions are kept on disk by Numba.
 
 >>> p, g = np.array([1.0, 2.0]), np.array([0.5, 0.5])
->>> places = np.array([[a.ctypes.data for a in (p, g)]])
+>>> places = np.array([[id(a) for a in (p, g)]])
 >>> sgd_step(places, np.array([2]), np.array([[1.0, 0.0, 0.1]]))
 >>> p
 array([0.95, 1.95])
@@ -13,6 +14,7 @@ array([0.95, 1.95])
 
 from __future__ import annotations
 
+import ctypes
 from math import sqrt
 from typing import Any
 
@@ -23,14 +25,29 @@ from numba.extending import intrinsic
 native = njit(cache=True, error_model="numpy", nogil=True)
 
 
+ARRAY_DATA = object.__basicsize__  # where the address of an array's data lies in NumPy's object
+
+
+def check_layout() -> None:
+    """RuntimeError if an array's data isn't where `data_of` looks for it."""
+    array = np.zeros(3)
+    if ctypes.c_int64.from_address(id(array) + ARRAY_DATA).value != array.ctypes.data:
+        raise RuntimeError("fused=True: this NumPy lays out its arrays in an unknown way; leave fused out")
+
+
+check_layout()
+
+
 @intrinsic
-def pointer_at(typing_context: Any, address: Any, like: Any) -> Any:
-    """An address as a pointer to elements of the dtype of `like`."""
+def data_of(typing_context: Any, array: Any, like: Any) -> Any:
+    """The data of the array at an address, as a pointer to elements of the dtype of `like`."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.inttoptr(values[0], context.get_value_type(signature.return_type))
+        pointer = context.get_value_type(signature.return_type).as_pointer()
+        place = builder.add(values[0], values[0].type(ARRAY_DATA))
+        return builder.load(builder.inttoptr(place, pointer))
 
-    return types.CPointer(like.dtype)(address, like), code
+    return types.CPointer(like.dtype)(array, like), code
 
 
 @native
@@ -38,8 +55,8 @@ def sgd_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> No
     """p -= lr * (sign * g + decay * p)."""
     for i in range(len(lengths)):
         n = lengths[i]
-        p = carray(pointer_at(places[i, 0], numbers), n)
-        g = carray(pointer_at(places[i, 1], numbers), n)
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
         row = numbers[i]
         sign, decay, lr = row[0], row[1], row[2]
         for j in range(n):
@@ -51,9 +68,9 @@ def sgd_momentum_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarr
     """With a running sum of gradients; `ahead` and `here` are the weights of that sum and of the gradient itself."""
     for i in range(len(lengths)):
         n = lengths[i]
-        p = carray(pointer_at(places[i, 0], numbers), n)
-        g = carray(pointer_at(places[i, 1], numbers), n)
-        buffer = carray(pointer_at(places[i, 2], numbers), n)
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        buffer = carray(data_of(places[i, 2], numbers), n)
         row = numbers[i]
         sign, decay, lr, momentum, fresh, ahead, here = row[0], row[1], row[2], row[3], row[4], row[5], row[6]
         for j in range(n):
@@ -67,10 +84,10 @@ def adam_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -> N
     """`rate` is lr / (1 - beta1^step), `root` the square root of 1 - beta2^step."""
     for i in range(len(lengths)):
         n = lengths[i]
-        p = carray(pointer_at(places[i, 0], numbers), n)
-        g = carray(pointer_at(places[i, 1], numbers), n)
-        mean = carray(pointer_at(places[i, 2], numbers), n)
-        square = carray(pointer_at(places[i, 3], numbers), n)
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        mean = carray(data_of(places[i, 2], numbers), n)
+        square = carray(data_of(places[i, 3], numbers), n)
         row = numbers[i]
         sign, decay, shrink, fresh, beta2, fresh2, eps, rate, root = (
             row[0],
@@ -95,11 +112,11 @@ def amsgrad_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -
     """Adam with the largest mean square so far."""
     for i in range(len(lengths)):
         n = lengths[i]
-        p = carray(pointer_at(places[i, 0], numbers), n)
-        g = carray(pointer_at(places[i, 1], numbers), n)
-        mean = carray(pointer_at(places[i, 2], numbers), n)
-        square = carray(pointer_at(places[i, 3], numbers), n)
-        largest = carray(pointer_at(places[i, 4], numbers), n)
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        mean = carray(data_of(places[i, 2], numbers), n)
+        square = carray(data_of(places[i, 3], numbers), n)
+        largest = carray(data_of(places[i, 4], numbers), n)
         row = numbers[i]
         sign, decay, shrink, fresh, beta2, fresh2, eps, rate, root = (
             row[0],
@@ -126,9 +143,9 @@ def adagrad_step(places: np.ndarray, lengths: np.ndarray, numbers: np.ndarray) -
     """p -= rate * g / (sqrt(total) + eps)."""
     for i in range(len(lengths)):
         n = lengths[i]
-        p = carray(pointer_at(places[i, 0], numbers), n)
-        g = carray(pointer_at(places[i, 1], numbers), n)
-        total = carray(pointer_at(places[i, 2], numbers), n)
+        p = carray(data_of(places[i, 0], numbers), n)
+        g = carray(data_of(places[i, 1], numbers), n)
+        total = carray(data_of(places[i, 2], numbers), n)
         row = numbers[i]
         sign, decay, eps, rate = row[0], row[1], row[2], row[3]
         for j in range(n):
