@@ -25,11 +25,12 @@ from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import no_grad
-from minitorch_compile.tensor.layout import wrap_as
+from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.strides import numel
-from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
-# What rounding depends on comes first: the sign of zero, NaN and infinity survive x * 1 but not x + 0.
+PRODUCTS = ("contraction", "convolution", "linalg")
+# What a careless pass forgets: the sign of zero survives x * 1 but not x + 0, and infinity survives no x - x.
 AWKWARD = (-0.0, 0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 1e-30, -1e30)
 
 
@@ -44,7 +45,9 @@ def check_pass(name: str, before: GraphModule, after: GraphModule, exact: bool =
     fakes = [x for x in map(tensor_of, placeholders) if x is not None and has_known_sizes(x)]
     if len(fakes) < len(placeholders):
         return
-    for awkward in (True, False):
+    has_products = any(getattr(node.target, "kind", None) in PRODUCTS for node in before.graph.nodes)
+    exact = exact and not has_products  # BLAS adds in another order where memory lies otherwise
+    for awkward in (False,) if has_products else (True, False):
         arguments = [_made_up(x, seed, awkward) for seed, x in enumerate(fakes)]
         try:
             expected = _outcome(before, arguments)
@@ -61,13 +64,14 @@ def check_pass(name: str, before: GraphModule, after: GraphModule, exact: bool =
 def _made_up(fake: TensorBase, seed: int, awkward: bool) -> TensorBase:
     """A tensor in the layout of `fake`: random numbers, or awkward ones again and again; whole numbers are 0 or 1."""
     rng = np.random.default_rng(seed)
-    count = numel(fake.sizes)
+    steps = ((size - 1) * stride for size, stride in zip(fake.sizes, fake.strides, strict=True))
+    count = 1 + sum(steps) if numel(fake.sizes) else 0
     if fake.dtype.category != FLOATING or fake.dtype.is_complex:
         values: Any = rng.integers(0, 2, count)
     else:
         values = np.resize(np.roll(AWKWARD, -seed), count) if awkward else rng.standard_normal(count)
-    array = values.astype(fake.dtype.numpy).reshape(tuple(fake.sizes))
-    return wrap_as(array, tuple(fake.strides))
+    storage = Storage(values.astype(fake.dtype.numpy))
+    return from_parts(storage, 0, fake.sizes, fake.strides, fake.dtype, fake.device)
 
 
 class _Outcome:
