@@ -175,6 +175,12 @@ def long_rows(p, x, y):
     return p.sum(x, (1,)), p.amax(x, (1,)), p.sum(x, (0, 1)), p.sum(y, (1,)), p.argmax(x, 1)
 
 
+@program(floats(32, 2500), floats(70_000, seed=1))
+def reductions_of_everything_in_parts(p, x, y):
+    sums = p.sum(x, (0, 1)), p.amax(p.exp(y), (0,)), p.argmin(y, 0)
+    return (*sums, p.sub(y, p.broadcast_in_dim(p.amin(y, (0,)), (70_000,), ())))
+
+
 @program(floats(3, 4, 5, 2))
 def reductions_of_several_dimensions(p, x):
     return p.sum(x, (0, 2)), p.sum(x, (1, 3)), p.amax(x, (0, 1, 2, 3)), p.sum(x, (0, 3))

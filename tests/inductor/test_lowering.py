@@ -1,5 +1,7 @@
 """Lowering: every prim has a rule, views cost nothing, and what is needed in memory is stored once."""
 
+import pytest
+
 from minitorch_compile import prims
 from minitorch_compile.inductor.ir import ExternCall, Loop
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL, lower, table
@@ -57,6 +59,14 @@ def test_an_expensive_value_is_stored_before_it_is_repeated():
         return p.broadcast_in_dim(p.exp(x), (100, 4), (1,))
 
     assert len(lowered(repeated, floats(4)).operations) == 2
+
+
+@pytest.mark.parametrize(
+    "sizes, loops", [((64, 2048), 2), ((1 << 17,), 2), ((64, 100), 1), ((3, 1 << 17), 1), ((100_003,), 1)]
+)
+def test_a_long_reduction_of_everything_is_taken_in_parts(sizes, loops):
+    operations = lowered(lambda p, x: p.sum(p.exp(x), tuple(range(len(sizes)))), floats(*sizes)).operations
+    assert len(operations) == loops and operations[-1].buffer.sizes == ()
 
 
 def test_a_constant_exponent_becomes_a_multiplication():

@@ -1,4 +1,4 @@
-"""Generated kernels are vector code: their assembly has packed instructions, in the widest registers of the processor."""
+"""Generated kernels are vector code: their assembly has packed instructions, for several numbers at a time."""
 
 import platform
 import re

@@ -42,6 +42,8 @@ CHEAP_READS, CHEAP_OPERATIONS = 4, 6
 # A value that would be computed from more than this is realized, which bounds how deep bodies nest.
 MOST_READS, MOST_OPERATIONS = 12, 60
 EXPENSIVE_OPERATION = 8  # what exp and its kin count for
+# A reduction of everything is taken in parts from this many elements on, so that threads can share the parts.
+LONG_REDUCTION, FEWEST_PARTS, MOST_PARTS = 1 << 16, 16, 1 << 12
 
 
 class GraphLowering:
@@ -108,6 +110,11 @@ class GraphLowering:
             return TensorBox(sizes, x.dtype, lambda ops, at: x.load(ops, insert_zeros(at, dims)), inputs=[x])
         if x.operations > MOST_OPERATIONS:
             self.realize(x)
+        parts = in_parts(x) if numel(sizes) == 1 else None
+        if parts is not None:
+            of_parts = self.reduction(kind, parts, tuple(range(1, len(parts.sizes))))
+            total = self.reduction(kind, of_parts, (0,))
+            return TensorBox(sizes, x.dtype, lambda ops, at: total.load(ops, ()), inputs=[total])
         buffer = self.new_buffer(sizes, x.dtype)
         self.add(Loop(buffer, x.sizes, x.load, reduced=tuple(dims), kind=kind))
         return TensorBox.of(buffer)
@@ -199,6 +206,20 @@ def _nothing(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_nothing, value))
     return TensorBox(tuple(value.sizes), value.dtype, lambda ops, at: ops.constant(0, value.dtype))
+
+
+def in_parts(x: TensorBox) -> TensorBox | None:
+    """A box with many elements as one whose first dimension counts parts of it; None if it is short or can't be cut."""
+    if x.numel < LONG_REDUCTION:
+        return None
+    if len(x.sizes) > 1:
+        return x if x.sizes[0] >= FEWEST_PARTS else None
+    length = x.sizes[0]
+    count = next((n for n in range(MOST_PARTS, FEWEST_PARTS - 1, -1) if length % n == 0), None)
+    if count is None:
+        return None
+    step = length // count
+    return TensorBox((count, step), x.dtype, lambda ops, at: x.load(ops, (at[0] * step + at[1],)), inputs=[x])
 
 
 def input_name(name: str) -> str:
