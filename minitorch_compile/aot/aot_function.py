@@ -80,8 +80,9 @@ def aot_function(
             return program, _with_effects(program, compiled)
 
     program, compiled = compile_for([*example_inputs, *constants])
-    if program.mutations:
-        compiled = _for_each_sharing(program, compiled, compile_for, captured, len(constants))
+    if program.mutations or program.placed:
+        offsets = tuple([*example_inputs, *constants][i].offset for i in program.placed)
+        compiled = _for_each_layout(program, compiled, compile_for, captured, len(constants), offsets)
     if constants:
         body = compiled
         compiled = lambda *arguments: body(*arguments, *constants)
@@ -232,36 +233,40 @@ def _write_back(mutation: Mutation, argument: Any, value: Any) -> None:
     argument.storage.version += mutation.writes - 1  # copy_ counted one
 
 
-def _for_each_sharing(
+def _for_each_layout(
     program: FunctionalProgram,
     compiled: CompiledGraph,
-    compile_for: Callable[[Sequence[Any], Sharing], tuple[FunctionalProgram, CompiledGraph]],
+    compile_for: Callable[[Sequence[Any], Sharing | None], tuple[FunctionalProgram, CompiledGraph]],
     captured: GraphModule,
     constant_count: int,
+    seen: tuple[int, ...],
 ) -> CompiledGraph:
-    """Compiles the program once more for each way in which an argument that it overwrites shares memory with another.
+    """Compiles the program once more for each way in which an argument that it overwrites shares memory with another,
+    and for other offsets than those `seen` of the arguments whose offsets matter.
 
     Where that is not possible, the captured graph runs as it is, and a warning says so.
     """
     written = frozenset(m.input for m in program.mutations)
-    for_sharing: dict[Any, CompiledGraph] = {}
+    placed = tuple(program.placed)
+    for_layout: dict[Any, CompiledGraph] = {}
 
     def call(*arguments: Any) -> Any:
+        offsets = tuple(arguments[i].offset for i in placed)
         storages = [x.storage for x in arguments if isinstance(x, TensorBase)]
-        if len(set(storages)) == len(storages):
+        if offsets == seen and len(set(storages)) == len(storages):
             return compiled(*arguments)
         try:
             sharing = sharing_of(arguments, written)
-            if sharing is None:
+            if sharing is None and offsets == seen:
                 return compiled(*arguments)
-            key = sharing.key(arguments)
-            if key not in for_sharing:
+            key = offsets, sharing and sharing.key(arguments)
+            if key not in for_layout:
                 _check_sizes(arguments)
-                _, for_sharing[key] = compile_for([fake_like(x) for x in arguments], sharing)
+                _, for_layout[key] = compile_for([fake_like(x) for x in arguments], sharing)
         except NotImplementedError as error:
             warnings.warn(f"{error}; the function runs uncompiled this time", stacklevel=2)
             return captured(*arguments[: len(arguments) - constant_count])
-        return for_sharing[key](*arguments, *sharing.bases)
+        return for_layout[key](*arguments, *(sharing.bases if sharing else ()))
 
     return call
 
@@ -269,4 +274,7 @@ def _for_each_sharing(
 def _check_sizes(arguments: Sequence[Any]) -> None:
     """NotImplementedError if the graph is for unknown sizes: the sizes are numbers among its arguments."""
     if any(isinstance(x, int) for x in arguments):
-        raise NotImplementedError("aot: an argument that is overwritten shares memory with another, of unknown sizes")
+        raise NotImplementedError(
+            "aot: arguments of unknown sizes share memory that is overwritten, or lie at another offset than as_strided"
+            " was traced for"
+        )

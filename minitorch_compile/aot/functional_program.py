@@ -37,7 +37,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_li
 
 @dataclass(frozen=True)
 class Mutation:
-    """The program overwrites an argument this often; `recorded`: at least once with grad mode on, not by detach()."""
+    """The program overwrites an argument, this often if writes to `x.data` don't count; `recorded`: at least once with
+    grad mode on, not by detach()."""
 
     input: int
     writes: int
@@ -51,7 +52,8 @@ class FunctionalProgram:
     The graph returns the new value of each argument in `mutations`, then `graph_output_count` tensors, from which
     `outputs` says how to make what the program returns, arranged as `output_spec`. If `drawn` isn't 0, its last two
     arguments are the seed and the offset of that many random numbers. `sizes` says which arguments are unknown sizes.
-    `versions[i]`: how often result i was written to before the program returned it, if at all.
+    `versions[i]`: how often result i was written to before the program returned it, if at all. `placed`: the arguments
+    that as_strided looks at from a certain offset on: the program is for the offsets of the examples only.
     """
 
     graph_module: GraphModule
@@ -62,6 +64,7 @@ class FunctionalProgram:
     drawn: Any
     sizes: SizeValues
     versions: dict[int, int]
+    placed: list[int]
 
 
 class _ForwardTracer(Tracer):
@@ -85,6 +88,8 @@ class _Rerun(Retrace):
         applied = applied_class(target)
         if applied is not None and not any(map(_is_differentiated, args)):
             return record_call(applied, self.tracer, self.functional, args)
+        if target is getattr and args[1:] == ("data",):
+            return self.functional.data_of(args[0])
         return super().call_function(target, args, kwargs)
 
 
@@ -134,6 +139,7 @@ def functional_program(
         stream.drawn,
         SizeValues(example_inputs),
         {len(mutations) + i: x.storage.version for i, x in enumerate(planner.graph_outputs) if x.storage.version},
+        [i for i, x in enumerate(inputs) if isinstance(x, TensorBase) and x.storage in functional.placed],
     )
 
 
@@ -171,7 +177,7 @@ def _mutations(functional: Functionalize, inputs: Sequence[TensorBase]) -> list[
         if isinstance(x, TensorBase):
             contents = functional.contents_of(x)
             if contents.writes and contents.base.tensor is x:  # windows are written with their base
-                found.setdefault(id(x), Mutation(i, contents.writes, contents.base.recorded > 0))
+                found.setdefault(id(x), Mutation(i, x.storage.version, contents.base.recorded > 0))
     return list(found.values())
 
 

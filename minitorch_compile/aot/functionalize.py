@@ -48,6 +48,7 @@ class Root:
     """A tensor where a history begins, the steps from its storage's base to it, and its value.
 
     `recorded`: which write to the storage was the last to this root with grad mode on, counted from 1; 0 if none was.
+    `is_data`: it came from `x.data`, so that writes to it leave the storage's version as it is.
     """
 
     def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase) -> None:
@@ -55,6 +56,7 @@ class Root:
         self.steps = steps
         self.value = value
         self.recorded = 0
+        self.is_data = False
 
 
 class Contents:
@@ -95,6 +97,7 @@ class Functionalize:
         self._names: dict[int, Name] = {}  # by the tensor's id; a Name keeps its tensor alive
         self._contents: dict[Storage, Contents] = {}
         self.uses = Uses()
+        self.placed: set[Storage] = set()  # those of which as_strided was asked for elements by their offset
 
     # ------------------------------------------------------------------------------------------ names and values
 
@@ -168,7 +171,9 @@ class Functionalize:
     def view(self, op: Op, bound: tuple[Any, ...]) -> TensorBase:
         """A new name over the same storage."""
         source, arguments = self.name_of(bound[0]), bound[1:]
-        tensor = op.meta(*bound)
+        tensor, steps = op.meta(*bound), source.steps
+        if op is ops.as_strided and arguments[2] is not None:
+            self.placed.add(tensor.storage)
         if op is ops.as_strided and source.steps:
             # It looks at the memory, however its input did. So it is a view of the root, and may show more of it.
             step = ViewStep.of(op, source.root.tensor, (*arguments[:2], tensor.offset))
@@ -176,13 +181,19 @@ class Functionalize:
             value, steps = step.value(self.value_of(source.root.tensor)), (step,)
         else:
             step = ViewStep.of(op, bound[0], arguments)
-            value, steps = step.value(self.value_of(bound[0])), (*source.steps, step)
+            value, steps = step.value(self.value_of(bound[0])), (*steps, step)
         root = source.root
         if op is ops.detach:
             root, steps = Root(tensor, (*root.steps, *steps), value), ()
             self._contents[tensor.storage].roots.append(root)
         self._names[id(tensor)] = Name(tensor, root, steps, value, source.writes)
         return tensor
+
+    def data_of(self, tensor: TensorBase) -> TensorBase:
+        """A new name for `tensor.data`."""
+        data: TensorBase = ops.detach(tensor)
+        self.name_of(data).root.is_data = True
+        return data
 
     def write(self, op: Any, bound: tuple[Any, ...]) -> TensorBase:
         """An in-place op: computes the new value and gives it to the storage."""
@@ -194,7 +205,8 @@ class Functionalize:
         if new.dtype is not target.dtype:
             new = ops.to_copy(new, target.dtype)
         self.store(self.name_of(target), new)
-        target.storage.version += 1
+        if not self.name_of(target).root.is_data:
+            target.storage.version += 1
         self.note(result, [target], seen)
         return target
 

@@ -565,3 +565,25 @@ def test_constants_of_the_captured_graph_may_be_overwritten(backend):
     function = backend(module, [tensor([2.0])])
     assert [function(tensor([2.0]))[0].item() for _ in range(3)] == [2.0, 4.0, 6.0]
     assert module.attributes["count"].item() == 3.0
+
+
+@pytest.mark.filterwarnings("ignore:decompose:UserWarning")  # prims can't look outside of their input
+@pytest.mark.parametrize("offset", [0, 1, None])
+def test_as_strided_at_other_offsets_than_it_was_traced_for(offset, backend):
+    function = compiled(lambda x: x.as_strided((2,), (1,), offset) * 2, backend)
+    whole = from_numpy(np.arange(6.0))
+    for x in (whole[:4], whole[2:], whole[1:4], whole[2:]):
+        assert function(x).tolist() == (x.as_strided((2,), (1,), offset) * 2).tolist()
+
+
+def test_a_write_to_data_leaves_the_version_as_it_is(backend):
+    def function(x):
+        x.data.mul_(2)
+        y = x * 1
+        y.data[0] = 5
+        return y
+
+    x = sample(3, requires_grad=False)
+    expected = function(x.clone())
+    y = torch.compile(function, backend=backend)(x)
+    assert y.tolist() == expected.tolist() and (x._version, y._version) == (0, 0)
