@@ -114,7 +114,9 @@ class GraphLowering:
         if parts is not None:
             of_parts = self.reduction(kind, parts, tuple(range(1, len(parts.sizes))))
             total = self.reduction(kind, of_parts, (0,))
-            return TensorBox(sizes, x.dtype, lambda ops, at: total.load(ops, ()), inputs=[total])
+            result = TensorBox(sizes, x.dtype, lambda ops, at: total.load(ops, ()), inputs=[total])
+            result.view_of = total
+            return total if sizes == () else result
         buffer = self.new_buffer(sizes, x.dtype)
         self.add(Loop(buffer, x.sizes, x.load, reduced=tuple(dims), kind=kind))
         return TensorBox.of(buffer)
