@@ -13,7 +13,7 @@ softmax
 ├─ sub
 ...
 >>> everything = prims.closure()
->>> everything.ops_by_prim["amax"] > 20, everything.missing_prims
+>>> everything.ops_by_prim["amax"] > 10, everything.missing_prims
 (True, [])
 >>> prims.closure(family="scan").deepest(2)
 [('cummax', 2), ('cummin', 2)]

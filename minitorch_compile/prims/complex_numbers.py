@@ -39,7 +39,7 @@ def _complex_rule(name: str, real: Any, imag: Any) -> TensorBase:
     return empty_fake(real.sizes, None, real.dtype.to_complex())
 
 
-@prim("complex", _complex_rule)
+@prim("complex", _complex_rule, dtypes="float32, float64 -> complex", sizes="those of the parts")
 def complex(real: Array, imag: Array) -> Array:
     """real + i imag: complex64 of two float32, complex128 of two float64 tensors."""
     return ops.complex.kernel(real, imag)
@@ -50,13 +50,13 @@ def _part_rule(name: str, x: Any) -> TensorBase:
     return empty_fake(x.sizes, None, x.dtype.to_real())
 
 
-@prim("complex", _part_rule)
+@prim("complex", _part_rule, dtypes="complex -> floats", sizes="those of x")
 def real(x: Array) -> Array:
     """The real parts."""
     return np.ascontiguousarray(x.real).reshape(x.shape)
 
 
-@prim("complex", _part_rule)
+@prim("complex", _part_rule, dtypes="complex -> floats", sizes="those of x")
 def imag(x: Array) -> Array:
     """The imaginary parts."""
     return np.ascontiguousarray(x.imag).reshape(x.shape)
@@ -84,7 +84,7 @@ def _c2c_rule(name: str, x: Any, dims: Ints, norm: str, forward: Any) -> TensorB
     return empty_fake(x.sizes, None, x.dtype)
 
 
-@prim("fourier", _c2c_rule)
+@prim("fourier", _c2c_rule, dtypes="complex", sizes="those of x")
 def fft_c2c(x: Array, dims: Ints, norm: str, forward: bool) -> Array:
     """The Fourier transform of complex numbers over `dims`, or its inverse. `norm` says which of the two divides by the
     number of elements."""
@@ -97,7 +97,7 @@ def _r2c_rule(name: str, x: Any, dims: Ints, norm: str) -> TensorBase:
     return empty_fake([n // 2 + 1 if d == last else n for d, n in enumerate(x.sizes)], None, x.dtype.to_complex())
 
 
-@prim("fourier", _r2c_rule)
+@prim("fourier", _r2c_rule, dtypes="floats -> complex", sizes="those of x, but n // 2 + 1 along the last of dims")
 def fft_r2c(x: Array, dims: Ints, norm: str) -> Array:
     """The transform of real numbers over `dims`: the n // 2 + 1 numbers along the last that say all."""
     return ops._fft_r2c.kernel(x, dims, norm)
@@ -109,7 +109,7 @@ def _c2r_rule(name: str, x: Any, dims: Ints, norm: str, size: int) -> TensorBase
     return empty_fake([size if d == dims[-1] else n for d, n in enumerate(x.sizes)], None, x.dtype.to_real())
 
 
-@prim("fourier", _c2r_rule)
+@prim("fourier", _c2r_rule, dtypes="complex -> floats", sizes="those of x, but `size` along the last of dims")
 def fft_c2r(x: Array, dims: Ints, norm: str, size: int) -> Array:
     """Back from half a spectrum to real numbers, `size` of them along the last of `dims`."""
     return ops._fft_c2r.kernel(x, dims, norm, size)

@@ -32,7 +32,7 @@ def _mm_rule(name: str, a: Any, b: Any) -> TensorBase:
     return empty_fake((a.sizes[0], b.sizes[1]), None, a.dtype)
 
 
-@prim("contraction", _mm_rule)
+@prim("contraction", _mm_rule, dtypes="numbers", sizes="[n, m] of [n, k] and [k, m]")
 def mm(a: Array, b: Array) -> Array:
     """The product of two matrices."""
     return matmul(a, b)
@@ -43,7 +43,7 @@ def _bmm_rule(name: str, a: Any, b: Any) -> TensorBase:
     return empty_fake((a.sizes[0], a.sizes[1], b.sizes[2]), None, a.dtype)
 
 
-@prim("contraction", _bmm_rule)
+@prim("contraction", _bmm_rule, dtypes="numbers", sizes="[b, n, m] of [b, n, k] and [b, k, m]")
 def bmm(a: Array, b: Array) -> Array:
     """The products of two batches of matrices, pair by pair."""
     return matmul(a, b)
@@ -74,7 +74,7 @@ def _convolution_rule(
     return empty_fake(_convolution_sizes(name, x, w, (stride, padding, dilation, groups)), None, x.dtype)
 
 
-@prim("convolution", _convolution_rule)
+@prim("convolution", _convolution_rule, dtypes="numbers", sizes="[N, C_out, out_h, out_w]")
 def convolution(x: Array, w: Array, stride: Pair, padding: Pair, dilation: Pair, groups: int) -> Array:
     """x (N, C_in, H, W) with w (C_out, C_in / groups, kernel_h, kernel_w) -> (N, C_out, out_h, out_w)."""
     return ops.convolution.kernel(x, w, None, stride, padding, dilation, groups)
@@ -97,7 +97,7 @@ def _input_grad_rule(
     return x
 
 
-@prim("convolution", _input_grad_rule)
+@prim("convolution", _input_grad_rule, dtypes="numbers", sizes="input_sizes")
 def convolution_input_grad(
     grad: Array, w: Array, input_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
 ) -> Array:
@@ -123,7 +123,7 @@ def _weight_grad_rule(
     return w
 
 
-@prim("convolution", _weight_grad_rule)
+@prim("convolution", _weight_grad_rule, dtypes="numbers", sizes="weight_sizes")
 def convolution_weight_grad(
     grad: Array, x: Array, weight_sizes: tuple[int, ...], stride: Pair, padding: Pair, dilation: Pair, groups: int
 ) -> Array:

@@ -39,7 +39,7 @@ def _full_rule(name: str, sizes: Ints, value: Any, dtype: dtype) -> TensorBase:
     return empty_fake(sizes, None, dtype)
 
 
-@prim("creation", _full_rule)
+@prim("creation", _full_rule, dtypes="any", sizes="sizes")
 def full(sizes: Ints, value: Scalar, dtype: dtype) -> Array:
     """One value everywhere; a complex one only for a complex dtype."""
     return np.full(sizes, value, dtype.numpy)
@@ -55,7 +55,7 @@ def _iota_rule(name: str, length: int, start: Any, step: Any, dtype: dtype) -> T
     return empty_fake((length,), None, dtype)
 
 
-@prim("creation", _iota_rule)
+@prim("creation", _iota_rule, dtypes="bool, integers, floats", sizes="[length]")
 def iota(length: int, start: Scalar, step: Scalar, dtype: dtype) -> Array:
     """start + step * i for i = 0 ... length - 1, computed in int64 or float64 and then converted."""
     places: Array = np.arange(length, dtype=np.int64 if dtype.category < FLOATING else np.float64)
@@ -74,7 +74,7 @@ def _philox_rule(name: str, sizes: Ints, seed: Any, offset: Any, dtype: dtype) -
     return empty_fake(sizes, None, dtype)
 
 
-@prim("creation", _philox_rule)
+@prim("creation", _philox_rule, dtypes="int64 for seed and offset -> floats", sizes="sizes")
 def philox_uniform(sizes: Ints, seed: Array, offset: Array, dtype: dtype) -> Array:
     """Numbers in [0, 1): element i (row-major) depends only on the seed and on offset + i. See tensor/philox.py."""
     return uniform(int(seed), int(offset), numel(sizes), dtype.numpy).reshape(sizes)

@@ -14,6 +14,7 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import Rule, decomposes
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype
 from minitorch_compile.tensor.op import Scalar
 from minitorch_compile.tensor.pointwise_op import PointwiseOp, WherePointwiseOp, number_as
@@ -77,7 +78,10 @@ def broadcast_to(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 def constant(sizes: Sequence[int], value: Scalar, element: dtype) -> Tensor:
     """One value everywhere, given as the Python number that an element of the dtype is."""
-    number = float(value) if element.category == FLOATING else number_as(value, element.numpy).item()
+    if isinstance(value, SymInt):  # a count of elements that is not known yet
+        number: Any = value
+    else:
+        number = float(value) if element.category == FLOATING else number_as(value, element.numpy).item()
     return prims.full(tuple(sizes), number, element)
 
 

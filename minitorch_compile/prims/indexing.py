@@ -34,7 +34,7 @@ def _gather_rule(name: str, x: Any, dim: int, index: Any) -> TensorBase:
     return empty_fake(index.sizes, None, x.dtype)
 
 
-@prim("indexing", _gather_rule)
+@prim("indexing", _gather_rule, dtypes="any; int64 for index", sizes="those of index")
 def gather(x: Array, dim: int, index: Array) -> Array:
     """out[i][j] = x[i][index[i][j]] for dim = 1, and likewise for others. The result has the sizes of `index`."""
     return ops.gather.kernel(x, dim, index)
@@ -46,7 +46,7 @@ def _scatter_add_rule(name: str, x: Any, dim: int, index: Any, src: Any) -> Tens
     return empty_fake(x.sizes, None, x.dtype)
 
 
-@prim("indexing", _scatter_add_rule)
+@prim("indexing", _scatter_add_rule, dtypes="any; int64 for index", sizes="those of x")
 def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:
     """x with src[i][j] added at x[i][index[i][j]] for dim = 1; several may land on one element."""
     return ops.scatter_add.kernel(x, dim, index, src)
@@ -58,7 +58,7 @@ def _scatter_reduce_rule(name: str, x: Any, dim: int, index: Any, src: Any, redu
     return _scatter_add_rule(name, x, dim, index, src)
 
 
-@prim("indexing", _scatter_reduce_rule)
+@prim("indexing", _scatter_reduce_rule, dtypes="any; int64 for index", sizes="those of x")
 def scatter_reduce(x: Array, dim: int, index: Array, src: Array, reduce: str) -> Array:
     """As scatter_add, but combined by multiplication, or by taking the largest or smallest; NaN wins over both."""
     return ops.scatter_combine.kernel(x, dim, index, src, reduce, True)
@@ -82,7 +82,12 @@ def _index_rule(name: str, x: Any, indices: Any) -> TensorBase:
     return empty_fake(_indexed_sizes(name, x, indices), None, x.dtype)
 
 
-@prim("indexing", _index_rule)
+@prim(
+    "indexing",
+    _index_rule,
+    dtypes="any; int64 for indices",
+    sizes="those of x, with those of the indices for the indexed dimensions",
+)
 def index(x: Array, indices: Sequence[Array | None]) -> Array:
     """x[indices], where None stands for a whole dimension. Negative indices count from the end.
 
@@ -99,7 +104,7 @@ def _index_put_rule(name: str, x: Any, indices: Any, values: Any, accumulate: An
     return empty_fake(x.sizes, None, x.dtype)
 
 
-@prim("indexing", _index_put_rule)
+@prim("indexing", _index_put_rule, dtypes="any; int64 for indices", sizes="those of x")
 def index_put(x: Array, indices: Sequence[Array | None], values: Array, accumulate: bool) -> Array:
     """x with x[indices] = values, or += if `accumulate`. Without it, of several values for one element any may win."""
     return ops.index_put.kernel(x, indices, values, accumulate)

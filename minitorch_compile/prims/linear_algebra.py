@@ -41,13 +41,13 @@ def _same_rule(name: str, a: Any) -> TensorBase:
     return empty_fake(a.sizes, None, a.dtype)
 
 
-@prim("linalg", _same_rule)
+@prim("linalg", _same_rule, dtypes="floats, complex", sizes="[..., n, n], as a")
 def cholesky(a: Array) -> Array:
     """The lower triangular L with a = L L^H. Only that half of `a` is looked at. It must be positive-definite."""
     return ops._linalg_cholesky.kernel(a, False)
 
 
-@prim("linalg", _same_rule)
+@prim("linalg", _same_rule, dtypes="floats, complex", sizes="[..., n, n], as a")
 def matrix_exp(a: Array) -> Array:
     """The sum of a^k / k! over all k."""
     return ops.linalg_matrix_exp.kernel(a)
@@ -61,7 +61,12 @@ def _svd_rule(name: str, a: Any, full_matrices: Any) -> tuple[TensorBase, Tensor
     return _like(a, m, left), empty_fake((*a.sizes[:-2], k), None, a.dtype.to_real()), _like(a, right, n)
 
 
-@prim("linalg", _svd_rule)
+@prim(
+    "linalg",
+    _svd_rule,
+    dtypes="floats, complex; S is real",
+    sizes="[..., m, k], [..., k], [..., k, n] of [..., m, n], with k = min(m, n), or k = m and k = n if full_matrices",
+)
 def svd(a: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
     """(U, S, Vh) with a = U diag(S) Vh, orthonormal U and Vh, and real S, falling.
 
@@ -76,7 +81,12 @@ def _qr_rule(name: str, a: Any, complete: Any) -> tuple[TensorBase, TensorBase]:
     return _like(a, m, k), _like(a, k, n)
 
 
-@prim("linalg", _qr_rule)
+@prim(
+    "linalg",
+    _qr_rule,
+    dtypes="floats, complex",
+    sizes="[..., m, k], [..., k, n] of [..., m, n], with k = min(m, n), or k = m if complete",
+)
 def qr(a: Array, complete: bool) -> tuple[Array, Array]:
     """(Q, R) with a = Q R, orthonormal columns in Q and upper triangular R; Q square if `complete`."""
     return ops._linalg_qr.kernel(a, complete)
@@ -87,7 +97,9 @@ def _eigh_rule(name: str, a: Any, upper: Any) -> tuple[TensorBase, TensorBase]:
     return empty_fake(a.sizes[:-1], None, a.dtype.to_real()), _like(a, *a.sizes[-2:])
 
 
-@prim("linalg", _eigh_rule)
+@prim(
+    "linalg", _eigh_rule, dtypes="floats, complex; eigenvalues are real", sizes="[..., n], [..., n, n] of [..., n, n]"
+)
 def eigh(a: Array, upper: bool) -> tuple[Array, Array]:
     """(eigenvalues, rising; eigenvectors, orthonormal columns) of Hermitian matrices; only one half is looked at."""
     return ops._linalg_eigh.kernel(a, upper)
@@ -99,7 +111,7 @@ def _eig_rule(name: str, a: Any) -> tuple[TensorBase, TensorBase]:
     return empty_fake(a.sizes[:-1], None, element), empty_fake(a.sizes, None, element)
 
 
-@prim("linalg", _eig_rule)
+@prim("linalg", _eig_rule, dtypes="floats, complex -> complex", sizes="[..., n], [..., n, n] of [..., n, n]")
 def eig(a: Array) -> tuple[Array, Array]:
     """(eigenvalues, eigenvectors: columns of norm 1) of square matrices, always complex."""
     return ops._linalg_eig.kernel(a)
@@ -113,7 +125,9 @@ def _lu_rule(name: str, a: Any) -> tuple[TensorBase, TensorBase]:
     return _like(a, *a.sizes[-2:]), empty_fake((*a.sizes[:-2], min(a.sizes[-2:])), None, int32)
 
 
-@prim("linalg", _lu_rule)
+@prim(
+    "linalg", _lu_rule, dtypes="floats, complex; pivots are int32", sizes="[..., m, n], [..., min(m, n)] of [..., m, n]"
+)
 def lu_factor(a: Array) -> tuple[Array, Array]:
     """L (below the diagonal, which is 1) and U in one matrix; and for each row the one it was swapped with, from 1."""
     return ops._linalg_lu_factor.kernel(a)
@@ -127,7 +141,7 @@ def _permutation_rule(name: str, pivots: Any, rows: int) -> TensorBase:
     return empty_fake((*pivots.sizes[:-1], rows), None, int64)
 
 
-@prim("linalg", _permutation_rule)
+@prim("linalg", _permutation_rule, dtypes="int32 -> int64", sizes="[..., rows] of [..., k]")
 def permutation_of_pivots(pivots: Array, rows: int) -> Array:
     """The order of rows that successive swaps lead to: row i of the result is row order[i] of the original."""
     return ops._permutation_of_pivots.kernel(pivots, rows)
@@ -141,7 +155,7 @@ def _check_system(name: str, a: Any, b: Any) -> TensorBase:
     return _like(a, *b.sizes[-2:])
 
 
-@prim("linalg", _check_system)
+@prim("linalg", _check_system, dtypes="floats, complex", sizes="those of b")
 def solve(a: Array, b: Array) -> Array:
     """The x with a x = b."""
     return ops._linalg_solve.kernel(a, b)
@@ -151,7 +165,7 @@ def _triangular_rule(name: str, a: Any, b: Any, upper: Any, unitriangular: Any) 
     return _check_system(name, a, b)
 
 
-@prim("linalg", _triangular_rule)
+@prim("linalg", _triangular_rule, dtypes="floats, complex", sizes="those of b")
 def solve_triangular(a: Array, b: Array, upper: bool, unitriangular: bool) -> Array:
     """The x with a x = b for triangular a, whose other half isn't looked at; nor is its diagonal if `unitriangular`."""
     return ops._linalg_solve_triangular.kernel(a, b, upper, unitriangular)

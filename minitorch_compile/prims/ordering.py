@@ -26,7 +26,7 @@ def _sort_rule(name: str, x: Any, dim: int, descending: Any) -> tuple[TensorBase
     return empty_fake(x.sizes, None, x.dtype), empty_fake(x.sizes, None, int64)
 
 
-@prim("sorting", _sort_rule)
+@prim("sorting", _sort_rule, dtypes="bool, integers, floats; places are int64", sizes="those of x, twice")
 def sort(x: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     """The elements along `dim` in order, and the int64 indices where they stood. NaN is the largest; equals keep their
     order."""

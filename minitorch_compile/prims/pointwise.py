@@ -18,6 +18,7 @@ from minitorch_compile.prims.prim import (
     ANY,
     BITS,
     FLOATS,
+    IN_WORDS,
     NUMBERS,
     ORDERED,
     REALS,
@@ -42,7 +43,7 @@ def unary(categories: Sequence[int]) -> Callable[[Kernel], Prim]:
         check_tensor(name, "x", x, categories)
         return empty_fake(x.sizes, None, x.dtype)
 
-    return prim("pointwise", rule)
+    return prim("pointwise", rule, dtypes=IN_WORDS[tuple(categories)], sizes="those of x")
 
 
 def binary(categories: Sequence[int], result: dtype | None = None) -> Callable[[Kernel], Prim]:
@@ -53,7 +54,8 @@ def binary(categories: Sequence[int], result: dtype | None = None) -> Callable[[
         check_like(name, "b", b, "a", a)
         return empty_fake(a.sizes, None, result or a.dtype)
 
-    return prim("pointwise", rule)
+    dtypes = IN_WORDS[tuple(categories)] + (f" -> {result.name}" if result else "")
+    return prim("pointwise", rule, dtypes=dtypes, sizes="those of a and b")
 
 
 # ------------------------------------------------------------------------------------------ one tensor
@@ -70,7 +72,7 @@ def _abs_rule(name: str, x: Any) -> TensorBase:
     return empty_fake(x.sizes, None, x.dtype.to_real())
 
 
-@prim("pointwise", _abs_rule)
+@prim("pointwise", _abs_rule, dtypes="integers, floats, complex -> floats", sizes="those of x")
 def abs(x: Array) -> Array:
     """The magnitude. That of a complex number is real."""
     return np.abs(x)
@@ -325,7 +327,7 @@ def _where_rule(name: str, cond: Any, a: Any, b: Any) -> TensorBase:
     return empty_fake(a.sizes, None, a.dtype)
 
 
-@prim("pointwise", _where_rule)
+@prim("pointwise", _where_rule, dtypes="bool for cond, any", sizes="those of a, b and cond")
 def where(cond: Array, a: Array, b: Array) -> Array:
     """a where the bool `cond` holds, else b."""
     return np.where(cond, a, b)
@@ -337,7 +339,7 @@ def _convert_rule(name: str, x: Any, dtype: Any) -> TensorBase:
     return empty_fake(x.sizes, None, dtype)
 
 
-@prim("pointwise", _convert_rule)
+@prim("pointwise", _convert_rule, dtypes="any -> any", sizes="those of x")
 def convert_element_type(x: Array, dtype: dtype) -> Array:
     """x in another dtype. Floats become integers by dropping the fraction, complex numbers floats by dropping the
     imaginary part; what isn't 0 becomes True."""

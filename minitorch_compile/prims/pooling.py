@@ -28,7 +28,7 @@ def _max_pool_rule(
     return ops.max_pool_with_indices.meta(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-@prim("pooling", _max_pool_rule)
+@prim("pooling", _max_pool_rule, dtypes="integers, floats; places are int64", sizes="[N, C, out_h, out_w], twice")
 def max_pool2d(
     x: Array, kernel_size: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
 ) -> tuple[Array, Array]:
@@ -45,7 +45,7 @@ def _backward_rule(name: str, grad: Any, indices: Any, input_sizes: tuple[int, .
     return empty_fake(input_sizes, None, grad.dtype)
 
 
-@prim("pooling", _backward_rule)
+@prim("pooling", _backward_rule, dtypes="floats; int64 for indices", sizes="input_sizes")
 def max_pool2d_backward(grad: Array, indices: Array, input_sizes: tuple[int, ...]) -> Array:
     """The gradient of max_pool2d: each element of grad is added to the element of the image that was the maximum."""
     return ops.max_pool_with_indices_backward.kernel(grad, indices, input_sizes)

@@ -36,11 +36,27 @@ table: dict[str, Prim] = {}
 # Which dtypes a prim is defined for, by category. ORDERED: what can be compared. ANALYTIC: what has roots and sines.
 ANY, NUMBERS, ANALYTIC = (BOOL, INTEGER, FLOATING, COMPLEX), (INTEGER, FLOATING, COMPLEX), (FLOATING, COMPLEX)
 ORDERED, REALS, FLOATS, BITS = (BOOL, INTEGER, FLOATING), (INTEGER, FLOATING), (FLOATING,), (BOOL, INTEGER)
+IN_WORDS = {
+    ANY: "any",
+    NUMBERS: "integers, floats, complex",
+    ANALYTIC: "floats, complex",
+    ORDERED: "bool, integers, floats",
+    REALS: "integers, floats",
+    FLOATS: "floats",
+    BITS: "bool, integers",
+    (INTEGER,): "integers",
+}
 _CATEGORY_NAMES = {BOOL: "bool", INTEGER: "integer", FLOATING: "floating-point", COMPLEX: "complex"}
 
 
 class Prim(KernelOp):
-    """A primitive operation: strict arguments, a NumPy kernel, a shape rule. Its results are row-major."""
+    """A primitive operation: strict arguments, a NumPy kernel, a shape rule. Its results are row-major.
+
+    `dtypes` says what it takes (and what it gives, if that differs), `sizes` which sizes the result has.
+    """
+
+    dtypes = ""
+    sizes = ""
 
     def __repr__(self) -> str:
         return f"prims.{self.name}"
@@ -56,11 +72,16 @@ def find(name: str) -> Prim:
     return table[name]
 
 
-def prim(kind: str, shape_rule: Callable[..., Any]) -> Callable[[Kernel], Prim]:
-    """Declares a prim. `shape_rule(name, *parameters)` checks the arguments and returns the result as a fake tensor."""
+def prim(kind: str, shape_rule: Callable[..., Any], *, dtypes: str, sizes: str) -> Callable[[Kernel], Prim]:
+    """Declares a prim. `shape_rule(name, *parameters)` checks the arguments and returns the result as a fake tensor.
+
+    `dtypes` and `sizes` say in words what it checks and gives: they become part of the docstring.
+    """
 
     def declare(kernel: Kernel) -> Prim:
         new = Prim(kernel, kind=kind, namespaces=["prims"])
+        new.dtypes, new.sizes = dtypes, sizes
+        new.__doc__ = f"{kernel.__doc__}\n\n    dtypes: {dtypes}. sizes: {sizes}."
         if new.name in table:
             raise ValueError(f"prims: {new.name!r} is declared twice")
         new.shape_rule(lambda *parameters: shape_rule(new.name, *parameters))

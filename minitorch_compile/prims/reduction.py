@@ -16,6 +16,7 @@ import numpy as np
 
 from minitorch_compile.prims.prim import (
     FLOATS,
+    IN_WORDS,
     NUMBERS,
     ORDERED,
     Kernel,
@@ -44,7 +45,7 @@ def reduction(categories: Sequence[int], empty: bool = True) -> Callable[[Kernel
             raise refuse(name, "dims", f"dimensions of non-zero size of x, {describe(x)}", dims)
         return empty_fake([n for d, n in enumerate(x.sizes) if d not in dims], None, x.dtype)
 
-    return prim("reduction", rule)
+    return prim("reduction", rule, dtypes=IN_WORDS[tuple(categories)], sizes="those of x without dims")
 
 
 @reduction(NUMBERS)
@@ -79,13 +80,13 @@ def _arg_rule(name: str, x: Any, dim: int) -> TensorBase:
     return empty_fake([n for d, n in enumerate(x.sizes) if d != dim], None, int64)
 
 
-@prim("reduction", _arg_rule)
+@prim("reduction", _arg_rule, dtypes="bool, integers, floats -> int64", sizes="those of x without dim")
 def argmax(x: Array, dim: int) -> Array:
     """The int64 index of the largest element along `dim`: the first of equals, and NaN counts as the largest."""
     return np.argmax(x, dim)
 
 
-@prim("reduction", _arg_rule)
+@prim("reduction", _arg_rule, dtypes="bool, integers, floats -> int64", sizes="those of x without dim")
 def argmin(x: Array, dim: int) -> Array:
     """The int64 index of the smallest element along `dim`: the first of equals, and NaN counts as the smallest."""
     return np.argmin(x, dim)
@@ -104,7 +105,7 @@ def _scan_rule(name: str, x: Any, dim: int, kind: Any) -> TensorBase:
     return empty_fake(x.sizes, None, x.dtype)
 
 
-@prim("scan", _scan_rule)
+@prim("scan", _scan_rule, dtypes="numbers", sizes="those of x")
 def scan(x: Array, dim: int, kind: str) -> Array:
     """All elements up to and with each along `dim`, combined: `kind` is sum, prod, amax, amin or logaddexp."""
     return COMBINES[kind].accumulate(x, dim, x.dtype)

@@ -46,7 +46,7 @@ def _broadcast_rule(name: str, x: Any, sizes: Ints, broadcast_dimensions: Ints) 
     return target
 
 
-@prim("view", _broadcast_rule)
+@prim("view", _broadcast_rule, dtypes="any", sizes="sizes")
 def broadcast_in_dim(x: Array, sizes: Ints, broadcast_dimensions: Ints) -> Array:
     """x repeated to `sizes`: its dimension i becomes broadcast_dimensions[i], which has its size, or any if it is 1."""
     aligned = [1] * len(sizes)
@@ -62,7 +62,7 @@ def _transpose_rule(name: str, x: Any, permutation: Ints) -> TensorBase:
     return empty_fake([x.sizes[d] for d in permutation], None, x.dtype)
 
 
-@prim("view", _transpose_rule)
+@prim("view", _transpose_rule, dtypes="any", sizes="those of x, in that order")
 def transpose(x: Array, permutation: Ints) -> Array:
     """The dimensions in another order: dimension i of the result is dimension permutation[i] of x."""
     return np.ascontiguousarray(x.transpose(permutation)) if x.ndim else x.copy()
@@ -76,7 +76,7 @@ def _reshape_rule(name: str, x: Any, sizes: Ints) -> TensorBase:
     return empty_fake(sizes, None, x.dtype)
 
 
-@prim("view", _reshape_rule)
+@prim("view", _reshape_rule, dtypes="any", sizes="sizes")
 def reshape(x: Array, sizes: Ints) -> Array:
     """The same elements in the same row-major order under other sizes."""
     return x.copy(order="C").reshape(sizes)
@@ -97,7 +97,7 @@ def _slice_rule(name: str, x: Any, start_indices: Ints, limit_indices: Ints, str
     )
 
 
-@prim("view", _slice_rule)
+@prim("view", _slice_rule, dtypes="any", sizes="(limit - start) / stride, rounded up")
 def slice(x: Array, start_indices: Ints, limit_indices: Ints, strides: Ints) -> Array:
     """In each dimension every strides-th index from start_indices up to, but without, limit_indices."""
     bounds = zip(start_indices, limit_indices, strides, strict=True)
@@ -112,7 +112,7 @@ def _squeeze_rule(name: str, x: Any, dims: Ints) -> TensorBase:
     return empty_fake([n for d, n in enumerate(x.sizes) if d not in dims], None, x.dtype)
 
 
-@prim("view", _squeeze_rule)
+@prim("view", _squeeze_rule, dtypes="any", sizes="those of x without dims")
 def squeeze(x: Array, dims: Ints) -> Array:
     """Without these dimensions, all of size 1."""
     return np.squeeze(x, dims).copy(order="C")
@@ -124,7 +124,7 @@ def _rev_rule(name: str, x: Any, dims: Ints) -> TensorBase:
     return empty_fake(x.sizes, None, x.dtype)
 
 
-@prim("view", _rev_rule)
+@prim("view", _rev_rule, dtypes="any", sizes="those of x")
 def rev(x: Array, dims: Ints) -> Array:
     """The elements in reverse order along these dimensions."""
     return np.flip(x, dims).copy(order="C")
@@ -150,7 +150,7 @@ def _cat_rule(name: str, tensors: Any, dim: int) -> TensorBase:
     return empty_fake([total if d == dim else n for d, n in enumerate(first.sizes)], None, first.dtype)
 
 
-@prim("joining", _cat_rule)
+@prim("joining", _cat_rule, dtypes="any", sizes="those of the first tensor, but the sum along dim")
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """Tensors one after another along a dimension."""
     return np.concatenate(tensors, dim)
@@ -165,7 +165,7 @@ def _pad_rule(name: str, x: Any, low: Ints, high: Ints, value: Any) -> TensorBas
     return empty_fake([a + n + b for a, n, b in zip(low, x.sizes, high, strict=True)], None, x.dtype)
 
 
-@prim("view", _pad_rule)
+@prim("view", _pad_rule, dtypes="any", sizes="low + those of x + high")
 def pad(x: Array, low: Ints, high: Ints, value: float) -> Array:
     """x with low[d] elements of `value` before it and high[d] behind it, in each dimension d."""
     return np.pad(x, tuple(zip(low, high, strict=True)), constant_values=value) if x.ndim else x.copy()
@@ -181,7 +181,12 @@ def _view_element_type_rule(name: str, x: Any, dtype: Any) -> TensorBase:
     return empty_fake((*x.sizes[:-1], x.sizes[-1] * x.dtype.itemsize // dtype.itemsize), None, dtype)
 
 
-@prim("view", _view_element_type_rule)
+@prim(
+    "view",
+    _view_element_type_rule,
+    dtypes="any -> any",
+    sizes="those of x; the last grows or shrinks as elements shrink or grow",
+)
 def view_element_type(x: Array, dtype: dtype) -> Array:
     """The bytes of each row as elements of another dtype; if that has another size, the last dimension changes."""
     return x.copy(order="C").view(dtype.numpy)

@@ -22,7 +22,8 @@ def test_the_set_is_small():
 
 @pytest.mark.parametrize("prim", PRIMS, ids=repr)
 def test_every_prim_is_documented_and_found_by_name(prim):
-    assert prim.__doc__
+    assert prim.__doc__ and prim.dtypes in prim.__doc__ and prim.sizes in prim.__doc__
+    assert prim.dtypes and prim.sizes
     assert repr(prim) == f"prims.{prim.name}"
     assert find(prim.name) is prim
     assert pickle.loads(pickle.dumps(prim)) is prim

@@ -8,7 +8,6 @@ x -> squeeze(slice(x, (0, 2), (2, 3), (1, 1)), (1,))
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.ops.view_writing import diagonal_places, window_places
-from minitorch_compile.tensor.strides import infer_sizes, is_dense, numel, wrap_dim
+from minitorch_compile.tensor.strides import clipped_range, infer_sizes, is_dense, numel, wrap_dim
 
 Tensor = Any
 Ints = tuple[int, ...]
@@ -81,7 +80,7 @@ def _(x: Tensor, dim: int | Sequence[int] | None) -> Tensor:
 def _(x: Tensor, dim: int, index: int) -> Tensor:
     """One index of a dimension: a slice of length 1, without its dimension."""
     at = wrap_dim(dim, len(x.sizes))
-    first = index % x.sizes[at]
+    first = index if index >= 0 else index + x.sizes[at]
     return prims.squeeze(ops.slice(x, at, first, first + 1), (at,))
 
 
@@ -89,7 +88,7 @@ def _(x: Tensor, dim: int, index: int) -> Tensor:
 def _(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
     """A range of one dimension, clipped as Python's slices are."""
     at = wrap_dim(dim, len(x.sizes))
-    first, last, _ = builtins.slice(start, end).indices(x.sizes[at])
+    first, last = clipped_range(start, end, x.sizes[at])
     low, high, steps = [0] * len(x.sizes), list(x.sizes), [1] * len(x.sizes)
     low[at], high[at], steps[at] = first, max(first, last), step
     whole = first == 0 and last >= x.sizes[at] and step == 1
