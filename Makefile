@@ -52,6 +52,7 @@ fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000");
 	@$(PY) -m tests.inductor.sweep $(SWEEP)
 	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
 	@$(PY) -m tests.aot.aliasing $(ALIASING)
+	@$(PY) -m tests.func.random_compositions $(TRANSFORMS)
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 	@$(PY) tools/build_course.py

@@ -4,11 +4,12 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import vmap
-from minitorch_compile.func import grad, hessian, jacrev, vjp
+from minitorch_compile.func import grad, hessian, jacrev, jvp, vjp
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dispatch import contexts, stacks
 from tests.func.hessians import FUNCTIONS, WAYS
 from tests.func.hessians import X as MATRIX
+from tests.func.random_compositions import difference
 from tests.func.transformed_programs import NET, PROGRAMS, W, f, loss
 
 X = torch.randn(3, 4)
@@ -60,6 +61,11 @@ def test_seven_ways_to_a_hessian_inside(name, way):
     transformed = WAYS[way](FUNCTIONS[name])
     compiled = torch.compile(lambda x: transformed(x), backend="aot_eager", fullgraph=True)
     assert torch.allclose(compiled(MATRIX), transformed(MATRIX))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_compositions(seed):
+    assert difference(seed, "aot_eager") is None
 
 
 @pytest.mark.parametrize("name", ["one vmap", "one grad", "jacobians", "per sample gradients", "pulled back later"])
@@ -249,6 +255,8 @@ def test_a_compiled_function_inside_a_transform_runs_as_the_plain_one():
     assert torch.allclose(vmap(compiled)(X), vmap(f)(X))
     assert torch.allclose(grad(compiled)(X[0]), grad(f)(X[0]))
     assert torch.allclose(vmap(jacrev(compiled))(X), vmap(jacrev(f))(X))
+    assert torch.allclose(hessian(compiled)(X[0]), hessian(f)(X[0]))
+    assert torch.allclose(jvp(compiled, (X[0],), (X[1],))[1], jvp(f, (X[0],), (X[1],))[1])
     assert torch.allclose(compiled(X[0]), f(X[0]))  # and outside it is compiled as before
 
 

@@ -16,7 +16,7 @@ from minitorch_compile.func.batch_tensor import BatchTensor
 from minitorch_compile.func.batching.batch import Batch, Unbatched
 from minitorch_compile.func.batching.rules import for_kind, rule_of
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import any_requires_grad
+from minitorch_compile.tensor.dispatch import any_requires_grad, stacks
 from minitorch_compile.tensor.op_families import check_storable
 
 
@@ -24,7 +24,8 @@ from minitorch_compile.tensor.op_families import check_storable
 def inplace(batch: Batch, op: Any, target: Any, *rest: Any) -> Any:
     """A tensor that is the same for all can't take a result that differs.
 
-    Where the tape records, the result is computed from a copy: derivatives may need the value that is overwritten.
+    Where the tape records, or will when the graph runs that is traced now, the result is computed from a copy:
+    derivatives may need the value that is overwritten.
     """
     if not batch.holds(target):
         raise RuntimeError(
@@ -32,7 +33,7 @@ def inplace(batch: Batch, op: Any, target: Any, *rest: Any) -> Any:
             " them. Use the operation that returns a new tensor, or batch the target too"
         )
     old = target
-    if any_requires_grad((target, *rest), {}):
+    if any_requires_grad((target, *rest), {}) or stacks.modes:
         old = BatchTensor.of(ops.clone(target.value), batch.level)
     result = rule_of(op.functional)(batch, op.functional, old, *rest)
     check_storable(op.name, target, batch.wrapped(result))
