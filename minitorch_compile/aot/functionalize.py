@@ -186,7 +186,7 @@ class Functionalize:
         if op is ops.detach:
             root, steps = Root(tensor, (*root.steps, *steps), value), ()
             self._contents[tensor.storage].roots.append(root)
-        self._names[id(tensor)] = Name(tensor, root, steps, value, source.writes)
+        self._names[id(tensor)] = Name(tensor, root, steps, value, self._contents[tensor.storage].writes)
         return tensor
 
     def data_of(self, tensor: TensorBase) -> TensorBase:

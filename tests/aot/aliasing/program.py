@@ -86,7 +86,7 @@ READS = [
 ]  # fmt: skip
 META = [
     "{x}.t_()", "{x}.unsqueeze_(0)", "{x}.squeeze_()", "{x}.transpose_(0, -1)", "{x}.detach_()", "{x}.swapaxes_(0, -1)",
-    "{x}.requires_grad_()", "{x}.as_strided_((2, 2), (1, 2))", "{x}.requires_grad_(False)",
+    "{x}.requires_grad_()", "{x}.requires_grad_(False)",
 ]  # fmt: skip
 WORTH_KEEPING = ("leaf Variable", "no_grad mode", "single memory location", "can't be cast", "is a view", "output of a")
 
