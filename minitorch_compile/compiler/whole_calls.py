@@ -25,7 +25,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 # Ops that NumPy, SciPy or LAPACK do in one pass, where prims would take many.
 ONE_CALL = """
     argsort topk_indices median_index mode_index searchsorted_places isin_elements histc
-    scatter_combine gcd lcm nextafter view_dtype polygamma
+    gcd lcm nextafter view_dtype polygamma
     linalg_inv _linalg_solve _linalg_solve_triangular _linalg_pinv linalg_det _linalg_slogdet linalg_matrix_exp
     _linalg_cholesky _linalg_qr _linalg_svd _linalg_eigh _linalg_eig _linalg_lu_factor _permutation_of_pivots
     erfc erfinv lgamma digamma igamma igammac i0

@@ -203,14 +203,15 @@ class Scan(Loop):
 
 @dataclass(eq=False)
 class Scatter(Loop):
-    """Fills `buffer` with `initial`, then for every position of the space stores or adds its value where `target` says.
+    """Fills `buffer` with `initial`, then for every position of the space puts its value where `target` says.
 
-    Positions run in row-major order, one after the other: where two of them meet, the last one stored stays.
+    `combine` says how: sum, prod, amax or amin with what is there, or "", in its place. Positions run in row-major
+    order, one after the other, so the result is the same each time; of values that are stored the last one stays.
     """
 
     initial: InnerFn = field(default=lambda ops, at: None)
     target: Callable[[Handler, Position], Position] = field(default=lambda ops, at: at)
-    accumulate: bool = False
+    combine: str = ""
 
 
 @dataclass(eq=False)

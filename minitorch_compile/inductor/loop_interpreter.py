@@ -25,6 +25,7 @@ from minitorch_compile.inductor.index import Digit, Index, Symbol, symbol
 from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, LoopGraph, Operation, Scatter, StridedView
 from minitorch_compile.inductor.loop_printer import loop_variables
 from minitorch_compile.prims import table as prims
+from minitorch_compile.prims.reduction import COMBINES
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.philox import uniform
 
@@ -172,8 +173,8 @@ def _run_scatter(loop: Scatter, memory: Memory) -> None:
     handler = EvaluateHandler(memory, position, loop.sizes)
     values = np.broadcast_to(loop.inner_fn(handler, position), loop.sizes)
     where = np.broadcast_to(handler.evaluate(loop.buffer.address(loop.target(handler, position))), loop.sizes)
-    if loop.accumulate:
-        np.add.at(memory[loop.buffer.name], where.ravel(), values.ravel())
+    if loop.combine:
+        COMBINES[loop.combine].at(memory[loop.buffer.name], where.ravel(), values.ravel())
     else:
         memory[loop.buffer.name][where.ravel()] = values.ravel()
 

@@ -122,7 +122,8 @@ def _print_scatter(operation: Scatter) -> str:
     position = loop_variables(operation)
     value = operation.inner_fn(handler, position)
     address = buffer.address(operation.target(handler, position))
-    handler.lines.append(f"{buffer.name}[{address}] {'+=' if operation.accumulate else '='} {value}")
+    how = {"": "=", "sum": "+="}.get(operation.combine, f"= {operation.combine} with")
+    handler.lines.append(f"{buffer.name}[{address}] {how} {value}")
     heads = [f"for {v} in {n}" for v, n in zip(position, operation.sizes) if n != 1]
     body = textwrap.indent("\n".join(handler.lines), "    ")
     return f"{first}\nthen {', '.join(heads) or 'once'}:\n{body}"

@@ -321,6 +321,24 @@ def storing_elements(p, x, along, src, rows, values):
     return p.scatter_add(x, 1, along, src), p.index_put(zeros, (rows,), p.exp(values), True)
 
 
+@program(
+    SCANNED,
+    ints(7, 90, low=0, high=41),
+    SCANNED[:, np.arange(90) % 41],
+    ints(6),
+    ints(20, low=0, high=6),
+    ints(20, seed=4),
+)
+def combining_where_values_meet(p, x, along, src, i, places, values):
+    kinds = ["prod", "amax", "amin"]
+    mixed = [p.scatter_reduce(x, 1, along, p.neg(src), kind) for kind in kinds]
+    return (
+        *mixed,
+        *(p.scatter_reduce(i, 0, places, values, kind) for kind in kinds),
+        p.scatter_add(i, 0, places, values),
+    )
+
+
 @program(floats(16, 24))
 def softmax(p, x):
     top = p.broadcast_in_dim(p.amax(x, (1,)), (16, 24), (0,))

@@ -15,6 +15,8 @@ from minitorch_compile.inductor.codegen.emit import Spelling
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.tensor.dtype import bool_, dtype, float32, float64
 
+# The prim that combines two values.
+COMBINING = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 BLOCK = 4096  # elements of a row that are summed in float32
 
 
@@ -65,7 +67,7 @@ def combine_in_order(kind: str, element: dtype, total: str, value: str, spelling
     """The same where each result is wanted, so that no other order of combining will do."""
     apply = lambda prim, *operands: spelling.apply(prim, element, list(operands))
     if kind != "logaddexp":
-        return apply({"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}[kind], total, value)
+        return apply(COMBINING[kind], total, value)
     # log(e**a + e**b) = max(a, b) + log(1 + e**-|a - b|); equal ones, which may be infinite, give a + log 2.
     apart = apply("abs", f"({apply('sub', total, value)})")
     rest = apply("log1p", apply("exp", f"({apply('neg', apart)})"))

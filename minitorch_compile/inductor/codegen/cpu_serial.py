@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from minitorch_compile.inductor.codegen.accumulators import COMBINING
 from minitorch_compile.inductor.codegen.block import Value
 from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
 from minitorch_compile.inductor.ir import Loop, Scatter
@@ -22,10 +23,10 @@ class ScatterWriter(CpuKernelWriter):
             self.enter_axis(axis._replace(variable=variable))
         value = scatter.inner_fn(self, position)
         place = self.text_of(scatter.buffer.address(scatter.target(self, position)))
-        if scatter.accumulate:
+        if scatter.combine:
             old = self.fresh()
             self.block.add(f"{old} = {self.spelling.load(self.pointers[scatter.buffer], place, scatter.buffer.dtype)}")
-            value = self.apply("add", Value(old, scatter.buffer.dtype, self.block), value)
+            value = self.apply(COMBINING[scatter.combine], Value(old, scatter.buffer.dtype, self.block), value)
         self.block.store(self.spelling.store(self.pointers[scatter.buffer], place, value.name, scatter.buffer.dtype))
         self.leave_all()
 

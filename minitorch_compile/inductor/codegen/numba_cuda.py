@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.inductor.codegen.accumulators import combine_in_order, scan_dtype, start
+from minitorch_compile.inductor.codegen.accumulators import COMBINING, combine_in_order, scan_dtype, start
 from minitorch_compile.inductor.codegen.block import Block, Value
 from minitorch_compile.inductor.codegen.cuda_spelling import CudaSpelling
 from minitorch_compile.inductor.codegen.emit import EmitHandler
@@ -37,8 +37,6 @@ from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.index import Index
 from minitorch_compile.inductor.ir import Buffer, Scan
 from minitorch_compile.inductor.iteration import Axes, Axis, count
-
-COMBINE = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 
 
 class CudaKernelWriter(EmitHandler):
@@ -139,7 +137,7 @@ class CudaKernelWriter(EmitHandler):
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         total = self.totals[buffer]
-        self.block.add(f"{total} = {self.spelling.apply(COMBINE[kind], buffer.dtype, [total, value.name])}")
+        self.block.add(f"{total} = {self.spelling.apply(COMBINING[kind], buffer.dtype, [total, value.name])}")
 
     def store_scan(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         """A thread goes along its row and carries the result."""

@@ -24,7 +24,12 @@ def _(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox) -> TensorB
 
 @lowering(prims.scatter_add)
 def _(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox, src: TensorBox) -> TensorBox:
-    return scatter(graph, x, src, _along(x, dim, index), accumulate=True)
+    return scatter(graph, x, src, _along(x, dim, index), "sum")
+
+
+@lowering(prims.scatter_reduce)
+def _(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox, src: TensorBox, reduce: str) -> TensorBox:
+    return scatter(graph, x, src, _along(x, dim, index), reduce)
 
 
 def _along(x: TensorBox, dim: int, index: TensorBox) -> Callable[[Handler, Position], Position]:
@@ -48,7 +53,7 @@ def _(graph: GraphLowering, x: TensorBox, indices: Indices) -> TensorBox:
 @lowering(prims.index_put)
 def _(graph: GraphLowering, x: TensorBox, indices: Indices, values: TensorBox, accumulate: bool) -> TensorBox:
     _, place = _by_tensors(x, indices)
-    return scatter(graph, x, values, place, accumulate)
+    return scatter(graph, x, values, place, "sum" if accumulate else "")
 
 
 def _by_tensors(x: TensorBox, indices: Indices) -> tuple[Ints, Callable[[Handler, Position], Position]]:
@@ -74,13 +79,13 @@ def scatter(
     x: TensorBox,
     values: TensorBox,
     target: Callable[[Handler, Position], Position],
-    accumulate: bool,
+    combine: str,
 ) -> TensorBox:
-    """x with values stored or added at the targets."""
+    """x with values put at the targets, in place of what is there (""), or combined with it."""
     if 0 in values.sizes:  # nothing is stored; a loop over no elements would still look at the first index
         return TensorBox(x.sizes, x.dtype, x.load, inputs=[x], operations=1)
     buffer = graph.new_buffer(x.sizes, x.dtype)
-    graph.add(Scatter(buffer, values.sizes, values.load, initial=x.load, target=target, accumulate=accumulate))
+    graph.add(Scatter(buffer, values.sizes, values.load, initial=x.load, target=target, combine=combine))
     return TensorBox.of(buffer)
 
 
