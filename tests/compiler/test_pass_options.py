@@ -158,3 +158,18 @@ def test_each_pass_is_logged():
     with logs.capture("joint_graph_passes") as records:
         torch.compile(lambda x: (x * 1).sin())(torch.ones(3))
     assert any(record.text.startswith("remove_no_ops: ") for record in records)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "aot_eager_decomp_partition", "inductor"])
+def test_a_table_computed_while_compiling_serves_both_passes_and_every_call(backend):
+    def rotated(x):
+        return (x * torch.cos(torch.arange(8.0) / 8)).sin()
+
+    compiled = torch.compile(rotated, backend=backend)
+    for start in (0.0, 1.0):
+        x, y = (torch.full((3, 8), start, requires_grad=True) for _ in range(2))
+        result = compiled(x)
+        close(result, rotated(y))
+        result.sum().backward()
+        rotated(y).sum().backward()
+        close(x.grad, y.grad)
