@@ -85,3 +85,18 @@ def test_the_tour_shows_pictures_of_graphs():
         if "data" in output
     ]
     assert sum("mtc-graph" in page and "<svg" in page for page in pages) >= 2
+
+
+def test_lesson_11_says_less_memory_and_shows_it():
+    notebook = nbformat.read(ROOT / "notebooks" / "11_ahead_of_time_autograd.ipynb", as_version=4)
+    cells = outputs.code_cells(notebook)
+    printed = "".join(o.text for cell in cells for o in cell.outputs if o.output_type == "stream")
+    (held,) = map(int, re.findall(r"the tape holds \d+ tensors, (\d+) bytes", printed))
+    (saved,) = map(int, re.findall(r"compiled, it saves \d+ tensors, (\d+) bytes", printed))
+    assert saved < held
+    default, least = (
+        [int(n) for n in re.findall(rf"^{name}: saves \d+ tensors, (\d+) bytes", printed, re.MULTILINE)]
+        for name in ("default", "min cut")
+    )
+    assert len(default) == len(least) == 2 and all(a > b for a, b in zip(default, least))
+    assert "the same ones: True" in printed and "False" not in printed
