@@ -54,9 +54,23 @@ def optimize_in(region: Region, function: Any) -> Any:
     if isinstance(function, type) or not callable(function):
         raise TypeError(f"optimize: expected a function, a method or a callable object, but got {function!r}.")
     method = inspect.getattr_static(type(function), "__call__", None)
-    if not isinstance(method, FunctionType):
-        return function  # written in C: there is no bytecode to trace
+    if not isinstance(method, FunctionType) or _is_operation(function, method):
+        return region.wrap(_in_a_frame(function))
     return OptimizedModule(function, region, region.wrap(method), _compiled_forward(function, region))
+
+
+def _is_operation(function: Any, method: FunctionType) -> bool:
+    """Whether the object is one of this package's operations, whose bytecode is not what a trace is about."""
+    return is_library_code(method.__code__) and not hasattr(type(function), "_call_is_forward")
+
+
+def _in_a_frame(function: Callable[..., Any]) -> FunctionType:
+    """A function that only calls: `F.softmax`, or what is written in C, has no frame of its own to trace."""
+
+    def inline(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return functools.wraps(function, updated=())(inline)
 
 
 def _compiled_forward(owner: Any, region: Region) -> tuple[FunctionType, Callable[..., Any]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
+import minitorch_compile.nn.functional as F
 from minitorch_compile.dynamo import region_of
 from tests.compiler.models import MLP
 
@@ -184,3 +186,12 @@ def test_a_forward_replaced_on_the_class_is_the_one_that_runs(monkeypatch: pytes
 def test_graph_inputs_have_the_names_of_forwards_parameters() -> None:
     seen = torch.compiler.inspect(MLP(), torch.ones(2, 8))
     assert [node.name for node in seen.graph.graph.find_nodes(op="placeholder")][0] == "x"
+
+
+@pytest.mark.parametrize("function", [torch.softmax, F.cross_entropy, operator.sub])
+def test_operations_and_functions_written_in_c_are_compiled_too(function):
+    counter = torch._dynamo.testing.CompileCounter()
+    x, y = torch.randn(4, 3), torch.tensor(1) if function is not F.cross_entropy else torch.tensor([0, 1, 2, 0])
+    arguments = (x, 1) if function is torch.softmax else (x, y)
+    assert torch.equal(torch.compile(function, backend=counter)(*arguments), function(*arguments))
+    assert counter.frame_count == counter.op_count == 1
