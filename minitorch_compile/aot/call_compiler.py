@@ -23,6 +23,7 @@ from typing import Any
 
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.lift_constants import lift_constants
+from minitorch_compile.aot.verify import verify_functional
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -40,6 +41,7 @@ def call_compiler(graph_module: GraphModule, compiler: Compiler) -> CompiledGrap
     core, places = _with_new_results_only(lifted)
     if not any(kind is RESULT for kind, _ in places):
         return _with_places(_nothing, places)
+    verify_functional(core.graph)  # a thousand nodes take two milliseconds
     examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
     compiled = compiler(core, examples)
     if constants:

@@ -130,14 +130,14 @@ class Functionalize:
         self.name_of(tensor)
         return self._contents[tensor.storage]
 
-    def value_of(self, tensor: Any) -> Any:
-        """The current value of a tensor; other things as they are."""
+    def value_of(self, tensor: Any, detached: bool = False) -> Any:
+        """The current value of a tensor; other things as they are. `detached`: no gradients will go through it."""
         if not isinstance(tensor, TensorBase):
             return tensor
         name, contents = self.name_of(tensor), self.contents_of(tensor)
         if name.writes != contents.writes:
             name.value, name.writes = _followed(name.steps, name.root.value), contents.writes
-        if name.is_untracked and is_grad_enabled():
+        if name.is_untracked and is_grad_enabled() and not detached:
             return _kept_from_gradients(name.root.value, name.value)
         return name.value
 
@@ -181,7 +181,7 @@ class Functionalize:
             value, steps = step.value(self.value_of(source.root.tensor)), (step,)
         else:
             step = ViewStep.of(op, bound[0], arguments)
-            value, steps = step.value(self.value_of(bound[0])), (*steps, step)
+            value, steps = step.value(self.value_of(bound[0], detached=op is ops.detach)), (*steps, step)
         root = source.root
         if op is ops.detach:
             root, steps = Root(tensor, (*root.steps, *steps), value), ()

@@ -1,5 +1,8 @@
 """Checks what compilers rely on: a graph of ops on values that nobody overwrites.
 
+Every functional program is checked when it has been made, and every graph before a compiler gets it: a pass or a
+decomposition that brings a write in is found where it is wrong, and not by its numbers.
+
 >>> from minitorch_compile.fx import symbolic_trace
 >>> from minitorch_compile.tensor import ops
 >>> verify_functional(symbolic_trace(lambda x: x.add_(1)).graph)

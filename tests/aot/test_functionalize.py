@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from minitorch_compile.aot.aot_function import aot_function
 from minitorch_compile.aot.functional_program import functional_program
 from minitorch_compile.aot.functionalize import trace_functionally
 from minitorch_compile.aot.tracing import trace
@@ -143,6 +144,19 @@ def test_the_verifier_refuses_writes_and_draws():
     node.target, node.args = ops.uniform_random, ((2,),)
     with pytest.raises(RuntimeError, match="which is random"):
         verify_functional(module.graph)
+
+
+def test_a_rewrite_that_brings_in_a_write_is_refused_before_compiling():
+    def writing(module):
+        (node,) = module.graph.find_nodes(op="call_function", target=ops.exp)
+        node.target = ops.table["exp_"]
+        return module
+
+    def compiler(graph_module, example_inputs):
+        raise AssertionError("it was not to be called")
+
+    with pytest.raises(RuntimeError, match="calls ops.exp_, which is inplace"):
+        aot_function(captured(lambda x: (x.exp(),), 1), [sample(2)], compiler, decompose=writing)
 
 
 def test_real_tensors_become_constants_of_the_trace():
