@@ -112,10 +112,11 @@ class CpuTarget(Target):
         from minitorch_compile.inductor.autotune import candidates, fastest
         from minitorch_compile.inductor.codegen.wrapper import write_file
         from minitorch_compile.inductor.scheduler import Limits, schedule
+        from minitorch_compile.inductor.split_reductions import split_reductions
 
         if options.autotune:
             return fastest(graph, [self.compile(graph, candidate) for candidate in candidates(options)])
-        scheduled = schedule(graph, Limits(operations=options.max_fusion))
+        scheduled = schedule(split_reductions(graph), Limits(operations=options.max_fusion))
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:

@@ -87,6 +87,8 @@ PROGRAMS = {
     "layer norm": lambda x: F.gelu(F.layer_norm(x, (x.shape[-1],))),
     "sum of rows": lambda x: x.exp().sum(1),
     "sum of columns": lambda x: x.exp().sum(0),
+    "sum of everything": lambda x: x.exp().sum(),
+    "norm of a vector": lambda x: x / x.view(-1).square().sum().sqrt() + x.amax() * x.amin(),
     "transpose": lambda x: x.t().contiguous() + 1,
     "product": lambda x: torch.relu(x @ x.t()) @ x,
     "batched product": lambda x: x.view(5, 67, 400) @ x.view(5, 67, 400).transpose(1, 2),
@@ -105,6 +107,19 @@ def test_results_do_not_depend_on_the_number_of_threads(name, threads):
         threads(number)
         results.append(compiled(x).numpy())
     assert all(np.array_equal(results[0], other) for other in results[1:])
+
+
+@pytest.mark.parametrize("sizes", [(131101,), (2, 131101), (3, 1 << 16), (1 << 17, 3), (40, 5000, 1), (4, 7, 5000)])
+def test_a_reduction_in_two_steps_is_that_of_all_elements(sizes):
+    """131101 is prime: it can't be cut into rows."""
+    x = torch.randn(*sizes)
+    compiled = torch.compile(lambda x: (x.sum(), x.amax(), x.square().sum(tuple(range(1, x.dim())))))
+    a = x.numpy().astype("f8")
+    wanted = a.sum(), a.max(), np.square(a).sum(tuple(range(1, a.ndim)) if a.ndim > 1 else None)
+    for found, expected in zip(compiled(x)[:2], wanted):
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=1e-3)
+    if len(sizes) > 1:
+        np.testing.assert_allclose(compiled(x)[2].numpy(), wanted[2], rtol=1e-5)
 
 
 def test_gradients_do_not_depend_on_the_number_of_threads(threads):
