@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +40,9 @@ def program(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def f(x: Any) -> Any:
     return (torch.tanh(x) * x).sum()
+
+
+MADE_OUTSIDE = vmap(grad(f))
 
 
 def with_control_flow(x: Any) -> Any:
@@ -210,8 +215,10 @@ def random_numbers(x):
 
 
 @program
-def an_operation_and_a_module(x):
-    return vmap(torch.dot)(x, x), vmap(NET)(x)
+def callables_of_every_kind(x):
+    scaled = functools.partial(torch.add, alpha=2)
+    found = vmap(torch.dot)(x, x), vmap(NET)(x), vmap(torch.Tensor.sin)(x), vmap(operator.mul)(x, x)
+    return *found, vmap(scaled, in_dims=(0, None))(x, x[0]), functools.partial(vmap, in_dims=1)(f)(x), MADE_OUTSIDE(x)
 
 
 @program
@@ -225,6 +232,16 @@ def no_grad_inside_and_outside(x):
         return (a.sin() * c).sum()
 
     return constant, grad(difference)(x)
+
+
+@program
+def learning_to_learn(x):
+    def learnt(w):
+        for _ in range(3):
+            w = w - 0.1 * grad(lambda w: ((w @ w.t() - torch.eye(3)) ** 2).sum())(w)
+        return w
+
+    return grad(lambda x: learnt(x).pow(2).sum())(x)
 
 
 @program

@@ -12,11 +12,12 @@ x -> (((x * 2) + 0) + ((x * 3) + 1),)
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from types import CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.execution.binding import bind_arguments
+from minitorch_compile.dynamo.guards.guards import attribute_absent
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -281,15 +282,21 @@ class MethodVariable(VariableTracker):
 
 
 class PartialVariable(VariableTracker):
-    """functools.partial(function, *args, **kwargs)"""
+    """functools.partial(function, *args, **kwargs). `attributes`: the names in its `__dict__`."""
 
     def __init__(
-        self, function: Value, args: list[Value], kwargs: dict[str, Value], source: Source | None = None
+        self,
+        function: Value,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        source: Source | None = None,
+        attributes: Collection[str] = (),
     ) -> None:
         super().__init__(source)
         self.function = function
         self.args = args
         self.kwargs = kwargs
+        self.attributes = attributes
 
     def python_type(self) -> type:
         return functools.partial
@@ -302,6 +309,12 @@ class PartialVariable(VariableTracker):
             return self.function
         if name == "args":
             return tracer.build("tuple", list(self.args))
+        if name in ("__name__", "__qualname__", "__doc__") and name not in self.attributes:
+            if self.source is not None:
+                tracer.output.guards.add(attribute_absent(self.source, name))
+            if name == "__doc__":
+                return ConstantVariable(functools.partial.__doc__)
+            tracer.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
         if name == "keywords" and self.source is None:
             return tracer.build_map([ConstantVariable(key) for key in self.kwargs], list(self.kwargs.values()))
         return super().getattr(tracer, name)

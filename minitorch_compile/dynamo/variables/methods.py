@@ -62,7 +62,7 @@ class BuiltinMethodVariable(VariableTracker):
         return f"the method {self.name}() of {self.owner.describe()}"
 
     def python_type(self) -> type:
-        return type(getattr(self.owner.python_type(), self.name)) if self.owner.is_constant() else type([].append)
+        return type(getattr(self.owner.as_constant(), self.name)) if self.owner.is_constant() else type([].append)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         cls = self.owner.python_type()
