@@ -78,12 +78,10 @@ def _width(node: Node, sides: Sides) -> float:
 
 
 def _cost(node: Node, sides: Sides) -> int:
-    """The value's bytes. Of equal ones the best to save is one that outlives the forward pass anyway; then one that a
-    kernel of its own writes to memory in any case; the worst is a view."""
-    if node in sides.inputs or node in sides.outputs:
-        preference = 0
-    else:
-        preference = 3 if is_view(node) else 2 if is_cheap(node) else 1
+    """The value's bytes. Of equal ones the best to save is one that outlives the forward pass anyway, the worst a view;
+    of others the one that is nearest to its use."""
+    outlives = node in sides.inputs or node in sides.outputs
+    preference = 0 if outlives else 2 if is_view(node) else 1
     return BYTE * total_bytes([node]) + preference
 
 
