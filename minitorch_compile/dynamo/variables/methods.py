@@ -81,6 +81,8 @@ class BuiltinMethodVariable(VariableTracker):
             return self.owner
         if name == "__name__":
             return tracer.output.from_python(self.name)
+        if name in ("__qualname__", "__doc__") and self.owner.is_constant():
+            return tracer.output.from_python(getattr(getattr(self.owner.as_constant(), self.name), name))
         return super().getattr(tracer, name)
 
     def truth(self, tracer: Tracer) -> bool:
