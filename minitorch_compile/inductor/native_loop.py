@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from minitorch_compile.inductor.extern import blas  # noqa: F401 (provides the symbols of OpenBLAS's thread count)
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.raw_memory import allocate, release
-from minitorch_compile.inductor.thread_pool import MOST_THREADS, POOL
+from minitorch_compile.inductor.thread_pool import HAS_THREADS, MOST_THREADS, POOL
 from minitorch_compile.tensor.thread_count import THREAD_COUNT
 
 # What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
@@ -180,12 +180,15 @@ def execute(code, arrays, parallel):
 # ------------------------------------------------------------------------------------------------ threads
 
 # The addresses of `parallel_for`, the pool's memory, `run_chunk`, and the number of threads.
-_parallel = np.array([0, POOL.address, 0, THREAD_COUNT.ctypes.data], np.int64)
+_count = THREAD_COUNT if HAS_THREADS else np.ones(1, np.int64)
+_parallel = np.array([0, POOL.address, 0, _count.ctypes.data], np.int64)
 PARALLEL_ADDRESS: int = _parallel.ctypes.data
 
 
 @cache
 def provide_threads() -> None:
     """Compiles what steps with chunks need."""
+    if not HAS_THREADS:
+        return
     _parallel[0] = POOL.launcher.address
     _parallel[2] = native_function("run_chunk", types.void(*[types.int64] * 3))(run_chunk).address

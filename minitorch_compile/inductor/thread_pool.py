@@ -60,11 +60,13 @@ PTHREAD = {
     "cond_wait": types.int32(types.int64, types.int64),
     "cond_broadcast": types.int32(types.int64),
 }
-_system = ctypes.CDLL(None)
-for _name in PTHREAD:
-    _function = getattr(_system, f"pthread_{_name}")
-    llvm.add_symbol(f"minitorch_pthread_{_name}", ctypes.cast(_function, ctypes.c_void_p).value)
-llvm.add_symbol("minitorch_sched_yield", ctypes.cast(_system.sched_yield, ctypes.c_void_p).value)
+HAS_THREADS = os.name == "posix"  # elsewhere everything is done by the calling thread
+if HAS_THREADS:
+    _system = ctypes.CDLL(None)
+    for _name in PTHREAD:
+        _function = getattr(_system, f"pthread_{_name}")
+        llvm.add_symbol(f"minitorch_pthread_{_name}", ctypes.cast(_function, ctypes.c_void_p).value)
+    llvm.add_symbol("minitorch_sched_yield", ctypes.cast(_system.sched_yield, ctypes.c_void_p).value)
 
 create_thread, lock, unlock, wait_for_signal, signal_all = (
     types.ExternalFunction(f"minitorch_pthread_{name}", signature) for name, signature in PTHREAD.items()
@@ -199,6 +201,8 @@ class ThreadPool:
     def forget_threads(self) -> None:
         """A pool without threads, as a forked process finds it."""
         self.memory[:] = 0
+        if not HAS_THREADS:
+            return
         _system.pthread_mutex_init(ctypes.c_void_p(self.address + MUTEX), None)
         _system.pthread_cond_init(ctypes.c_void_p(self.address + CONDITION), None)
         if "launcher" in vars(self):

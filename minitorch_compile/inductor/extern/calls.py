@@ -128,8 +128,8 @@ def _convolution_shape(call: ExternCall) -> convolution.Shape:
         x, w, y = out, second, first
     else:
         x, w, y = second, out, first
-    pairs = tuple(x[2:]), w[0], tuple(w[2:]), tuple(y[2:])
-    return convolution.Shape(x[0], x[1], *pairs, *call.parameters[-4:])
+    image, kernel, places = ((sizes[2], sizes[3]) for sizes in (x, w, y))
+    return convolution.Shape(x[0], x[1], image, w[0], kernel, places, *call.parameters[-4:])
 
 
 @extern_source(*convolution.KERNELS)
