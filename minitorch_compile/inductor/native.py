@@ -200,7 +200,7 @@ def _two_to_the(builder: ir.IRBuilder, n: ir.Value) -> ir.Value:
 @instruction(same_type, _two_to_the)
 def two_to_the(n):
     """2**n for a whole number n in the range of normal exponents: no conversion to int, no table."""
-    return np.ldexp(type(n)(1), int(n))
+    return n if np.isnan(n) else np.ldexp(type(n)(1), int(n))
 
 
 def _biased_bits(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:

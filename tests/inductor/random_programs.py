@@ -1,4 +1,4 @@
-"""Random graphs of prims: pointwise, reductions, views, joins, products and indexing over awkward sizes."""
+"""Random graphs of prims: pointwise, reductions, scans, views, joins, products and indexing over awkward sizes."""
 
 import numpy as np
 
@@ -12,8 +12,9 @@ SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 17, 33]
 class RandomProgram:
     """`program(p, *inputs)` records a random graph; the same seed records the same one."""
 
-    def __init__(self, seed, steps=12):
+    def __init__(self, seed, steps=12, scans=True):
         self.seed = seed
+        self.scans = scans
         self.steps = steps
         rng = np.random.default_rng(seed)
         sizes = [tuple(int(rng.choice(SIZES)) for _ in range(rng.integers(1, 4))) for _ in range(2)]
@@ -32,6 +33,7 @@ class RandomProgram:
                 self.move,
                 self.choose,
                 self.product,
+                *([self.run_along] if self.scans else []),
             ]
             new = choices[self.rng.integers(len(choices))]()
             if new is not None:
@@ -86,6 +88,12 @@ class RandomProgram:
             kept = tuple(d for d in range(ndim) if d not in dims)
             result = self.p.sub(x, self.p.broadcast_in_dim(result, self.sizes(x), kept))
         return result if self.sizes(result) else self.p.reshape(result, (1,))
+
+    def run_along(self):
+        """A running result; sums and products of tame numbers, so that they stay tame."""
+        x = self.p.tanh(self.pick())
+        kind = ["sum", "prod", "amax", "amin", "logaddexp"][self.rng.integers(5)]
+        return self.p.scan(x, int(self.rng.integers(len(self.sizes(x)))), kind)
 
     def move(self):
         x = self.pick()
