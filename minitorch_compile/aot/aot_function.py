@@ -21,11 +21,11 @@ call: arguments are overwritten, views are made, random numbers reserved.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import logs
+from minitorch_compile.aot.argument_layouts import ForEachLayout, matters
 from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
 from minitorch_compile.aot.custom_calls import dissolved
@@ -37,13 +37,13 @@ from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
 from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import custom_pass, simplify
-from minitorch_compile.aot.shared_memory import Sharing, sharing_of
+from minitorch_compile.aot.shared_memory import Sharing
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
 from minitorch_compile.tensor.philox import default_generator
-from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 Rewrite = Callable[[GraphModule], GraphModule]
 
@@ -72,6 +72,8 @@ def aot_function(
     lifted, constants = lift_constants(captured)
     grad_mode = is_grad_enabled()
 
+    inputs = [*example_inputs, *constants]
+
     def compile_for(inputs: Sequence[Any], sharing: Sharing | None = None) -> tuple[FunctionalProgram, CompiledGraph]:
         with set_grad_enabled(grad_mode):
             program = functional_program(lifted, inputs, sharing)
@@ -79,10 +81,10 @@ def aot_function(
             compiled = _compile(program, everything, fw_compiler, bw_compiler or fw_compiler, partition_fn, decompose)
             return program, _with_effects(program, compiled)
 
-    program, compiled = compile_for([*example_inputs, *constants])
-    if program.mutations or program.placed:
-        offsets = tuple([*example_inputs, *constants][i].offset for i in program.placed)
-        compiled = _for_each_layout(program, compiled, compile_for, captured, len(constants), offsets)
+    program, compiled = compile_for(inputs)
+    if matters(program):
+        plain = lambda *arguments: captured(*arguments[: len(example_inputs)])
+        compiled = ForEachLayout(program, compiled, inputs, lambda *like: compile_for(*like)[1], plain)
     if constants:
         body = compiled
         compiled = lambda *arguments: body(*arguments, *constants)
@@ -231,50 +233,3 @@ def _write_back(mutation: Mutation, argument: Any, value: Any) -> None:
     with set_grad_enabled(mutation.recorded and state.enabled):
         copy_(argument, value)
     argument.storage.version += mutation.writes - 1  # copy_ counted one
-
-
-def _for_each_layout(
-    program: FunctionalProgram,
-    compiled: CompiledGraph,
-    compile_for: Callable[[Sequence[Any], Sharing | None], tuple[FunctionalProgram, CompiledGraph]],
-    captured: GraphModule,
-    constant_count: int,
-    seen: tuple[int, ...],
-) -> CompiledGraph:
-    """Compiles the program once more for each way in which an argument that it overwrites shares memory with another,
-    and for other offsets than those `seen` of the arguments whose offsets matter.
-
-    Where that is not possible, the captured graph runs as it is, and a warning says so.
-    """
-    written = frozenset(m.input for m in program.mutations)
-    placed = tuple(program.placed)
-    for_layout: dict[Any, CompiledGraph] = {}
-
-    def call(*arguments: Any) -> Any:
-        offsets = tuple(arguments[i].offset for i in placed)
-        storages = [x.storage for x in arguments if isinstance(x, TensorBase)]
-        if offsets == seen and len(set(storages)) == len(storages):
-            return compiled(*arguments)
-        try:
-            sharing = sharing_of(arguments, written)
-            if sharing is None and offsets == seen:
-                return compiled(*arguments)
-            key = offsets, sharing and sharing.key(arguments)
-            if key not in for_layout:
-                _check_sizes(arguments)
-                _, for_layout[key] = compile_for([fake_like(x) for x in arguments], sharing)
-        except NotImplementedError as error:
-            warnings.warn(f"{error}; the function runs uncompiled this time", stacklevel=2)
-            return captured(*arguments[: len(arguments) - constant_count])
-        return for_layout[key](*arguments, *(sharing.bases if sharing else ()))
-
-    return call
-
-
-def _check_sizes(arguments: Sequence[Any]) -> None:
-    """NotImplementedError if the graph is for unknown sizes: the sizes are numbers among its arguments."""
-    if any(isinstance(x, int) for x in arguments):
-        raise NotImplementedError(
-            "aot: arguments of unknown sizes share memory that is overwritten, or lie at another offset than as_strided"
-            " was traced for"
-        )
