@@ -213,9 +213,10 @@ class Functionalize:
     def store(self, name: Name, new: TensorBase) -> None:
         """Lets every root be what it is after `new` was written to the tensor of that name."""
         contents, written, recorded = self._contents[name.tensor.storage], name.root, is_grad_enabled()
-        value = _written(written.value, name.steps, new)
+        value = _written(written.value, _way_back(name.steps, written.tensor, name.tensor), new)
         if len(contents.roots) > 1:
-            whole = _written(contents.base.value, written.steps, value)
+            way = _way_back(written.steps, contents.base.tensor, written.tensor)
+            whole = _written(contents.base.value, way, value)
             for root in contents.roots:
                 if root is not written:
                     root.value = _with_history_of(root.value, _followed(root.steps, whole))
@@ -254,6 +255,17 @@ def _kept_from_gradients(history: Tensor, value: Tensor) -> Tensor:
         return value
     with set_grad_enabled(True):
         return untracked(history, value)
+
+
+def _way_back(steps: tuple[ViewStep, ...], root: TensorBase, tensor: TensorBase) -> tuple[ViewStep, ...]:
+    """The steps by which a write to a tensor reaches its root.
+
+    In an expanded tensor one element stands for many, and a write to some of them is a write to all. So it is done by
+    place in memory.
+    """
+    if not any(step.op is ops.expand for step in steps):
+        return steps
+    return (ViewStep.of(ops.as_strided, root, (tensor.sizes, tensor.strides, tensor.offset)),)
 
 
 def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ import pytest
 from minitorch_compile.aot.aot_function import aot_function
 from minitorch_compile.aot.functional_program import functional_program
 from minitorch_compile.aot.functionalize import trace_functionally
+from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.aot.verify import verify_functional
 from minitorch_compile.aot.view_inverses import has_inverse
@@ -58,9 +59,30 @@ def test_replacing_a_view_is_writing_to_it(name):
     assert step.replaced(base.contiguous(), new).tolist() == expected.tolist()
 
 
-def test_writing_to_a_repeated_row_is_refused():
-    with pytest.raises(NotImplementedError, match="expanded tensor"):
-        trace_functionally(lambda x: x.expand(4, 3)[1].add_(1), empty_fake((1, 3)))
+WRITES_TO_REPEATED = {
+    "one of the equal rows": (arange(3), lambda x: x.expand(4, 3)[1].add_(1)),
+    "all rows, with one number": (arange(3), lambda x: x.expand(4, 3).fill_(7)),
+    "a part of some rows": (arange(3), lambda x: x.expand(4, 3)[2:, 1:].zero_()),
+    "columns": (arange(3).reshape(3, 1), lambda x: x.expand(3, 4).t().fill_(2)),
+}
+
+
+@pytest.mark.parametrize("name", WRITES_TO_REPEATED)
+def test_writing_to_repeated_elements_is_writing_to_all_that_show_them(name):
+    argument, write = WRITES_TO_REPEATED[name]
+
+    def program(x):
+        y = x * 1
+        write(y)
+        return (y,)
+
+    (result,) = aot_function(captured(program, 1), [argument], interpret)(argument)
+    assert result.tolist() == program(argument)[0].tolist()
+
+
+def test_writing_different_values_to_one_element_is_refused_as_plainly():
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        trace_functionally(lambda x: x.expand(4, 3).add_(1), empty_fake((1, 3)))
 
 
 def test_a_view_read_before_a_write_keeps_its_value():
