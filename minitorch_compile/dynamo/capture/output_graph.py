@@ -101,6 +101,7 @@ class OutputGraph:
         self._tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None
         self.expectations: list[Expectation] = []
+        self.has_steps = False  # whether function transforms are in the graph
         self.handled_outside = sys.exception()  # the compiled function may be called in an `except` block
         self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
@@ -282,6 +283,7 @@ class OutputGraph:
         if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
             return self.from_python(result)  # a question about shapes, answered now
         node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
+        self.has_steps = self.has_steps or is_graph_step(target)
         if self.fakes.may_raise or not _is_operation(target):
             node.meta.update(may_raise=True, handled=self._is_handled())
         return self._result(node, result)
@@ -342,11 +344,6 @@ class OutputGraph:
     def forget_tensors_of_erased_nodes(self, kept: set[Node]) -> None:
         """After part of the graph was taken out again."""
         self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether function transforms are in the graph."""
-        return any(is_graph_step(node.target) for node in self.graph.nodes)
 
     def has_gradients(self, storage: Storage) -> bool:
         """Whether a tensor on this memory takes part in differentiation."""
