@@ -14,12 +14,17 @@ x, tangents_0 -> (sum(mul(sin(x), 2)), mul(mul(expand(view(tangents_0, (1, 1)), 
 (1, 1)
 >>> x.grad is None
 True
+>>> print(seen.partition)
+saves 1 tensors, 24 bytes, 24 of them arguments (without recomputation 24 bytes)
+  x  f32[2, 3]  24 bytes, an argument
+
+`seen.partition.draw()` shows the same as a picture: both passes, and the cut between them.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +35,7 @@ from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.pipeline import Compiled, Inductor
 from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.errors import GraphBreak
-from minitorch_compile.dynamo.eval_frame import optimize_in
+from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
@@ -73,8 +78,8 @@ class StageView:
 class _Watched(Inductor):
     """The inductor backend for one graph, keeping what passes through."""
 
-    def __init__(self, view: StageView) -> None:
-        super().__init__("cpu")
+    def __init__(self, view: StageView, options: Mapping[str, Any]) -> None:
+        super().__init__("cpu", options)
         self.view = view
 
     def decompose(self, graph: GraphModule) -> GraphModule:
@@ -148,14 +153,18 @@ class Inspection:
 
 
 def inspect(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Inspection:
-    """Compiles a call of `function` with the inductor backend and shows every stage."""
+    """Compiles a call of `function` with the inductor backend and shows every stage.
+
+    A function that is already compiled is compiled with the options that it was compiled with.
+    """
     views: list[StageView] = []
+    options = _options_of(function)
 
     def backend(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         view = StageView(graph)
         views.append(view)
         with view.timed("backend"):
-            compiled = _Watched(view)(graph, example_inputs)
+            compiled = _Watched(view, options)(graph, example_inputs)
 
         def call(*arguments: Any) -> Any:
             view.arguments = [x for x in arguments if x.requires_grad]
@@ -171,6 +180,15 @@ def inspect(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Inspecti
     finally:
         default_generator.set_state(random_state)
     return Inspection(views, report(region))
+
+
+def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The options of a compiled function; none of a plain one."""
+    try:
+        backend = region_of(function).backend
+    except TypeError:
+        return {}
+    return {**backend.pass_options, **backend.options} if isinstance(backend, Inductor) else {}
 
 
 def _differentiate(result: Any, inputs: list[Tensor]) -> None:

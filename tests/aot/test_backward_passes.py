@@ -377,6 +377,62 @@ def test_a_gradient_penalty_trains_as_in_the_plain_program(backend):
             assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
+@BACKENDS
+def test_twice_through_views_that_are_returned(backend):
+    def program(x):
+        doubled = x * 2
+        return doubled.t(), doubled[0]
+
+    def scenario(f):
+        x = leaf(2, 3)
+        a, b = f(x)
+        (g,) = torch.autograd.grad(a.square().sum() + b.pow(3).sum(), x, create_graph=True)
+        return torch.autograd.grad(g.square().sum(), x)
+
+    same(scenario, program, backend)
+
+
+@BACKENDS
+def test_twice_through_a_batch_norm_that_keeps_statistics(backend):
+    def scenario(compile_):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh())
+        x = leaf(5, 3)
+        (g,) = torch.autograd.grad(compile_(model)(x).sum(), x, create_graph=True)
+        g.square().sum().backward()
+        return [*(p.grad for p in model.parameters() if p.grad is not None), model[1].running_mean]
+
+    plain, compiled = scenario(lambda model: model), scenario(lambda model: torch.compile(model, backend=backend))
+    for a, b in zip(compiled, plain, strict=True):
+        assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+@BACKENDS
+def test_twice_through_a_function_with_a_backward_of_its_own(backend):
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x**2
+
+    def scenario(f):
+        x = leaf(3)
+        (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+        return g.detach(), *torch.autograd.grad(g.sum(), x)
+
+    same(scenario, lambda x: Cube.apply(x) * x, backend)
+
+
+def test_finite_differences_agree_with_second_derivatives():
+    x, w = (torch.randn(3, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    assert torch.autograd.gradgradcheck(torch.compile(lambda x, w: (x @ w).tanh().softmax(1)), (x, w))
+
+
 def test_twice_through_code_that_ran_without_gradients():
     def program(x):
         with torch.no_grad():

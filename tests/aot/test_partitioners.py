@@ -86,9 +86,18 @@ def test_a_partitioner_that_returns_something_else_is_an_error():
 
 def test_the_cut_can_be_looked_at_from_outside():
     x, w = torch.randn(4, 4, requires_grad=True), torch.randn(4, 4, requires_grad=True)
-    seen = torch.compiler.inspect(torch.compile(lambda x, w: F.gelu(x @ w).sum()), x, w)
+    seen = torch.compiler.inspect(torch.compile(lambda x, w: (x @ w).sin().exp().cos().sum()), x, w)
     assert "computes again:" in str(seen.partition)
     assert {frame.label for frame in seen.partition.draw().drawing.clusters} == {"forward pass", "backward pass"}
+
+
+def test_a_compiled_function_is_inspected_with_its_own_options():
+    def recomputed(**options):
+        x = torch.ones(3, requires_grad=True)
+        return torch.compiler.inspect(torch.compile(bend, **options), x).partition.report.recomputed
+
+    assert recomputed() != []
+    assert recomputed(options={"partitioner": "default"}) == []
 
 
 # ------------------------------------------------------------------------------------------ dropout and sizes
