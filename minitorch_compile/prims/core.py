@@ -22,7 +22,7 @@ from typing import Any
 from minitorch_compile.prims.decomposition_table import Rule
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import FLOATING, dtype, float64, int64
+from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
 from minitorch_compile.tensor.op import Op
 
 Tensor = Any
@@ -115,12 +115,17 @@ def amin(x: Tensor, dims: Ints) -> Tensor:
 
 @_spells
 def argmax(x: Tensor, dim: int) -> Tensor:
-    return ops.argmax(x, dim, False)
+    return ops.argmax(_numbers(x), dim, False)
 
 
 @_spells
 def argmin(x: Tensor, dim: int) -> Tensor:
-    return ops.argmin(x, dim, False)
+    return ops.argmin(_numbers(x), dim, False)
+
+
+def _numbers(x: Tensor) -> Tensor:
+    """Bools as integers."""
+    return ops.to_copy(x, int64) if x.dtype is bool_ else x
 
 
 @_spells

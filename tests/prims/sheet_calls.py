@@ -6,7 +6,6 @@ call of an op that may need a decomposition is written down while the sheets are
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor, dispatch
 from minitorch_compile.tensor.op import Op
 from tests.battery.arguments import Arguments
+from tests.battery.outcome import evaluate
 from tests.battery.sheet import Call
 
 LARGEST = 5000  # elements: what is larger shows nothing that small tensors don't
@@ -64,17 +64,13 @@ def _copied(value: Any) -> Any:
     return value.detach()
 
 
-def calls_made(sheet_calls: Iterable[Call], layout: str, element: str) -> Iterator[OpCall]:
-    """What the lines come down to, each different call once."""
+def calls_made(sheet_calls: Iterable[Call], layout: str, element: str, gradients: bool = False) -> Iterator[OpCall]:
+    """What the lines come down to, each different call once. `gradients`: and what their backward passes call."""
     seen = set()
     for call in sheet_calls:
         recorder = _Recorder()
-        with warnings.catch_warnings(), dispatch.mode(recorder):
-            warnings.simplefilter("ignore")
-            try:
-                eval(call.text, Arguments(torch, layout, element).vocabulary())
-            except Exception:  # some lines are errors; what was called before it counts
-                pass
+        with dispatch.mode(recorder):  # some lines are errors; what was called before it counts
+            evaluate(call.text, Arguments(torch, layout, element, requires_grad=gradients))
         for op, bound in recorder.calls:
             found = OpCall(op, bound, call.text)
             key = (op, str(found).rpartition("   [")[0])

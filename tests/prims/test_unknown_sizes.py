@@ -6,6 +6,7 @@ sheet, and in others, if these satisfy everything that was assumed on the way.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,16 @@ from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.symbolic import ShapeEnv, SymInt
 from minitorch_compile.tensor import Tensor, from_numpy, ones, ops
+from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.symbolic_layout import symbolic_like, unknown_sizes
 from tests.battery.sheet import FOLDER, calls_of
 from tests.battery.test_unknown_sizes import allows
 from tests.prims.accuracy import parts_of, wide_of
 from tests.prims.agreement import REFUSES
 from tests.prims.sheet_calls import OpCall, calls_made
+
+
+MOST = 8  # calls of one op on one sheet
 
 
 def decomposed(call: OpCall) -> tuple[ShapeEnv, list[SymInt], GraphModule]:
@@ -58,13 +63,15 @@ def in_other_sizes(x: Tensor, sizes: Any) -> Tensor:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_a_graph_with_unknown_sizes_is_right_in_all_that_it_allows(path: Path) -> None:
     wrong = []
+    seen: Counter[Op] = Counter()
     for call in calls_made(calls_of(path), "contiguous", "float32"):
-        if prims.beyond_prims(call.op, call.bound) or call.op is ops.as_strided:
+        if prims.beyond_prims(call.op, call.bound) or call.op is ops.as_strided or seen[call.op] == MOST:
             continue
         try:
             call.op(*call.bound)
         except REFUSES:
             continue
+        seen[call.op] += 1
         env, symbols, graph = decomposed(call)
         hints = [int(env.hint(s.expression)) for s in symbols]
         wrong.append(difference(call, call.tensors, graph, hints))

@@ -53,7 +53,9 @@ def _(x: Tensor, dim: int, ignore_nan: bool) -> Tensor:
         middle = ops.clamp(last - ops.sum(nans, at, True), min=0)
         return ops.gather(places, at, ops.div(middle, 2, "floor"))
     return ops.where(
-        ops.any(nans, at, True), ops.argmax(nans, at, True), ops.slice(places, at, last // 2, last // 2 + 1)
+        ops.any(nans, at, True),
+        ops.argmax(converted(nans, int64), at, True),
+        ops.slice(places, at, last // 2, last // 2 + 1),
     )
 
 
