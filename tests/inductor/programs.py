@@ -3,7 +3,7 @@
 import ml_dtypes
 import numpy as np
 
-from minitorch_compile.tensor.dtype import bfloat16, bool_, float16, float32, float64, int32, int64
+from minitorch_compile.tensor.dtype import bfloat16, bool_, float16, float32, float64, int8, int32, int64, uint8
 from minitorch_compile.tensor.tensor_base import wrap
 
 F = np.float32
@@ -80,6 +80,27 @@ def integer_arithmetic(p, x, y):
 @program(ints(40).astype(np.int32), ints(40, seed=1).astype(np.int32))
 def integer_arithmetic_in_int32(p, x, y):
     return (*(getattr(p, name)(x, y) for name in INTEGER), p.mul(p.full((40,), 1 << 20, int32), p.mul(x, x)))
+
+
+ENDS = np.array([0, 1, -1, 5, 127, -128, 100, -100, 32767, -32768, 255, 77])
+SMALL = np.array(np.meshgrid(ENDS, ENDS)).reshape(2, -1)
+
+
+@program(*SMALL.astype(np.int8), *SMALL.astype(np.int16), *SMALL.astype(np.uint8))
+def arithmetic_of_small_integers(p, a, b, c, d, e, f):
+    results = [getattr(p, name)(x, y) for x, y in ((a, b), (c, d), (e, f)) for name in INTEGER]
+    wrapped = [
+        p.neg(a),
+        p.abs(a),
+        p.sign(c),
+        p.bitwise_not(e),
+        p.neg(e),
+        p.sum(a, (0,)),
+        p.prod(c, (0,)),
+        p.amax(e, (0,)),
+    ]
+    compared = [p.lt(e, f), p.where(p.gt(a, b), a, b), p.argmax(c, 0), p.convert_element_type(c, int8)]
+    return (*results, *wrapped, *compared, p.convert_element_type(a, uint8), p.convert_element_type(e, float32))
 
 
 @program(np.array([0.0, 1.7, -1.7, 300.0, 0.3], F), ints(5), np.array([True, False, True, True, False]))
