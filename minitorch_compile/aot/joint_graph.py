@@ -151,8 +151,7 @@ def _gradients(tracer: Tracer, inputs: Sequence[Any], outputs: Sequence[Any]) ->
     wanted = [x for x in inputs if _requires_grad(x)]
     if not wanted or not outputs:
         return [None] * len(inputs)
-    first = next(node for node in tracer.graph.nodes if node.op != "placeholder")
-    with tracer.graph.inserting_before(first):
+    with tracer.graph.inserting_after(tracer.graph.find_nodes(op="placeholder")[-1]):
         tangents = [tracer.placeholder(f"tangents_{i}", _tangent_of(x)) for i, x in enumerate(outputs)]
     saved, tracer.inherited = tracer.inherited, {"backward": True}
     found = iter(grad(outputs, wanted, tangents, retain_graph=True, allow_unused=True))

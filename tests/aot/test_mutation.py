@@ -114,6 +114,11 @@ def return_every_second_element(x, y):
     return ((x * y)[:, ::2],)
 
 
+def write_to_nothing(x, y):
+    x[3:].fill_(7)
+    return (x[3:],)
+
+
 def return_detached(x, y):
     z = x * y
     return z, z.detach(), x.detach()
@@ -173,6 +178,7 @@ PROGRAMS = {
         return_two_views_without_the_base,
         return_an_expanded_result,
         return_every_second_element,
+        write_to_nothing,
         return_detached,
         return_one_result_twice,
         overwrite_with_another,
