@@ -179,6 +179,18 @@ SPLICE_POINTS = (
         "The logarithm of softmax along a dimension, of x converted to dtype unless that is None.",
     ),
     SplicePoint(
+        "inductor.common_factor",
+        "inductor.index:common_factor",
+        ("base", "divisor"),
+        "The largest factor f of the divisor such that base is f * q + r with 0 <= r < f, q and r made of its terms.",
+    ),
+    SplicePoint(
+        "inductor.pad",
+        "inductor.lowering.shape:pad",
+        ("graph", "x", "low", "high", "value"),
+        "The box of x with that many elements of this value put before and behind it in each dimension.",
+    ),
+    SplicePoint(
         "optim.adam",
         "optim.functional.adam_family:adam",
         ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),

@@ -286,14 +286,14 @@ def _split_multiples(base: Index, divisor: int, modulus: int) -> tuple[Index, in
         if even or whole:
             high_part = Index(even, whole)
             base = Index(tuple((a, c) for a, c in base.terms if c % divisor), base.constant - whole * divisor)
-    common = _common_factor(base, divisor)
+    common = common_factor(base, divisor)
     if common > 1:
         base = Index(tuple((a, c // common) for a, c in base.terms if c % common == 0), base.constant // common)
         divisor //= common
     return base, divisor, high_part
 
 
-def _common_factor(base: Index, divisor: int) -> int:
+def common_factor(base: Index, divisor: int) -> int:
     """The largest factor f of the divisor such that base = f * q + r with 0 <= r < f, reading q and r off the terms."""
     for factor in sorted({gcd(count, divisor) for _, count in base.terms} | {divisor}, reverse=True):
         rest = Index(tuple((a, c) for a, c in base.terms if c % factor), base.constant % factor)
@@ -305,7 +305,7 @@ def _common_factor(base: Index, divisor: int) -> int:
 
 def _split_remainder(base: Index, divisor: int, modulus: int) -> tuple[Index, Index, int]:
     """For `base % modulus`: base = f * q + r with 0 <= r < f gives `r + f * (q % (modulus / f))`."""
-    factor = _common_factor(base, modulus) if divisor == 1 and modulus else 1
+    factor = common_factor(base, modulus) if divisor == 1 and modulus else 1
     if factor == 1:
         return ZERO, base, 1
     remainder = Index(tuple((a, c) for a, c in base.terms if c % factor), base.constant % factor)

@@ -86,7 +86,7 @@ def all_of(ops: Handler, conditions: Sequence[object]) -> object | None:
 
 
 @lowering(prims.pad)
-def _(graph: GraphLowering, x: TensorBox, low: Ints, high: Ints, value: Number) -> TensorBox:
+def pad(graph: GraphLowering, x: TensorBox, low: Ints, high: Ints, value: Number) -> TensorBox:
     sizes = [a + n + b for a, n, b in zip(low, x.sizes, high)]
 
     def inner(ops: Handler, at: Position) -> object:
