@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import config, logs
-from minitorch_compile.aot import aot_function, interpret, lookup_partitioner, min_cut_partition
+from minitorch_compile.aot import aot_function, default_partition, interpret, lookup_partitioner, min_cut_partition
 from minitorch_compile.aot.partition import Sides, cut
 from minitorch_compile.testing import assert_close
+from tests.aot.compare import captured
 from tests.aot.partitions import LEVELS, compare
+from tests.aot.test_models import MODELS as SMALL_MODELS
+from tests.aot.test_models import parameters
 from tests.as_torch.measure import model_files
 
 FILES = {file.stem: file for file in model_files()}
@@ -79,6 +84,27 @@ def test_an_unknown_partitioner_is_an_error_that_lists_them():
 def test_a_partitioner_that_returns_something_else_is_an_error():
     with pytest.raises(Exception, match="to return a Partition, as partition.cut makes it, but it returned NoneType"):
         torch.compile(bend, options={"partitioner": lambda joint: None})(torch.ones(3, requires_grad=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", SMALL_MODELS)
+def test_whatever_is_saved_the_gradients_are_the_same(name, seed):
+    """A random half of the forward pass, too little or too much; what is missing is computed again."""
+    model, shapes, data = SMALL_MODELS[name]
+
+    def random_half(joint):
+        sides = Sides(joint)
+        values = [n for n in sides.order if n in sides.forward and not isinstance(n.meta["val"], tuple)]
+        return cut(joint, sides, {*sides.inputs, *random.Random(seed).sample(values, len(values) // 2)})
+
+    def gradients(partition_function):
+        arguments = [*data(), *parameters(*shapes)]
+        function = aot_function(captured(model, len(arguments)), arguments, interpret, None, partition_function)
+        function(*arguments).backward()
+        return [x.grad for x in arguments if x.requires_grad]
+
+    for got, want in zip(gradients(random_half), gradients(default_partition), strict=True):
+        assert_close(got, want)
 
 
 # ------------------------------------------------------------------------------------------ inspecting
