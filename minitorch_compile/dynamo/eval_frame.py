@@ -70,7 +70,8 @@ def _in_a_frame(function: Callable[..., Any]) -> FunctionType:
     def inline(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    return functools.wraps(function, updated=())(inline)
+    functools.update_wrapper(inline, function, updated=())
+    return inline  # type: ignore[return-value]  # a def is a FunctionType
 
 
 def _compiled_forward(owner: Any, region: Region) -> tuple[FunctionType, Callable[..., Any]] | None:
