@@ -26,7 +26,6 @@ from tests.prims.accuracy import parts_of, wide_of
 from tests.prims.agreement import REFUSES
 from tests.prims.sheet_calls import OpCall, calls_made
 
-
 MOST = 8  # calls of one op on one sheet
 
 
