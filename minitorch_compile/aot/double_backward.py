@@ -136,7 +136,7 @@ class Arguments:
         if position in self.references:
             return self.references[position]()
         leaf: Any = edges[position][0]
-        return leaf.variable
+        return None if leaf is None else leaf.variable
 
 
 class _Recorded(Interpreter):
