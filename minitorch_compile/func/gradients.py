@@ -53,18 +53,20 @@ class Recording:
         with enable_grad():
             self.watched = [watch(x, self.levels, self._is_recorded(x)) for x in primals]
             inputs = [as_argument(x, self.levels) for x in self.watched]
-            self.result = func(*tree_unflatten(inputs, spec))
-        end_recording(self.watched)
+            try:
+                self.result = func(*tree_unflatten(inputs, spec))
+            finally:
+                end_recording(self.watched)
 
     def _is_recorded(self, x: Any) -> bool:
         return self.was_enabled and has_history(x, self.levels)
 
     def handed_out(self, tree: Any) -> Any:
         """Results as the caller gets them."""
-        tensors = [x for x in tree_flatten(tree)[0] if isinstance(x, Tensor)]
-        if self.was_enabled and is_tracked(tensors, self.levels):
-            return tree
-        return tree_map_only(Tensor, ops.detach, tree)
+        return tree_map_only(Tensor, self._handed_out, tree)
+
+    def _handed_out(self, x: Any) -> Any:
+        return x if self.was_enabled and is_tracked([x], self.levels) else ops.detach(x)
 
     def pull_back(self, outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The gradients of the inputs, given those of the outputs."""

@@ -1,5 +1,6 @@
 """The interpreter that vmap puts on the stack of transforms: operations on an example become operations on the batch.
 
+>>> from minitorch_compile.func.batch_tensor import BatchTensor
 >>> from minitorch_compile.tensor import dispatch, ones
 >>> with dispatch.transform(VmapInterpreter(level=1, size=5, randomness="error")):
 ...     x = BatchTensor.of(ones(5, 3), level=1)
@@ -12,13 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.func.batch_tensor import BatchTensor
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.batching.rules import rule_of
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.op import Op
-
-__all__ = ["BatchTensor", "VmapInterpreter", "active_vmaps"]
 
 
 class VmapInterpreter:

@@ -111,6 +111,12 @@ def test_whole_numbers_among_the_outputs_do_not_move():
     assert torch.allclose(moved[0], X.cos() * X) and moved[1].dtype is torch.int64 and moved[1] == 0
 
 
+def test_each_result_keeps_only_the_history_that_somebody_follows():
+    w = torch.ones(3, requires_grad=True)
+    _, (value, aux) = grad_and_value(lambda a: ((w * a).sum(), a * 2), has_aux=True)(torch.ones(3))
+    assert value.requires_grad and not aux.requires_grad
+
+
 def test_under_no_grad_nothing_is_recorded_outside():
     x = torch.tensor(2.0, requires_grad=True)
     with torch.no_grad():
