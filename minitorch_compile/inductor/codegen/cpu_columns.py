@@ -34,7 +34,10 @@ from minitorch_compile.inductor.ir import Buffer, Scan
 from minitorch_compile.inductor.iteration import Axes, Axis, count, sizes_of
 from minitorch_compile.tensor.dtype import dtype
 
-COLUMNS = 256  # rows that are taken together: their accumulators fit in the first-level cache
+COLUMNS = (
+    256  # rows that are taken together: their accumulators fit in the first-level cache, what they keep in the second
+)
+WIDE_COLUMNS = 1024
 BLOCK = 64  # elements of a column that are summed in float32
 
 
@@ -54,10 +57,17 @@ class ColumnWriter(CpuKernelWriter):
         super().__init__(group, internal, shared)
         self.order = order
         self.columns = columns
-        self.width = min(COLUMNS, columns.size)
+        self.width = min(COLUMNS if max(self.stages) else self.wide(columns.size), columns.size)
         self.first = symbol("first", columns.size)
         self.place: Index = columns.variable - self.first
         self.accumulators: dict[Buffer, Accumulator] = {}
+
+    def wide(self, columns: int) -> int:
+        """The width of a stretch if only accumulators have to stay at hand.
+
+        Long pieces of rows come from memory faster, but two threads should have something to share.
+        """
+        return max(COLUMNS, min(WIDE_COLUMNS, columns // 2))
 
     def loops(self) -> None:
         self.place_values()

@@ -7,7 +7,7 @@ from minitorch_compile.inductor.handler import Handler
 from minitorch_compile.inductor.ir import Position, Scan, TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.table import Rule, lowering
-from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor.dtype import int32, int64
 
 
 def _rule(kind: str) -> Rule:
@@ -22,6 +22,7 @@ def first_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> Tens
     """The least index along `dim` at which the extreme value stands: two reductions, both of which vectorise."""
     extreme = graph.reduction(kind, x, (dim,))
     none = x.sizes[dim]
+    narrow = int32 if none < 2**31 else int64  # twice as many places in a vector
 
     def candidate(ops: Handler, at: Position) -> object:
         value = x.load(ops, at)
@@ -29,10 +30,11 @@ def first_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> Tens
         found = ops.apply("eq", value, best)
         if x.dtype.is_floating_point:  # if there is a NaN, the extreme is NaN, and the first NaN is meant
             found = ops.apply("bitwise_or", found, ops.apply("ne", value, value))
-        return ops.apply("where", found, ops.index_value(at[dim], int64), ops.constant(none, int64))
+        return ops.apply("where", found, ops.index_value(at[dim], narrow), ops.constant(none, narrow))
 
-    places = TensorBox(x.sizes, int64, candidate, inputs=[x, extreme], operations=3)
-    return graph.reduction("amin", places, (dim,))
+    places = TensorBox(x.sizes, narrow, candidate, inputs=[x, extreme], operations=3)
+    least = graph.reduction("amin", places, (dim,))
+    return TensorBox(least.sizes, int64, lambda ops, at: ops.convert(least.load(ops, at), int64), inputs=[least])
 
 
 @lowering(prims.argmax)
