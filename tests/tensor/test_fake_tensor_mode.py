@@ -178,7 +178,8 @@ def test_copies_of_fakes_are_fakes() -> None:
 def test_symbolic_sizes() -> None:
     mode = FakeTensorMode(shape_env=ShapeEnv())
     x = mode.from_tensor(torch.rand(3, 4))
-    assert str((x @ x.t()).flatten().shape) == "torch.Size([s0**2])" or "s0" in str((x @ x.t()).flatten().shape)
+    assert str((x @ x.t()).flatten().shape) == "torch.Size([s0*s0])"
+    assert str((x.t() @ x).shape) == "torch.Size([s1, s1])"
     assert mode.from_tensor(torch.rand(3, 4), static_shapes=True).shape == (3, 4)
 
 
