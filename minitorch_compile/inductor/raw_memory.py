@@ -28,6 +28,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from minitorch_compile.inductor.half_floats import has_float16
+
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 _BYTE_POINTER = ir.IntType(8).as_pointer()
 
@@ -42,7 +44,7 @@ ELEMENTS = {
 
 def element_type(name: str) -> Any:
     """Numba's type for the elements of a buffer. NotImplementedError for a dtype that kernels can't compute in."""
-    if name not in ELEMENTS:
+    if name not in ELEMENTS or (name == "float16" and not has_float16()):
         raise NotImplementedError(
             f"inductor: generated kernels don't support torch.{name} yet; convert to float32 first,"
             " or use backend='aot_eager'"
