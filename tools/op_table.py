@@ -23,7 +23,7 @@ import minitorch_compile  # noqa: E402
 from minitorch_compile import prims  # noqa: E402, F401  (fills the table of decompositions)
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE  # noqa: E402
 from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RULE  # noqa: E402
-from minitorch_compile.prims.decomposition_table import has_rule, refusal_of  # noqa: E402
+from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, refuses_some  # noqa: E402
 from minitorch_compile.tensor import ops  # noqa: E402
 from minitorch_compile.tensor.op import Op  # noqa: E402
 from tests.battery.sheet import calls, names_called  # noqa: E402
@@ -89,7 +89,8 @@ def decomposition(op: Op) -> str:
         return PARTS
     if op.kind == "inplace":
         return "functionalised first"
-    return "into prims" if has_rule(op) else refusal_of(op) or HOLE
+    some_calls = ", most calls" if refuses_some(op) else ""
+    return f"into prims{some_calls}" if has_rule(op) else refusal_of(op) or HOLE
 
 
 def batching(op: Op) -> str:

@@ -106,6 +106,11 @@ def refusal_of_call(op: Op, bound: Sequence[Any]) -> str | None:
     return _partial_refusals[op](bound) if op in _partial_refusals else refusal_of(op)
 
 
+def refuses_some(op: Op) -> bool:
+    """Whether some calls of the op have no decomposition, though others have."""
+    return op in _partial_refusals
+
+
 def has_rule(op: Op) -> bool:
     return op in _table
 
