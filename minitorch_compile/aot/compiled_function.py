@@ -35,7 +35,8 @@ class CompiledFunction:
     the positions of the arguments that the program overwrites; what is saved of their memory is copied. `repeated`: the
     positions of outputs whose value is that of an earlier one, though their history may differ. `symbols`: the unknown
     sizes that the forward graph returns last, and the backward graph takes before the tangents. `plain`: the program
-    for gradients with a history.
+    for gradients with a history. `switches`: the program starts without grad mode and switches it on, so it is recorded
+    in either mode.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class CompiledFunction:
         plain: PlainProgram,
         written: Collection[int] = (),
         refused: Mapping[int, RuntimeError] | None = None,
+        switches: bool = False,
         repeated: Sequence[int] = (),
         symbols: Sequence[Any] = (),
     ) -> None:
@@ -61,6 +63,7 @@ class CompiledFunction:
         self.sources = tuple(sources)
         self.plain = plain
         self.written = tuple(written)
+        self.switches = switches
         self.refused = tuple((refused or {}).values())
         self.recorded = (*(position for position, _ in tangents), *(refused or {}))  # the outputs of the node
         self.repeated = tuple(repeated)
@@ -77,30 +80,27 @@ class CompiledFunction:
             results = self.forward(*arguments)
         finally:
             state.enabled = recording
-        outputs = results[: self.output_count]
-        if recording:
-            if self.repeated:
-                outputs = [twin(x) if i in self.repeated else x for i, x in enumerate(outputs)]
-            saved, sizes = results[self.output_count :], ()
-            if self.symbols:
-                saved, sizes = saved[: -len(self.symbols)], tuple(saved[-len(self.symbols) :])
-            if self.written:
-                overwritten = {arguments[i].storage for i in self.written}
-                saved = [ops.clone(x) if x.storage in overwritten else x for x in saved]
-            node = CompiledNode(
-                self,
-                self._edges(arguments),
-                saved,
-                sizes,
-                Arguments(arguments, self.plain),
-                self._own(saved, outputs),
-            )
-            for index, position in enumerate(self.recorded):
-                x = outputs[position]
-                x._requires_grad, x.grad_fn, x.output_index = True, node, index
-                x.base = None  # what it may be a view of stays inside; writing to it must not ask that for its history
-            if watchers:
-                tell(node)
+        outputs, saved = results[: self.output_count], results[self.output_count :]
+        return self._recorded(arguments, outputs, saved) if recording or self.switches else outputs
+
+    def _recorded(self, arguments: Sequence[Any], outputs: Sequence[Any], saved: Sequence[Any]) -> Sequence[Any]:
+        """The outputs as results of a new node, which keeps what is saved."""
+        if self.repeated:
+            outputs = [twin(x) if i in self.repeated else x for i, x in enumerate(outputs)]
+        sizes: tuple[int, ...] = ()
+        if self.symbols:
+            saved, sizes = saved[: -len(self.symbols)], tuple(saved[-len(self.symbols) :])
+        if self.written:
+            overwritten = {arguments[i].storage for i in self.written}
+            saved = [ops.clone(x) if x.storage in overwritten else x for x in saved]
+        noted = Arguments(arguments, self.plain)
+        node = CompiledNode(self, self._edges(arguments), saved, sizes, noted, self._own(saved, outputs))
+        for index, position in enumerate(self.recorded):
+            x = outputs[position]
+            x._requires_grad, x.grad_fn, x.output_index = True, node, index
+            x.base = None  # what it may be a view of stays inside; writing to it must not ask that for its history
+        if watchers:
+            tell(node)
         return outputs
 
     def _own(self, saved: Sequence[Any], outputs: Sequence[Any]) -> dict[int, int]:
