@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import Index, symbol
@@ -24,6 +24,9 @@ from minitorch_compile.tensor.dtype import dtype
 EXPENSIVE = frozenset(
     {"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "atan2", "fmod", "remainder", "random"}
 )
+
+
+ELEMENT = "element"
 
 
 class Access(NamedTuple):
@@ -59,47 +62,52 @@ class Accesses:
 
 
 class AccessHandler(Handler):
-    """Collects accesses; the value of every element is None."""
+    """Collects accesses; every element has the same value, ELEMENT."""
 
     def __init__(self, position: Position) -> None:
         super().__init__()
         self.found = Accesses(position)
         self.depth_of_masks = 0
 
-    def load(self, buffer: Buffer, address: Index) -> None:
+    def load(self, buffer: Buffer, address: Index) -> str:
         access = Access(buffer, address, self.depth_of_masks > 0)
         if access not in self.found.reads:
             self.found.reads.append(access)
+        return ELEMENT
 
-    def constant(self, value: Number, dtype: dtype) -> None:
-        return None
+    def constant(self, value: Number, dtype: dtype) -> str:
+        return ELEMENT
 
-    def index_value(self, index: Index, dtype: dtype) -> None:
+    def index_value(self, index: Index, dtype: dtype) -> str:
         self.found.index_values.append(index)
+        return ELEMENT
 
-    def apply(self, prim: str, *operands: None) -> None:
+    def apply(self, prim: str, *operands: str) -> str:
         self.found.operations += 1
         self.found.expensive += prim in EXPENSIVE
+        return ELEMENT
 
-    def convert(self, value: None, dtype: dtype) -> None:
+    def convert(self, value: str, dtype: dtype) -> str:
         self.found.operations += 1
+        return ELEMENT
 
-    def random(self, seed: None, counter: None, dtype: dtype) -> None:
-        self.apply("random")
+    def random(self, seed: str, counter: str, dtype: dtype) -> str:
+        return self.apply("random")
 
-    def indirect(self, value: None, size: int, wrap: bool) -> Index:
+    def indirect(self, value: str, size: int, wrap: bool) -> Index:
         self.found.operations += 1
         return symbol(f"indirect{self.found.operations}_{len(self.found.reads)}", size, indirect=True)
 
-    def masked(self, condition: None, body: Callable[[], None], other: Number, dtype: dtype) -> None:
+    def masked(self, condition: str, body: Callable[[], str], other: Number, dtype: dtype) -> str:
         self.depth_of_masks += 1
         self.inside(body)
         self.depth_of_masks -= 1
+        return ELEMENT
 
-    def store(self, buffer: Buffer, address: Index, value: None) -> None:
+    def store(self, buffer: Buffer, address: Index, value: str) -> None:
         self.found.writes.append(Access(buffer, address))
 
-    def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: None) -> None:
+    def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: str) -> None:
         self.found.writes.append(Access(buffer, address))
 
     store_scan = store_reduction
@@ -145,7 +153,7 @@ def in_dependency_order(operations: Sequence[Operation]) -> list[Operation]:
     return list(order)
 
 
-def plain_view(inner_fn: Callable[[Handler, Position], None], position: Position) -> StridedView | None:
+def plain_view(inner_fn: Callable[[Handler, Position], Any], position: Position) -> StridedView | None:
     """The part of a buffer that a body is, if all it does is load one element at an affine address; else None."""
     handler = AccessHandler(position)
     inner_fn(handler, position)

@@ -49,7 +49,8 @@ class Origin(NamedTuple):
 
 
 class Handler(ABC):
-    """One meaning of loop bodies. `Any` below is whatever the handler uses for the value of an element.
+    """One meaning of loop bodies. `Any` below is whatever the handler uses for the value of an element; not None, by
+    which lowerings mean that there is no condition.
 
     `origin` is the operation that the code being run was written for. Values computed once at a position are
     remembered, so a body that uses a value twice doesn't compute it twice (without this, x = x + x thirty times would

@@ -3,6 +3,7 @@
 import pytest
 
 from minitorch_compile import prims
+from minitorch_compile.inductor.dependencies import accesses_of
 from minitorch_compile.inductor.ir import ExternCall, Loop
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL, lower, table
 from minitorch_compile.tensor.dtype import float32
@@ -52,6 +53,19 @@ def test_a_value_with_several_uses_is_stored_if_it_costs_something():
 
     assert len(lowered(twice, floats(3, 4)).operations) == 3
     assert len(lowered(cheap, floats(3, 4)).operations) == 2
+
+
+@pytest.mark.parametrize(
+    "bordered",
+    [
+        lambda p, x: p.pad(p.transpose(x, (1, 0)), (20, 0), (0, 0), 0.0),
+        lambda p, x: p.cat([p.transpose(x, (1, 0)), p.transpose(x, (1, 0))], 0),
+    ],
+    ids=["pad", "cat"],
+)
+def test_what_may_lie_outside_of_memory_is_known_to_be_read_under_a_mask(bordered):
+    (loop,) = lowered(bordered, floats(3, 4)).operations
+    assert all(access.masked for access in accesses_of(loop).reads)
 
 
 def test_an_expensive_value_is_stored_before_it_is_repeated():
