@@ -103,8 +103,8 @@ def _compile(
     decompose: Rewrite | None,
 ) -> CompiledGraph:
     """The functional graph as a function, differentiable if an argument requires grad."""
-    differentiated = is_grad_enabled() and any(isinstance(x, TensorBase) and x.requires_grad for x in inputs)
-    if differentiated:
+    differentiated = any(isinstance(x, TensorBase) and x.requires_grad for x in inputs)
+    if differentiated and program.records:
         wants_tangent = [m.recorded for m in program.mutations] + [True] * program.graph_output_count
         joint = trace_joint(program.graph_module, wants_tangent)
         if any(joint.differentiable) or joint.refused:
@@ -114,7 +114,8 @@ def _compile(
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)
-    return no_grad()(compiled) if differentiated else compiled  # a graph that is run as it is would be recorded
+    # A graph that is run as it is would be recorded.
+    return no_grad()(compiled) if differentiated and program.grad_mode else compiled
 
 
 def _rewritten(graph_module: GraphModule, decompose: Rewrite | None) -> GraphModule:
@@ -154,6 +155,7 @@ def _compile_joint(
         plain=PlainProgram(program.graph_module, outputs, wanted, written, drawn=2 if program.drawn else 0),
         written=written,
         refused=joint.refused,
+        switches=not program.grad_mode,
         repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )
@@ -215,12 +217,12 @@ def _with_versions(compiled: CompiledGraph, program: FunctionalProgram) -> Compi
 def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> CompiledGraph:
     """Writes back the overwritten arguments, and makes the program's outputs of arguments and results."""
     mutations, plans, spec, sizes = program.mutations, program.outputs, program.output_spec, program.sizes
-    count = len(mutations)
+    count, grad_mode = len(mutations), program.grad_mode
 
     def call(*arguments: Any) -> Any:
         results = compiled(*arguments)
         for mutation, value in zip(mutations, results, strict=False):
-            _write_back(mutation, arguments[mutation.input], value)
+            _write_back(mutation, arguments[mutation.input], value, state.enabled or not grad_mode)
         results = results[count:]
         known = [with_sizes(plan, sizes.at(arguments)) for plan in plans] if sizes else plans
         return spec.unflatten(make_all(known, arguments, results))
@@ -228,8 +230,8 @@ def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
     return call
 
 
-def _write_back(mutation: Mutation, argument: Any, value: Any) -> None:
+def _write_back(mutation: Mutation, argument: Any, value: Any, recording: bool) -> None:
     """The effect of all the program's writes to an argument."""
-    with set_grad_enabled(mutation.recorded and state.enabled):
+    with set_grad_enabled(mutation.recorded and recording):
         copy_(argument, value)
     argument.storage.version += mutation.writes - 1  # copy_ counted one

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch_compile.aot.custom_calls import applied_class, record_call
+from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record_call
 from minitorch_compile.aot.functionalize import Functionalize
+from minitorch_compile.aot.keep_history import AotOp
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlanner, Plan
 from minitorch_compile.aot.seeded_random import DrawFrom
@@ -53,7 +54,8 @@ class FunctionalProgram:
     `outputs` says how to make what the program returns, arranged as `output_spec`. If `drawn` isn't 0, its last two
     arguments are the seed and the offset of that many random numbers. `sizes` says which arguments are unknown sizes.
     `versions[i]`: how often result i was written to before the program returned it, if at all. `placed`: the arguments
-    that as_strided looks at from a certain offset on: the program is for the offsets of the examples only.
+    that as_strided looks at from a certain offset on: the program is for the offsets of the examples only. `grad_mode`:
+    the one that the program starts in.
     """
 
     graph_module: GraphModule
@@ -65,6 +67,14 @@ class FunctionalProgram:
     sizes: SizeValues
     versions: dict[int, int]
     placed: list[int]
+    grad_mode: bool
+
+    @property
+    def records(self) -> bool:
+        """Whether an operation ran with grad mode on: where the program starts with it off, it may switch it on."""
+        calls = self.graph_module.graph.find_nodes(op="call_function")
+        ops_of_program = (node for node in calls if isinstance(node.target, (Op, CustomCall)))
+        return any("no_grad" not in node.meta and not isinstance(node.target, AotOp) for node in ops_of_program)
 
 
 class _ForwardTracer(Tracer):
@@ -140,6 +150,7 @@ def functional_program(
         SizeValues(example_inputs),
         {len(mutations) + i: x.storage.version for i, x in enumerate(planner.graph_outputs) if x.storage.version},
         [i for i, x in enumerate(inputs) if isinstance(x, TensorBase) and x.storage in functional.placed],
+        is_grad_enabled(),
     )
 
 

@@ -147,6 +147,31 @@ def test_a_grad_mode_switched_inside_does_not_leak(backend):
     check(function, lambda: [sample(3)], backend)
 
 
+def broken_within_no_grad(x):
+    y = x * 2
+    with no_grad():
+        torch._dynamo.graph_break()
+        z = y * 3
+    return y * z
+
+
+def written_after_a_break_within_no_grad(x):
+    y = x * 2
+    with no_grad():
+        torch._dynamo.graph_break()
+    y.mul_(x)
+    return y
+
+
+@pytest.mark.parametrize("function", [broken_within_no_grad, written_after_a_break_within_no_grad])
+@pytest.mark.parametrize("name", ["eager", "aot_eager", "aot_eager_decomp_partition", "inductor"])
+def test_a_graph_that_begins_within_no_grad_and_leaves_it_is_differentiated(function, name):
+    expected, x = sample(3), sample(3)
+    function(expected).sum().backward()
+    torch.compile(function, backend=name)(x).sum().backward()
+    np.testing.assert_allclose(x.grad.array, expected.grad.array)
+
+
 def test_compiled_under_no_grad(backend):
     with no_grad():
         x = sample(3)
