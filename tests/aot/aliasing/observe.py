@@ -84,6 +84,8 @@ def difference(came: Any, expected: Any, where: str = "") -> str:
         rtol = 1e-4 if np.float32 in (came.dtype, expected.dtype) else 1e-6
         same = came.shape == expected.shape and np.allclose(came, expected, rtol=rtol, atol=rtol, equal_nan=True)
         return "" if same else f"{where}: {came.tolist()} instead of {expected.tolist()}"
+    if isinstance(expected, np.ndarray) or isinstance(came, np.ndarray):  # one has a gradient, the other none
+        return f"{where}: {came} instead of {expected}"
     return "" if came == expected else f"{where}: {came} instead of {expected}"
 
 
