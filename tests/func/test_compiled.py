@@ -48,7 +48,7 @@ def test_a_transform_is_captured_whole(name, backend, needs_gradient):
     assert not stacks.transforms and not contexts
 
 
-@pytest.mark.parametrize("name", ["per sample gradients", "hessian of softmax", "size of gradients"])
+@pytest.mark.parametrize("name", ["per sample gradients", "jacobians", "size of gradients"])
 def test_it_becomes_kernels(name):
     compiled = torch.compile(PROGRAMS[name], fullgraph=True)
     for a, b in zip(run(PROGRAMS[name], True), run(compiled, True)):
@@ -63,7 +63,7 @@ def test_seven_ways_to_a_hessian_inside(name, way):
     assert torch.allclose(compiled(MATRIX), transformed(MATRIX))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(10))
 def test_random_compositions(seed):
     assert difference(seed, "aot_eager") is None
 
