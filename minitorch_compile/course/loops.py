@@ -62,25 +62,28 @@ def computed(rule: Callable[..., TensorBox], *arguments: Any) -> np.ndarray:
 
 
 class SilentHandler(Handler):
-    """A handler that does nothing, to be given a meaning by subclasses. Masked bodies run, everywhere."""
+    """A handler that does nothing, to be given a meaning by subclasses. Masked bodies run, everywhere.
+
+    Every element has the value `...`. It isn't None, which lowerings take for "no condition".
+    """
 
     def load(self, buffer: Buffer, address: Index) -> Any:
-        return None
+        return ...
 
     def constant(self, value: Number, dtype: dtype) -> Any:
-        return None
+        return ...
 
     def index_value(self, index: Index, dtype: dtype) -> Any:
-        return None
+        return ...
 
     def apply(self, prim: str, *operands: Any) -> Any:
-        return None
+        return ...
 
     def convert(self, value: Any, dtype: dtype) -> Any:
-        return None
+        return ...
 
     def random(self, seed: Any, counter: Any, dtype: dtype) -> Any:
-        return None
+        return ...
 
     def indirect(self, value: Any, size: int, wrap: bool) -> Index:
         return symbol("chosen", size, indirect=True)
