@@ -191,6 +191,18 @@ SPLICE_POINTS = (
         "The box of x with that many elements of this value put before and behind it in each dimension.",
     ),
     SplicePoint(
+        "inductor.between",
+        "inductor.scheduler:Scheduler.between",
+        ("self", "a", "b"),
+        "A step that needs `a` and that `b` needs, directly or through others; None if there is none.",
+    ),
+    SplicePoint(
+        "inductor.assign_offsets",
+        "inductor.memory_plan:assign_offsets",
+        ("lives",),
+        "Offsets by name and the size of the block: nothing overlaps in both place and time, all multiples of 64.",
+    ),
+    SplicePoint(
         "optim.adam",
         "optim.functional.adam_family:adam",
         ("p", "g", "state", "lr", "betas", "eps", "weight_decay", "decoupled", "maximize"),
