@@ -85,7 +85,7 @@ READS = [
     "F.dropout({x}, 0.5)",
 ]  # fmt: skip
 META = [
-    "{x}.t_()", "{x}.unsqueeze_(0)", "{x}.squeeze_()", "{x}.transpose_(0, -1)", "{x}.detach_()", "{x}.swapaxes_(0, -1)",
+    "{x}.t_()", "{x}.unsqueeze_(0)", "{x}.squeeze_()", "{x}.transpose_(0, -1)", "{x}.swapaxes_(0, -1)",
     "{x}.requires_grad_()", "{x}.requires_grad_(False)",
 ]  # fmt: skip
 WORTH_KEEPING = ("leaf Variable", "no_grad mode", "single memory location", "can't be cast", "is a view", "output of a")
