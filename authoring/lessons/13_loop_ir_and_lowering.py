@@ -144,12 +144,23 @@ class Index:
     def __sub__(self, other):
         return self + other * -1
 
+    def __eq__(self, other):
+        return (self.terms, self.constant) == (other.terms, other.constant)
+
+    def __hash__(self):
+        return hash((frozenset(self.terms.items()), self.constant))
+
     def __repr__(self):
         parts = [f"{n}*{atom.name}" if n != 1 else atom.name for atom, n in self.terms.items()]
         parts += [str(self.constant)] if self.constant or not parts else []
         return " + ".join(parts).replace("+ -", "- ")
 
 
+# %% [markdown]
+# A dimension of size 1 has only one position, so it needs no variable: its index is the constant 0.
+
+
+# %%
 def variable(name, size):
     return Index({Variable(name, size): 1}) if size > 1 else Index({})
 
@@ -158,7 +169,7 @@ i, j = variable("i", 8), variable("j", 4)
 print(i * 4 + j, "|", (i + j) * 2 + i, "|", i * 4 + j - i * 4)
 
 # %% [markdown]
-# The sum is kept in one normal form, so what cancels is gone. This is enough for all views whose elements lie at
+# The sum is kept in one normal form, so what cancels is gone, and equal sums are equal. This is enough for all views whose elements lie at
 # regular distances: transposes, slices, broadcasts. It is not enough for a reshape. Element number f of a (8, 4), read
 # as a row of 32, is at row `f // 4` and column `f % 4`, and these aren't sums.
 #
@@ -242,7 +253,7 @@ print(unflatten(flatten((i, j), (8, 4)), (4, 8)), "read as (4, 8)")
 # %% [markdown]
 # There and back is free, and so is the last dimension of the second. Only where a reshape cuts a row into new pieces,
 # some divisions stay. In the last line there is one more rule to find: `(4*i + j) // 8` is `i // 2`, since j is too
-# small to matter. The package knows this one, and a few others.
+# small to matter. The package knows this one, and a few others. In exercise 13.2 you write it.
 #
 # ## One body, many meanings
 #
@@ -418,7 +429,8 @@ def rows(x, chosen):
 # that position*. The element of a transpose is the element at the position turned round. A dimension that is stretched
 # is read at 0, wherever we are in it. An element of a reshape has the same number in row-major order. And a row that is
 # chosen by data has its place only at run time, so the rule asks the handler to load it, and to make an index of the
-# number it found.
+# number it found. (The package's handlers also look whether that number is in range. If it isn't, indexing has to raise
+# an error, in a kernel as well.)
 #
 # `where` needs no rule of its own. It is pointwise, with three operands. Let's print a few. Each block is everything
 # that one element costs:
@@ -428,7 +440,7 @@ def rows(x, chosen):
 def show(box):
     printer = Print()
     box.load(printer, [variable(f"i{d}", size) for d, size in enumerate(box.sizes)])
-    print(*printer.lines, sep="\n")
+    print(*("    " + line for line in printer.lines), sep="\n")
 
 
 x, bias = stored("x", (4, 6)), stored("bias", (1, 6))
@@ -439,19 +451,20 @@ for text, box in {
     "x.reshape(2, 12).reshape(4, 6).t()": transpose(reshape(reshape(x, (2, 12)), (4, 6))),
     "x[chosen]": rows(x, stored("chosen", (3,))),
 }.items():
-    print(f"--- {text}")
+    print(text)
     show(box)
 
 # %% [markdown]
-# None of these has a loop yet, and not one of the views has copied anything. The reshape of a transpose, for which
-# eager PyTorch must make a copy (lesson 01), is a load from a crooked address. Going to (2, 12) and back left a trace,
-# a division that a better algebra would see through, and it costs time but no memory. Here is a picture of the idea.
-# Each square is an element of the view, and its grey is the address it is loaded from, black for the first. Follow the
-# shades: a transpose runs down the columns, the reshapes cut the same run of shades into rows of another length, and a
-# broadcast repeats one row.
+# None of these has a loop yet, and not one of the views has copied anything. The reshape of a transpose, for which eager
+# PyTorch must make a copy (lesson 01), is a load from a crooked address. Going to (2, 12) and back has left no trace, though
+# no rule says that one reshape undoes another. The arithmetic found it.
+#
+# Here is a picture of the idea. Each square is an element of the view, and the number in it is the address that it is
+# loaded from. Follow them in reading order, 0, 1, 2: they run along the rows of x, down the columns of its transpose, and
+# through the third table, whose rows are longer. The fourth reads them in the order of the second, three at a time.
 
 # %%
-from minitorch_compile.course.image_drawing import draw_images
+from minitorch_compile.course.address_drawing import draw_addresses
 
 
 class Addresses(Compute):
@@ -461,12 +474,17 @@ class Addresses(Compute):
 
 def addresses(box):
     at = [variable(f"i{d}", size) for d, size in enumerate(box.sizes)]
-    return np.broadcast_to(box.load(Addresses({}, at, box.sizes), at), box.sizes) / 23
+    return np.broadcast_to(box.load(Addresses({}, at, box.sizes), at), box.sizes)
 
 
-t = transpose(x)
-views = [x, t, reshape(x, (3, 8)), reshape(t, (8, 3)), broadcast(bias, (4, 6))]
-draw_images([addresses(v) for v in views], ["x", "x.t()", "(3, 8)", "t, (8, 3)", "broadcast"])
+views = {
+    "x, (4, 6)": x,
+    "x.t()": transpose(x),
+    "x.reshape(3, 8)": reshape(x, (3, 8)),
+    "x.t().reshape(8, 3)": reshape(transpose(x), (8, 3)),
+    "bias.expand(4, 6)": broadcast(bias, (4, 6)),
+}
+draw_addresses({name: addresses(view) for name, view in views.items()})
 
 # %% [markdown]
 # ## When a value has to be stored
@@ -584,8 +602,9 @@ for name in ("transpose", "reshape"):
 
 # %% [markdown]
 # Beside the view rules there is the rule for `pad`, which needs one more thing from a handler: `masked(condition, body,
-# other)`. It runs the body only where the condition holds. Where it doesn't, the address would be outside of the array.
-# A `where` would not do, since it wants both of its values computed. You write this rule in exercise 13.3.
+# other)`. It runs the body only where the condition holds. Where it doesn't, the address would be outside of the array,
+# and a program that reads there may crash. A `where` would not do, since it wants both of its values computed. You write
+# this rule in exercise 13.3.
 #
 # `lower` walks over a graph of prims. Let's see its softmax.
 
@@ -605,8 +624,8 @@ print(lower(prim_graph(lambda x: F.layer_norm(x, (6,)), (4, 6))))
 
 # %% [markdown]
 # Here the difference from the mean has two readers, too, but it is only a division and a subtraction, so it is done
-# again. Also the mean itself is never stored, only the sum: a division per element is cheaper than another loop. And
-# t4, the difference, is computed once and used twice in the same body, since the handler remembers it.
+# again. Also the mean itself is never stored, only the sum: a division per element is cheaper than another loop. And in
+# the second loop t4, the difference, is computed once and used twice, since the handler remembers it.
 #
 # ## Loops and bytes
 #
@@ -654,7 +673,8 @@ Table([compare(name, function, square) for name, function in programs.items()])
 #
 # The backend `loops` compiles this far and then lets the interpreter of `loop_interpreter.py` do the work, which is our
 # `Compute` with all the operations. It is slow, since its loads are NumPy's indexing with arrays of integers. But it
-# has no kernels in it: if a program is right here and wrong under `inductor`, the fault lies above this floor.
+# has no kernels in it. If a program is right here and wrong under `inductor`, the fault is in what comes after: fusion,
+# the memory plan, or the generated code.
 
 
 # %%
@@ -675,16 +695,16 @@ for backend in ("loops", "inductor"):
 #   run*. There `inner_fn` takes the index alone, and `ops` is found through a context variable (`V.ops`), with well
 #   over a hundred operations. Ours is an argument, and has eleven, since prims are behind `apply`.
 # - Index expressions are SymPy's, with functions of their own for `FloorDiv` and `ModularIndexing`, which is our digit.
-#   So sizes can be symbols, and one kernel serves all of them. SymPy is general, and a good part of compile time is
-#   spent in it. Ours knows nothing but sums and digits with known sizes, and kernels are made for each set of sizes.
+#   So sizes can be symbols, and one kernel serves all of them. SymPy is general, and slow for something that is asked so
+#   often. Ours knows nothing but sums and digits with known sizes, and kernels are made for each set of sizes.
 # - A buffer there can have a `FlexibleLayout`: its strides are left open until somebody needs them to be fixed, so that
 #   a convolution can get the order of dimensions that it likes. Ours are row-major from the start, except for outputs.
-# - It lowers ATen operations, some hundreds of rules, rather than prims, and calls ATen for those without a rule. Ours
-#   has a rule for each prim, and those that say "runs as it is" are in a list with the reason.
+# - It decomposes a part of the ATen operations, has some hundreds of rules for the others, and calls ATen itself where
+#   there is none. Ours has a rule for each prim, and the prims that run as they are stand in a list with the reason.
 # - Its thresholds for realising are others (reads and operations, `config.realize_reads_threshold` and
 #   `realize_opcount_threshold`), but the account is the same.
-# - There is no interpreter for its loops. Bodies are checked by compiling them; ours run with NumPy, and each generated
-#   kernel is tested against that.
+# - It has no interpreter that runs its loops on numbers; they are tested by compiling them. Ours run with NumPy, and the
+#   generated kernels are tested against that.
 #
 # ## Exercises
 #
