@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from minitorch_compile.course.address_drawing import draw_addresses
 from minitorch_compile.course.image_drawing import draw_images
 from minitorch_compile.course.line_chart import draw_lines
 from minitorch_compile.course.pipeline_drawing import STAGES, draw_pipeline
@@ -33,6 +34,17 @@ def test_a_line_has_a_point_for_each_value(values):
 def test_an_image_has_a_dark_square_for_each_inked_pixel():
     squares = parts(draw_images([[[0.0, 1.0], [0.5, 0.0]]]), "rect")
     assert len(squares) == 1 + 2, "the paper and two pixels"
+
+
+def test_addresses_stand_in_picture_and_text_in_the_same_order():
+    drawing = draw_addresses({"x": [[0, 1, 2]], "x.t()": [[0], [1], [20]]})
+    assert [node.text for node in parts(drawing, "text")] == ["x", "0", "1", "2", "x.t()", "0", "1", "20"]
+    assert repr(drawing).split() == ["x", "0", "1", "2", "x.t()", "0", "1", "20"]
+
+
+def test_a_view_without_elements_has_no_addresses_to_draw():
+    with pytest.raises(ValueError, match="at least one row"):
+        draw_addresses({"x[:0]": []})
 
 
 def test_captions_must_match_the_images():
