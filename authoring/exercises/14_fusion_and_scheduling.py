@@ -1,11 +1,12 @@
 # %% [markdown]
 # # 14 Exercises: fusion and scheduling
 #
-# Six exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
+# Seven exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place
 # of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("14.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
 
 # %%
+from itertools import combinations
 from math import prod
 
 import minitorch_compile as torch
@@ -465,6 +466,95 @@ def assign_offsets(lives):
             offset = max(offset, -(-(placed[other] + other.nbytes) // 64) * 64)
         placed[life] = offset
     return {life.name: at for life, at in placed.items()}, sum(life.nbytes for life in lives)
+
+
+# %% [markdown]
+# ## 14.7 Which pair first
+#
+# This is the scheduler's method that says which pairs it should try to fuse, and in which order. `self.nodes` are its nodes. A
+# node has `step` (a `Group`, or an extern kernel, which can't be fused), `reads` (buffers), `step.outputs` (buffers), and
+# `first`, its place in the program. Return the pairs of groups that touch a common buffer, as tuples with the earlier node
+# first. The pair with the most bytes in common comes first in the list; a buffer has `nbytes`.
+
+
+# %%
+def candidates(self):
+    """Pairs of nodes worth fusing, those that save most first."""
+    ### BEGIN SOLUTION
+    groups = sorted((n for n in self.nodes if isinstance(n.step, Group)), key=lambda n: n.first)
+    saved = {}
+    for first, second in combinations(groups, 2):
+        shared = {*first.reads, *first.step.outputs} & {*second.reads, *second.step.outputs}
+        if shared:
+            saved[first, second] = sum(buffer.nbytes for buffer in shared)
+    return sorted(saved, key=lambda pair: -saved[pair])
+    ### END SOLUTION
+
+
+# %%
+check("14.7")
+
+# %% [markdown]
+# A schedule made with your ranking:
+
+# %%
+if passed("14.7"):
+    with splice("inductor.candidates", candidates):
+        x = torch.ones(64, 64)
+        print(torch.compiler.inspect(lambda x: x.softmax(1) - x.mean(1, keepdim=True), x).schedule)
+
+
+# %% tags=["wrong"] says="They stand side by side, and save as much"
+def candidates(self):
+    groups = sorted((n for n in self.nodes if isinstance(n.step, Group)), key=lambda n: n.first)
+    pairs = [p for p in combinations(groups, 2) if {*p[0].step.outputs} & {*p[1].reads}]
+    return sorted(pairs, key=lambda p: -sum(b.nbytes for b in {*p[0].step.outputs} & {*p[1].reads}))
+
+
+# %% tags=["wrong"] says="The second reads what the first writes"
+def candidates(self):
+    groups = sorted((n for n in self.nodes if isinstance(n.step, Group)), key=lambda n: n.first)
+    pairs = [p for p in combinations(groups, 2) if {*p[0].reads} & {*p[1].reads}]
+    return sorted(pairs, key=lambda p: -sum(b.nbytes for b in {*p[0].reads} & {*p[1].reads}))
+
+
+# %% tags=["wrong"] says="one large buffer counts more"
+def candidates(self):
+    groups = sorted((n for n in self.nodes if isinstance(n.step, Group)), key=lambda n: n.first)
+    saved = {}
+    for first, second in combinations(groups, 2):
+        shared = {*first.reads, *first.step.outputs} & {*second.reads, *second.step.outputs}
+        if shared:
+            saved[first, second] = len(shared)
+    return sorted(saved, key=lambda pair: -saved[pair])
+
+
+# %% tags=["wrong"] says="only nodes whose step is a Group"
+def candidates(self):
+    nodes = sorted(self.nodes, key=lambda n: n.first)
+    saved = {}
+    for first, second in combinations(nodes, 2):
+        shared = {*first.reads, *first.step.outputs} & {*second.reads, *second.step.outputs}
+        if shared:
+            saved[first, second] = sum(buffer.nbytes for buffer in shared)
+    return sorted(saved, key=lambda pair: -saved[pair])
+
+
+# %% tags=["wrong"] says="so there is nothing to save"
+def candidates(self):
+    groups = sorted((n for n in self.nodes if isinstance(n.step, Group)), key=lambda n: n.first)
+    return list(combinations(groups, 2))
+
+
+# %% tags=["wrong"] says="The earlier one comes first"
+def candidates(self):
+    groups = sorted((n for n in self.nodes if isinstance(n.step, Group)), key=lambda n: -n.first)
+    saved = {}
+    for first, second in combinations(groups, 2):
+        shared = {*first.reads, *first.step.outputs} & {*second.reads, *second.step.outputs}
+        if shared:
+            saved[first, second] = sum(buffer.nbytes for buffer in shared)
+    return sorted(saved, key=lambda pair: -saved[pair])
 
 
 # %% [markdown]

@@ -468,7 +468,7 @@ chart(first_fit([Life("abcdef"[n], n, n + 1, 64 * (1 + n % 3)) for n in range(6)
 # Each row is a buffer and each column a step. Look at the step where b ends and c begins. That step reads b and writes c,
 # so both are alive, and they may not share. If you are off by one here, everything works in your tests, until a kernel
 # overwrites what it hasn't read. At the worst moment 320 bytes are alive, b and c, and we need 384, for d finds no gap
-# that is free all its life. First fit isn't perfect either, but it is quick, and never far off.
+# that is free all its life. First fit isn't perfect either, but it is quick, and rarely far off.
 #
 # One kind of sharing may happen within a step. A pointwise kernel that reads a dying buffer at the very place where it
 # writes another one can write it *in place*. Here the trouble is back that we had thought away in the beginning: a write
@@ -539,11 +539,13 @@ print(inspect.getsource(Group._fuse_in_order))
 from minitorch_compile.inductor.memory_plan import in_place, plan_memory
 
 plan = plan_memory(planned, in_place(planned))
-for buffer, home in plan.same.items():
-    if buffer not in planned.internal:
-        where = f"at {plan.offsets[home]}" if home in plan.offsets else "in the result's own"
-        print(f"{buffer.name}: {buffer.nbytes:6} bytes {where}")
-print(f"peak {plan.total} of {sum(b.nbytes for b in plan.same)} bytes")
+stored = [buffer for buffer in plan.same if buffer not in planned.internal]
+for buffer in stored:
+    home = plan.same[buffer]
+    where = f"at {plan.offsets[home]}" if home in plan.offsets else "where the result will be"
+    print(f"{buffer.name}: {buffer.nbytes:6} bytes {where}")
+print(f"a block of {plan.total} bytes, and the result")
+print(f"each for itself: {sum(buffer.nbytes for buffer in stored)} bytes")
 
 # %% [markdown]
 # To see these things for a program of yours, no imports are needed. Run it with the environment variable
@@ -568,4 +570,4 @@ print(f"peak {plan.total} of {sum(b.nbytes for b in plan.same)} bytes")
 #
 # Open `14_fusion_and_scheduling.ipynb` in the exercises folder. You predict kernels and bytes, write the rule for two
 # loops, break three rules that look right, find what is between two kernels, rewrite a program so that it takes half of
-# its bytes, and plan memory. Two of your functions schedule the running stack.
+# its bytes, plan memory, and rank pairs of kernels. Three of your functions then schedule the running stack.

@@ -197,10 +197,28 @@ SPLICE_POINTS = (
         "A step that needs `a` and that `b` needs, directly or through others; None if there is none.",
     ),
     SplicePoint(
+        "inductor.candidates",
+        "inductor.scheduler:Scheduler.candidates",
+        ("self",),
+        "Pairs of nodes that are groups and touch a common buffer, the earlier one first, most bytes saved first.",
+    ),
+    SplicePoint(
         "inductor.assign_offsets",
         "inductor.memory_plan:assign_offsets",
         ("lives",),
         "Offsets by name and the size of the block: nothing overlaps in both place and time, all multiples of 64.",
+    ),
+    SplicePoint(
+        "inductor.chunk_length",
+        "inductor.codegen.chunks:chunk_length",
+        ("extent", "nanoseconds"),
+        "How much of a kernel's range makes a chunk; 0 for one that isn't worth cutting.",
+    ),
+    SplicePoint(
+        "inductor.load",
+        "inductor.code_cache:load",
+        ("source",),
+        "The module made from a generated file's text; its `run` takes and returns tensors.",
     ),
     SplicePoint(
         "optim.adam",
