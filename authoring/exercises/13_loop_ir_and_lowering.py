@@ -209,13 +209,15 @@ def pad(
 check("13.3")
 
 # %% [markdown]
-# With yours in the package: padding, doubling and the sum are one loop.
+# With yours in the package, padding, doubling and the sum are one loop, and a program is compiled with it.
 
 # %%
 if passed("13.3"):
     with splice("inductor.pad", pad):
         (loop,) = loops_of(lambda x: (F.pad(x, (1, 2)) * 2).sum(0), torch.ones(4, 3))
         print(print_operation(loop))
+        compiled = torch.compile(lambda x: F.pad(x, (1, 2)) * 2, backend="loops")
+        print(compiled(torch.tensor([[3.0, 1.0]])))
 
 
 # %% tags=["wrong"] says="x begins at 0 here"
