@@ -8,7 +8,7 @@
 (FakeTensor(sizes=[1000000, 1000000], strides=[1000000, 1], dtype=torch.float32), torch.Size([1000000]))
 >>> y[0].item()
 Traceback (most recent call last):
-minitorch_compile.tensor.tensor_base.FakeDataError: a fake tensor has no data (sizes [], torch.float32) ...
+minitorch_compile.tensor.tensor_base.FakeDataError: a fake tensor has no data (sizes [], torch.float32): it stands ...
 
 Real tensors come in with `from_tensor`; what shares memory outside shares its (absent) memory inside.
 
