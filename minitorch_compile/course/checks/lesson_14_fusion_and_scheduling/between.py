@@ -9,7 +9,7 @@ import minitorch_compile as torch
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice
-from .loops import planned
+from .schedules import planned
 
 BETWEEN = Exercise(
     "14.4",

@@ -9,7 +9,7 @@ from minitorch_compile.inductor.ir import Loop
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 from . import faulty_rules
-from .loops import loops_of
+from .schedules import loops_of
 
 FAULTS = Exercise(
     "14.3",

@@ -2,7 +2,7 @@
 
 Each takes all loops of a program and the two in question, the earlier one first.
 
->>> from .loops import loops_of
+>>> from .schedules import loops_of
 >>> loops = loops_of(lambda x: x.softmax(1), (4, 4)).operations
 >>> by_size(loops, loops[0], loops[1]), may_be_one(loops, loops[0], loops[1])
 (True, True)

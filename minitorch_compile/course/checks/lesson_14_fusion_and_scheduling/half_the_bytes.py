@@ -9,7 +9,7 @@ import minitorch_compile as torch
 from minitorch_compile.tensor import Tensor
 
 from ...exercise import Exercise, WrongAnswer, outcome
-from .loops import planned
+from .schedules import planned
 
 HALF_THE_BYTES = Exercise(
     "14.5",

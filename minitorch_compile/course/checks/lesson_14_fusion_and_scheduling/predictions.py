@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
-from .loops import planned
+from .schedules import planned
 
 PREDICTIONS = Exercise(
     "14.1",

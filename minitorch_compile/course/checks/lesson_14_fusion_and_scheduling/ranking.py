@@ -12,7 +12,7 @@ from minitorch_compile.inductor.scheduler import Scheduler
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice
-from .loops import Program, loops_of, planned
+from .schedules import Program, loops_of, planned
 
 RANKING = Exercise(
     "14.7",

@@ -1,4 +1,4 @@
-"""Programs as loops, and as a schedule.
+"""Programs as loop graphs and as schedules, for the exercises of lesson 14.
 
 >>> planned(lambda x: x.exp() + 1, (4, 4))
 kernel 0: buf0 = exp(arg0) + 1.0  [i0:16]  reads arg0; writes buf0
