@@ -192,7 +192,8 @@ class Functionalize:
     def data_of(self, tensor: TensorBase) -> TensorBase:
         """A new name for `tensor.data`."""
         data: TensorBase = ops.detach(tensor)
-        self.name_of(data).root.is_data = True
+        if not data.is_confined:  # what vmap shows of a batch has no name here; the batch has
+            self.name_of(data).root.is_data = True
         return data
 
     def write(self, op: Any, bound: tuple[Any, ...]) -> TensorBase:

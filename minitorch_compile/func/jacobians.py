@@ -24,7 +24,7 @@ from minitorch_compile.func.gradients import chosen_arguments, vjp
 from minitorch_compile.func.named_after import named_after
 from minitorch_compile.func.vmap import vmap
 from minitorch_compile.pytree import tree_flatten, tree_unflatten
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 
 Argnums = int | tuple[int, ...]
 
@@ -50,17 +50,20 @@ def jacrev(
 ) -> Callable[..., Any]:
     """The Jacobian of `func` as a function, row by row in reverse mode; (jacobian, aux) with `has_aux`.
 
-    `chunk_size`: at most so many rows at a time, which bounds the memory.
+    `chunk_size`: at most so many rows at a time, which bounds the memory. RuntimeError for complex arguments or
+    results.
     """
 
     @named_after(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacrev")
+        inputs = tree_flatten(chosen)[0]
+        _check_real(inputs, "arguments", "jacrev")
         output, pull_back, *aux = vjp(rest, *chosen, has_aux=has_aux)
         outputs, out_spec = tree_flatten(output)
+        _check_real(outputs, "results", "jacrev")
         basis = tree_unflatten(unit_vectors(outputs), out_spec)
         gradients, in_spec = tree_flatten(vmap(pull_back, chunk_size=chunk_size)(basis))
-        inputs = tree_flatten(chosen)[0]
         blocks = [
             [ops.reshape(block, (*y.shape, *x.shape)) for x, block in zip(inputs, row)]
             for y, row in zip(outputs, _split_rows(gradients, outputs))
@@ -69,6 +72,16 @@ def jacrev(
         return (nested, aux[0]) if has_aux else nested
 
     return jacobian
+
+
+def _check_real(tensors: list[Any], what: str, name: str) -> None:
+    """RuntimeError for complex tensors: of a function that isn't holomorphic, rows and columns say different things."""
+    for x in tensors:
+        if isinstance(x, Tensor) and x.dtype.is_complex:
+            raise RuntimeError(
+                f"{name}: the {what} must be real, but one is {x.dtype}; differentiate with respect to real and"
+                " imaginary parts, by torch.view_as_real"
+            )
 
 
 def _split_rows(gradients: list[Any], outputs: list[Any]) -> list[list[Any]]:
@@ -93,14 +106,16 @@ def jacfwd(
     """The Jacobian of `func` as a function, column by column in forward mode; (jacobian, aux) with `has_aux`.
 
     `chunk_size`: at most so many columns at a time. The function runs once, so its random numbers are the same for all
-    columns whatever `randomness` says, which is accepted as in PyTorch.
+    columns whatever `randomness` says, which is accepted as in PyTorch. RuntimeError for complex arguments or results.
     """
 
     @named_after(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacfwd")
-        linear = Linearized(rest, chosen, has_aux, "jacfwd")
         inputs, in_spec = tree_flatten(chosen)
+        _check_real(inputs, "arguments", "jacfwd")
+        linear = Linearized(rest, chosen, has_aux, "jacfwd")
+        _check_real(linear.outputs, "results", "jacfwd")
         basis = tree_unflatten(unit_vectors(inputs), in_spec)
         columns, out_spec = tree_flatten(vmap(linear.pushed, randomness=randomness, chunk_size=chunk_size)(*basis))
         nested = [

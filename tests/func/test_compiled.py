@@ -250,6 +250,11 @@ def test_a_transformed_function_can_be_compiled():
         assert torch.allclose(torch.compile(transformed, backend="aot_eager")(X), transformed(X), atol=1e-6)
 
 
+def test_data_of_one_example_of_a_batch():
+    program = vmap(lambda x: x.data + x)
+    assert torch.equal(torch.compile(program, backend="aot_eager", fullgraph=True)(X), 2 * X)
+
+
 def test_a_compiled_function_inside_a_transform_runs_as_the_plain_one():
     compiled = torch.compile(f, backend="aot_eager")
     assert torch.allclose(vmap(compiled)(X), vmap(f)(X))
