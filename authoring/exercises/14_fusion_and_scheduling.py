@@ -312,6 +312,10 @@ def between(self, a, b):
 #
 # This program takes two kernels, and moves four times the bytes of x. Rewrite it so that a (512, 512) takes at most half of
 # that, with the same results up to rounding, also for large numbers. For [[0, 0]] it gives [[1, 1]].
+#
+#     def glow(x):
+#         share = x.softmax(1)
+#         return share + share.flip(1)
 
 
 # %%
@@ -321,12 +325,6 @@ def glow(x: torch.Tensor) -> torch.Tensor:
     return x.softmax(1) + x.flip(1).softmax(1)
     ### END SOLUTION
 
-
-# %% [markdown]
-# The program as it is:
-#
-#     share = x.softmax(1)
-#     return share + share.flip(1)
 
 # %%
 check("14.5")
