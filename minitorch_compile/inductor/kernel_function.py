@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import os
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba import config, types
 from numba.core.sigutils import normalize_signature
+
+from minitorch_compile.inductor import object_store
 
 # Numba's `cfunc`, opened up: the class that compiles one is private.
 ccallback: Any = importlib.import_module("numba.core.ccallback")
@@ -43,19 +45,32 @@ class _KernelCompiler(ccallback._CFuncCompiler):
 
 
 class NativeFunction:
-    """Machine code at an `address`, taking 64-bit integers and pointers; `python` is the function it was made from."""
+    """Machine code at an `address`, taking 64-bit integers and pointers; `python` is the function it was made from.
+
+    It is read from disk if it was kept there by an earlier process (`was_kept`), else compiled and kept.
+    """
 
     def __init__(self, name: str, signature: Any, python: Callable[..., None]) -> None:
         self.name = name
         self.python = python
-        self.compiled = ccallback.CFunc(python, normalize_signature(signature), {}, OPTIONS)
-        self.compiled._compiler = _KernelCompiler(
-            python, self.compiled._targetdescr, OPTIONS, {}, pipeline_class=self.compiled._compiler.pipeline_class
+        self.signature = signature
+        key = object_store.key_of(name, signature, python)
+        found = object_store.find(key) if key else None
+        self.was_kept = found is not None
+        self.address: int = self.compiled.address if found is None else found
+        if key and found is None and not self.compiled._library.has_dynamic_globals:
+            _, _, (code, _) = self.compiled._library.serialize_using_object_code()
+            object_store.keep(key, self.compiled.native_name, code)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """What Numba makes of the function; compiled when first asked for."""
+        result = ccallback.CFunc(self.python, normalize_signature(self.signature), {}, OPTIONS)
+        result._compiler = _KernelCompiler(
+            self.python, result._targetdescr, OPTIONS, {}, pipeline_class=result._compiler.pipeline_class
         )
-        if is_in_file(python):
-            self.compiled.enable_caching()
-        self.compiled.compile()
-        self.address: int = self.compiled.address
+        result.compile()
+        return result
 
     def __call__(self, *arguments: Any) -> None:
         """Runs it from Python, for tests and lessons: an array stands for the pointer to its first element."""
@@ -68,11 +83,6 @@ class NativeFunction:
 
     def __repr__(self) -> str:
         return f"<native {self.python.__name__} at {self.address:#x}>"
-
-
-def is_in_file(function: Callable[..., Any]) -> bool:
-    """Whether the function's text is in a file, beside which Numba can keep the machine code."""
-    return os.path.isfile(function.__code__.co_filename)
 
 
 def native_function(name: str, signature: Any) -> Callable[[Callable[..., None]], Any]:

@@ -1,6 +1,7 @@
-"""Generated files on disk: found again, rebuilt when damaged, never read from a folder that others can write to."""
+"""Compiled code on disk: found again by other processes, made again when damaged, keyed by all that it depends on."""
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -8,66 +9,110 @@ from pathlib import Path
 
 import pytest
 
-from minitorch_compile.inductor import code_cache, compile_graph
-from minitorch_compile.inductor.code_cache import cache_folder, cache_key, folder_problem, write_once
+from minitorch_compile.inductor import code_cache, compile_graph, object_store
+from minitorch_compile.inductor.code_cache import cache_key, write_once
+from minitorch_compile.inductor.kernel_function import kernel, types
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
-import sys, time
-from minitorch_compile.inductor import compile_graph, code_cache
+from minitorch_compile.inductor import compile_graph, kernel_function
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS
 function, arrays = PROGRAMS["softmax"]
 tensors = tensors_of(arrays)
 run = compile_graph(record(function, tensors))
 kernels = [step[0] for step in run.__globals__["call"].steps]
-print(float(run(*tensors)[0].array.sum()), sum(kernel.compiled.cache_hits for kernel in kernels))
+print(float(run(*tensors)[0].array.sum()), sum(kernel.was_kept for kernel in kernels), len(kernels))
 """
 
 
-def run_program(folder):
-    environment = {**os.environ, "MTC_CACHE_DIR": str(folder)}
-    done = subprocess.run(
+def start_program(folder):
+    environment = {**os.environ, "MTC_CACHE_DIR": str(folder), "MTC_LOGS": "cache"}
+    return subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         cwd=ROOT,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    total, hits = done.stdout.split()
-    return float(total), int(hits)
+
+
+def end_of(process):
+    """How many kernels came from the disk, and the log."""
+    output, log = process.communicate(timeout=120)
+    assert process.returncode == 0, log[-3000:]
+    total, kept, kernels = output.split()
+    assert round(float(total)) == 16 and int(kernels) == 1
+    return int(kept), log
+
+
+def run_program(folder):
+    return end_of(start_program(folder))
 
 
 @pytest.fixture(scope="module")
 def filled_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cache")
-    total, hits = run_program(folder)
-    assert round(total) == 16 and hits == 0
+    assert run_program(folder)[0] == 0
     return folder
 
 
-def test_a_second_process_finds_the_compiled_kernels(filled_folder):
-    files = sorted(filled_folder.rglob("graph_*"))
+def test_a_second_process_finds_the_compiled_kernels_and_writes_nothing(filled_folder):
+    files = sorted(filled_folder.rglob("mtc_*"))
     before = [file.stat().st_mtime_ns for file in files]
-    total, hits = run_program(filled_folder)
-    assert round(total) == 16
-    assert hits == 1  # the one kernel came from the disk
-    assert [file.stat().st_mtime_ns for file in files] == before
+    kept, log = run_program(filled_folder)
+    assert kept == 1 and "not on disk" not in log
+    assert [file.stat().st_mtime_ns for file in files] == before and sorted(filled_folder.rglob("mtc_*")) == files
 
 
-def test_damaged_files_are_made_again(filled_folder):
-    (path,) = filled_folder.rglob("graph_*.py")
+def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_path):
+    for process in [start_program(tmp_path) for _ in range(2)]:
+        end_of(process)
+    assert not list(tmp_path.rglob("*.tmp"))
+    assert run_program(tmp_path)[0] == 1
+
+
+def test_a_damaged_kernel_is_compiled_again_with_one_line_in_the_log(filled_folder):
+    (path,) = filled_folder.rglob("mtc_*.o")
+    whole = path.read_bytes()
+    path.write_bytes(flipped(whole))
+    kept, log = run_program(filled_folder)
+    assert kept == 0 and len(re.findall("damaged, compiled again", log)) == 1
+    assert object_store.unpack(path.read_bytes()) is not None
+    assert run_program(filled_folder)[0] == 1
+
+
+def flipped(entry):
+    """The bytes with one bit in the middle changed."""
+    middle = len(entry) // 2
+    return entry[:middle] + bytes([entry[middle] ^ 1]) + entry[middle + 1 :]
+
+
+ENTRY = object_store.pack("symbol", bytes(range(100)))
+DAMAGED = {
+    "empty": b"",
+    "cut": ENTRY[:-1],
+    "flipped": flipped(ENTRY),
+    "another symbol": ENTRY.replace(b"symbol", b"zymbol"),
+    "another version": ENTRY.replace(b"object 1", b"object 2"),
+    "a pickle": b"cos\nsystem\n(S'exit 1'\ntR.",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_entry_is_none(damage):
+    assert object_store.unpack(ENTRY) == ("symbol", bytes(range(100)))
+    assert object_store.unpack(DAMAGED[damage]) is None
+
+
+def test_what_runs_is_the_text_and_not_the_file_that_another_process_left(filled_folder):
+    (path,) = filled_folder.rglob("mtc_*.py")
     text = path.read_text()
     path.write_text(text + "\nraise SystemExit\n")
-    for number, file in enumerate(filled_folder.rglob("*.nbi")):
-        file.write_bytes([b"", b"not a pickle", b"\x80\x04\x95garbage"][number % 3])
-    total, _ = run_program(filled_folder)
-    assert round(total) == 16 and path.read_text() == text
+    assert run_program(filled_folder)[0] == 1 and path.read_text() == text
 
 
 def test_the_key_depends_on_the_source_and_on_the_machine(monkeypatch):
@@ -77,30 +122,61 @@ def test_the_key_depends_on_the_source_and_on_the_machine(monkeypatch):
     assert cache_key("a = 1") != first
 
 
-def test_writing_is_atomic_and_leaves_a_right_file_alone(tmp_path):
+# ------------------------------------------------------------------------------------------------ keys of kernels
+
+
+def function_of(text, name="minitorch_compile_generated_test"):
+    scope = {"__name__": name}
+    exec(text, scope)
+    return scope["f"]
+
+
+FUNCTION = "SCALE = 2\ndef f(lo, hi, x):\n    for i in range(lo, hi):\n        x[i] = x[i] * SCALE + 1\n"
+
+
+def key_of(text, signature="void(int64)"):
+    return object_store.key_of("f", signature, function_of(text))
+
+
+def test_where_a_kernel_stands_and_what_else_is_in_the_file_do_not_matter():
+    assert key_of(FUNCTION) == key_of("OTHER = 5\n\n\n" + FUNCTION) is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("+ 1", "+ 1.0"), ("+ 1", "+ 2"), ("SCALE = 2", "SCALE = 3"), ("+", "-")]
+)
+def test_what_a_kernel_computes_is_in_its_key(before, after):
+    assert key_of(FUNCTION) != key_of(FUNCTION.replace(before, after))
+
+
+def test_the_machine_and_the_signature_are_in_its_key(monkeypatch):
+    first = key_of(FUNCTION)
+    assert key_of(FUNCTION, "void(float64)") != first
+    monkeypatch.setattr(object_store, "environment", lambda: "another processor")
+    assert key_of(FUNCTION) != first
+
+
+def test_a_function_of_the_users_has_no_key():
+    assert object_store.key_of("f", "void(int64)", function_of(FUNCTION, "notebook")) is None
+    assert not kernel("test_not_kept", types.float64)(function_of(FUNCTION, "notebook")).was_kept
+
+
+def test_every_module_with_native_code_is_in_the_digest():
+    folder = Path(object_store.__file__).parent
+    native = re.compile(r"^\s*@(njit|intrinsic|instruction|native)\b|= (njit|native_function)\(", re.MULTILINE)
+    found = {path.relative_to(folder).parts[0] for path in folder.rglob("*.py") if native.search(path.read_text())}
+    assert {name.removesuffix(".py") for name in found} <= set(object_store.INLINED_SOURCES)
+
+
+# ------------------------------------------------------------------------------------------------ generated files
+
+
+def test_a_file_that_is_right_is_left_alone(tmp_path):
     path = write_once(tmp_path / "folder" / "file.py", "x = 1\n")
     stamp = path.stat().st_mtime_ns
     assert write_once(path, "x = 1\n").stat().st_mtime_ns == stamp
     write_once(path, "x = 2\n")
     assert path.read_text() == "x = 2\n" and [p.name for p in path.parent.iterdir()] == ["file.py"]
-
-
-def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path, monkeypatch):
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    shared.chmod(0o777)
-    assert folder_problem(shared) == "can be written to by other users"
-    monkeypatch.setenv("MTC_CACHE_DIR", str(shared))
-    with pytest.warns(UserWarning, match="can be written to by other users. Set MTC_CACHE_DIR"):
-        used = cache_folder()
-    assert used != shared and folder_problem(used) is None
-
-
-def test_a_file_in_the_place_of_the_folder_is_a_warning_not_a_crash(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("MTC_CACHE_DIR", str(tmp_path / "file"))
-    with pytest.warns(UserWarning, match="can't be made"):
-        cache_folder()
 
 
 def test_the_same_graph_is_compiled_once_in_a_process():

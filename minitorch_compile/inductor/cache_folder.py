@@ -1,0 +1,190 @@
+"""The folder for compiled code: where it is, whether it can be trusted, and files that are whole or not there.
+
+The folder is `MTC_CACHE_DIR`, else `minitorch_compile` in the user's cache folder. What lies in it is machine code
+that will be run, so a folder or file that somebody else could have written is refused: a private temporary folder
+takes its place, with a warning. Any number of processes may use one folder at once. A file appears under its name
+only when it is whole (written under another name, then renamed), and none is ever changed.
+
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = Path(folder) / "ab" / "entry"
+...     write_whole(path, b"some bytes"), read_own(path), read_own(path.parent / "another")
+(True, b'some bytes', None)
+
+The folder is kept below `MTC_CACHE_BYTES` (default 1 GiB; 0: no limit): the first entry that a process adds makes it
+look, and then the entries that were used least recently are removed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+import time
+import warnings
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from minitorch_compile import logs
+
+ENVIRONMENT_VARIABLE, LIMIT_VARIABLE = "MTC_CACHE_DIR", "MTC_CACHE_BYTES"
+DEFAULT_LIMIT = 1 << 30
+OWN_FILES = "[0-9a-f][0-9a-f]/mtc_*"  # nothing else is ever removed: the folder may be the user's own
+UNFINISHED = ".tmp"  # the end of a name under which a file is being written
+ABANDONED = 3600.0  # seconds after which whoever was writing such a file must have been killed
+USED_ANEW = 3600.0  # seconds after which another use of a file is noted
+# No links; and no waiting for a pipe. (Windows has neither, but tells texts from bytes.)
+READ_FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+
+log = logs.artifact("cache")
+
+# ------------------------------------------------------------------------------------------------ the folder
+
+
+def cache_folder() -> Path:
+    """The folder for compiled code, made if there is none; a temporary one if it can't be used or trusted."""
+    wanted = os.environ.get(ENVIRONMENT_VARIABLE)
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return _usable_folder(Path(wanted) if wanted else Path(root) / "minitorch_compile")
+
+
+@lru_cache(maxsize=8)
+def _usable_folder(folder: Path) -> Path:
+    problem = folder_problem(folder)
+    if problem is None:
+        return folder.resolve()  # a link that is turned elsewhere later on changes nothing
+    log(f"{folder} {problem}: refused")
+    replacement = Path(tempfile.mkdtemp(prefix="minitorch_compile-"))
+    atexit.register(shutil.rmtree, replacement, ignore_errors=True)
+    warnings.warn(
+        f"compiled kernels are not kept after this process ends: the cache folder {folder} {problem}."
+        f" Set {ENVIRONMENT_VARIABLE} to a folder that only you can write to.",
+        stacklevel=3,
+    )
+    return replacement
+
+
+def folder_problem(folder: Path) -> str | None:
+    """Why a folder can't be used as a cache, or None if it can."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+        above = [parent for parent in folder.resolve().parents if _anyone_can_rename_in(parent)]
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that go round in a circle
+        return f"can't be made ({getattr(error, 'strerror', None) or error})"
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a folder"
+    if not is_ours(status):
+        return "belongs to another user" if _is_foreign(status) else "can be written to by other users"
+    if above:
+        return f"lies in {above[0]}, where any user could put another one in its place"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return "can't be written to"
+    return None
+
+
+def is_ours(status: os.stat_result) -> bool:
+    """Whether what has this status belongs to this user, and nobody else can write to it."""
+    return not _is_foreign(status) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _is_foreign(status: os.stat_result) -> bool:
+    return hasattr(os, "getuid") and status.st_uid != os.getuid()
+
+
+def _anyone_can_rename_in(folder: Path) -> bool:
+    """Whether all users may rename what others made there; in folders like /tmp a bit forbids it."""
+    mode = folder.stat().st_mode
+    return os.name == "posix" and bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+def read_own(path: Path) -> bytes | None:
+    """The bytes of a file that this user wrote; None if there is none, or only a link or somebody else's file."""
+    try:
+        descriptor = os.open(path, READ_FLAGS)
+    except OSError:
+        return None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or not is_ours(status):
+        os.close(descriptor)
+        log(f"{path} could have been written by another user: not read")
+        return None
+    with open(descriptor, "rb") as file:
+        contents = file.read()
+    if time.time() - status.st_mtime > USED_ANEW:
+        with suppress(OSError):
+            os.utime(path)
+    return contents
+
+
+def write_whole(path: Path, contents: bytes) -> bool:
+    """Puts a file in its place; whoever reads it sees all of it or none, even if this process is killed here.
+
+    False if it can't be written (a full disk, a folder that became read-only): a cache may do without.
+    """
+    temporary = ""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="mtc_", suffix=UNFINISHED)
+        with os.fdopen(handle, "wb") as file:
+            file.write(contents)
+        os.replace(temporary, path)
+    except OSError as error:
+        log(f"{path} can't be written ({error.strerror})")
+        with suppress(OSError):
+            os.unlink(temporary)
+        return False
+    _keep_to_limit(cache_folder())
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ size
+
+
+@lru_cache(maxsize=8)  # once a process
+def _keep_to_limit(folder: Path) -> None:
+    text = os.environ.get(LIMIT_VARIABLE) or str(DEFAULT_LIMIT)
+    if not text.isdecimal():
+        raise ValueError(f"{LIMIT_VARIABLE}: expected a number of bytes (0: no limit), but got {text!r}")
+    trim(folder, int(text))
+
+
+def trim(folder: Path, limit: int) -> int:
+    """Removes what killed processes left behind, then files, least recently used first, to stay below `limit` bytes.
+
+    Where there is more, half of the limit is kept, so that it isn't reached again at once. 0 means no limit. Returns
+    how many files were removed.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for number in range(3):
+    ...         path = Path(folder) / "ab" / f"mtc_{number}"
+    ...         _ = write_whole(path, bytes(100))
+    ...         os.utime(path, (number, number))
+    ...     trim(Path(folder), 300), trim(Path(folder), 250), os.listdir(path.parent)
+    (0, 2, ['mtc_2'])
+    """
+    files = []
+    for path in folder.glob(OWN_FILES):
+        with suppress(OSError):  # another process may have removed it
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode):
+                files.append((status.st_mtime, status.st_size, path))
+    removed = [path for used, _, path in files if path.suffix == UNFINISHED and time.time() - used > ABANDONED]
+    files = sorted(file for file in files if file[2] not in removed)
+    total = sum(size for _, size, _ in files)
+    if 0 < limit < total:
+        for _, size, path in files:
+            if total <= limit // 2:
+                break
+            total -= size
+            removed.append(path)
+    for path in removed:
+        path.unlink(missing_ok=True)
+    if removed:
+        log(f"{folder}: {len(removed)} files removed, {total:,} bytes left")
+    return len(removed)

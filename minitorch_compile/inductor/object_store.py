@@ -1,0 +1,185 @@
+"""Machine code on disk: an object file for each kernel, found again by the hash of all that determines it.
+
+Kernels are kept one by one, not by graph: a model whose last layer was changed finds those of the others, and so does
+the same model in another program. An entry is a line (a mark, the hash of the rest), a line with the name of the
+function, and the object file that LLVM made. Nothing is unpickled, and nothing is linked before its hash was found
+right; that the bytes come from this user is the folder's business (`cache_folder`). A damaged entry is as good as
+none: it is compiled again and replaced.
+
+>>> entry = pack("symbol", b"machine code")
+>>> unpack(entry)
+('symbol', b'machine code')
+>>> unpack(entry[:-1]) is None
+True
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import cache, lru_cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+import scipy
+from llvmlite import binding as llvm
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+
+from minitorch_compile import logs
+from minitorch_compile.inductor.cache_folder import cache_folder, read_own, write_whole
+from minitorch_compile.version import __version__
+
+# The modules whose code ends up inside compiled kernels: a change in one makes every kernel that was kept stale.
+INLINED_SOURCES = (
+    "atomics",
+    "native",
+    "native_loop",
+    "raw_memory",
+    "kernel_function",
+    "element_functions",
+    "tensor_call",
+    "thread_pool",
+    "vecmath",
+    "extern",
+    "half_floats",
+    "running",
+    "tiles",
+)
+# What the user can set that changes the code that Numba makes.
+NUMBA_SETTINGS = (
+    "OPT",
+    "BOUNDSCHECK",
+    "CPU_NAME",
+    "CPU_FEATURES",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "DEBUGINFO_DEFAULT",
+)
+MARK = b"minitorch_compile object 1 "
+
+log = logs.artifact("cache")
+
+# ------------------------------------------------------------------------------------------------ keys
+
+
+@lru_cache(maxsize=1)
+def environment() -> str:
+    """All that machine code depends on besides the text: versions, the processor, and the code that is inlined."""
+    features = llvm.get_host_cpu_features().flatten()
+    versions = (__version__, sys.version, numba.__version__, llvmlite.__version__, np.__version__, scipy.__version__)
+    settings = [str(getattr(numba.config, name, None)) for name in NUMBA_SETTINGS]
+    layout = (tuple.__basicsize__, object.__basicsize__, llvm.get_process_triple())  # native_loop reads objects
+    return f"{versions} {llvm.get_host_cpu_name()} {features} {settings} {layout} {_inlined_digest()}"
+
+
+def _inlined_digest() -> str:
+    folder = Path(__file__).parent
+    digest = hashlib.sha256()
+    for name in INLINED_SOURCES:
+        place = folder / name
+        for file in sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def key_of(name: str, signature: Any, function: Any) -> str | None:
+    """What a function's machine code is called; None for one that depends on more than a key can say.
+
+    That is any function which isn't ours: what such a function calls may change without our noticing.
+    """
+    if not function.__module__.startswith("minitorch_compile") or function.__closure__:
+        return None
+    code = function.__code__
+    seen = [
+        (called, _described(function.__globals__[called])) for called in _names(code) if called in function.__globals__
+    ]
+    text = f"{environment()}\n{name} {signature}\n{_text_of(code)}\n{seen}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _text_of(code: CodeType) -> str:
+    """What a code object does, without where it stands."""
+    constants = [_text_of(c) if isinstance(c, CodeType) else f"{type(c).__name__} {c!r}" for c in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_varnames} {code.co_argcount} {code.co_names} {constants}"
+
+
+def _names(code: CodeType) -> list[str]:
+    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return sorted({*code.co_names}.union(*inner))
+
+
+def _described(value: Any) -> str:
+    """A global that a kernel reads: a number, or something with a name, whose own text `environment` covers."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    named = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return f"{getattr(value, '__module__', '')}.{named}" if named else repr(value)
+
+
+# ------------------------------------------------------------------------------------------------ entries
+
+
+def pack(symbol: str, code: bytes) -> bytes:
+    body = symbol.encode() + b"\n" + code
+    return MARK + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def unpack(entry: bytes) -> tuple[str, bytes] | None:
+    """The name of the function and its object file; None for an entry that isn't whole."""
+    head, _, body = entry.partition(b"\n")
+    if head != MARK + hashlib.sha256(body).hexdigest().encode():
+        return None
+    symbol, _, code = body.partition(b"\n")
+    return symbol.decode(), code
+
+
+def path_of(key: str) -> Path:
+    return cache_folder() / key[:2] / f"mtc_{key}.o"
+
+
+def find(key: str) -> int | None:
+    """The address of a function whose machine code was kept; None if it wasn't."""
+    path = path_of(key)
+    entry = read_own(path)
+    if entry is None:
+        log(f"kernel {key}: not on disk")
+        return None
+    found = unpack(entry)
+    if found is None:
+        log(f"kernel {key}: damaged, compiled again ({path})")
+        return None
+    log(f"kernel {key}: on disk")
+    return link(*found)
+
+
+def keep(key: str, symbol: str, code: bytes) -> None:
+    """Keeps a function's object file for later processes."""
+    write_whole(path_of(key), pack(symbol, code))
+
+
+# ------------------------------------------------------------------------------------------------ linking
+
+
+@cache
+def _engine() -> llvm.ExecutionEngine:
+    assert cpu_target.target_context  # making it provides the functions that Numba's code calls
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory)
+
+
+def link(symbol: str, code: bytes) -> int:
+    """Loads an object file into this process; the address of one of its functions."""
+    with global_compiler_lock:
+        engine = _engine()
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = engine.get_function_address(symbol)
+    if not address:
+        raise RuntimeError(f"object_store: no function {symbol!r} in the object file")
+    return address
