@@ -6,6 +6,7 @@ into a small array, eight rows at a time: eight vectors are loaded, their elemen
 shuffles, and eight vectors are stored.
 
 >>> import numpy as np
+>>> from numba import njit
 >>> from minitorch_compile.inductor.raw_memory import pointer
 >>> @njit
 ... def transposed(source, target):
@@ -21,10 +22,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 
 from minitorch_compile.inductor.native import instruction
 from minitorch_compile.inductor.raw_memory import advance
+from minitorch_compile.tensor.native import native
 
 BLOCK = 8  # rows and columns that are turned over in registers
 
@@ -63,7 +65,7 @@ def turn_over_block(source, source_step, target, target_step):
             target[i * target_step + j] = source[j * source_step + i]
 
 
-@njit(error_model="numpy", cache=True)
+@native
 def turn_over(source: Any, source_step: int, target: Any, target_step: int, rows: int, columns: int) -> None:
     """target[j][i] = source[i][j] for i below `rows` and j below `columns`."""
     whole_rows, whole_columns = rows - rows % BLOCK, columns - columns % BLOCK

@@ -19,11 +19,10 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numba import carray, njit, types
+from numba import carray, types
 from numba.extending import intrinsic
 
-native = njit(cache=True, error_model="numpy", nogil=True)
-
+from minitorch_compile.tensor.native import native
 
 ARRAY_DATA = object.__basicsize__  # where the address of an array's data lies in NumPy's object
 

@@ -11,14 +11,15 @@ np.True_
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from numba import njit, uint32, uint64
+from numba import uint32, uint64
 
-native = njit(cache=True, error_model="numpy", nogil=True)
-inlined = njit(cache=True, error_model="numpy", nogil=True, inline="always")
+from minitorch_compile.tensor.native import native
 
 
-@inlined
+@partial(native, inline="always")
 def _words(seed: int, counter: int) -> tuple[int, int]:
     """The first two of the four words of a counter."""
     key0, key1 = uint32(seed), uint32(seed >> uint64(32))
