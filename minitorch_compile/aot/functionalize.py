@@ -261,10 +261,10 @@ def _kept_from_gradients(history: Tensor, value: Tensor) -> Tensor:
 def _way_back(steps: tuple[ViewStep, ...], root: TensorBase, tensor: TensorBase) -> tuple[ViewStep, ...]:
     """The steps by which a write to a tensor reaches its root.
 
-    In an expanded tensor one element stands for many, and a write to some of them is a write to all. So it is done by
-    place in memory.
+    In an expanded tensor, or in overlapping windows, one element stands for many, and a write to some of them is a
+    write to all. So it is done by place in memory.
     """
-    if not any(step.op is ops.expand for step in steps):
+    if not any(step.op in (ops.expand, ops.unfold) for step in steps):
         return steps
     return (ViewStep.of(ops.as_strided, root, (tensor.sizes, tensor.strides, tensor.offset)),)
 

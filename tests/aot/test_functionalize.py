@@ -63,6 +63,8 @@ WRITES_TO_REPEATED = {
     "one of the equal rows": (arange(3), lambda x: x.expand(4, 3)[1].add_(1)),
     "all rows, with one number": (arange(3), lambda x: x.expand(4, 3).fill_(7)),
     "a part of some rows": (arange(3), lambda x: x.expand(4, 3)[2:, 1:].zero_()),
+    "overlapping windows": (arange(8), lambda x: x.unfold(0, 3, 2).fill_(7)),
+    "one of the overlapping windows": (arange(8), lambda x: x.unfold(0, 3, 2)[1].add_(7)),
     "columns": (arange(3).reshape(3, 1), lambda x: x.expand(3, 4).t().fill_(2)),
 }
 
