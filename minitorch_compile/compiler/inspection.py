@@ -14,6 +14,8 @@ x, tangents_0 -> (sum(mul(sin(x), 2)), mul(mul(expand(view(tangents_0, (1, 1)), 
 (1, 1)
 >>> x.grad is None
 True
+>>> print(seen.memory)
+arguments 24 bytes, results 4, temporaries 0 (0 if none shared memory), scratch 0 a thread
 >>> print(seen.partition)
 saves 1 tensors, 24 bytes, 24 of them arguments (without recomputation 24 bytes)
   x  f32[2, 3]  24 bytes, an argument
@@ -39,8 +41,9 @@ from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
-from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor.codegen.wrapper import GeneratedFile, write_file
 from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.memory_report import MemoryReport
 from minitorch_compile.inductor.scheduler import Schedule, schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
@@ -62,6 +65,8 @@ class StageView:
     backward_schedule: Schedule | None = None
     source: str = ""  # the generated file
     backward_source: str = ""
+    memory: MemoryReport | None = None  # the bytes that one call needs
+    backward_memory: MemoryReport | None = None
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     arguments: list[Any] = field(default_factory=list, repr=False)
 
@@ -96,26 +101,34 @@ class _Watched(Inductor):
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         self.view.forward_graph = graph
-        self.view.schedule, self.view.source, compiled = self._compiled(graph, example_inputs)
+        self.view.schedule, self.view.source, self.view.memory, compiled = self._compiled(graph, example_inputs)
         return compiled
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         self.view.backward_graph = graph
-        self.view.backward_schedule, self.view.backward_source, compiled = self._compiled(graph, example_inputs)
+        view = self.view
+        view.backward_schedule, view.backward_source, view.backward_memory, compiled = self._compiled(
+            graph, example_inputs
+        )
         return compiled
 
-    def _compiled(self, graph: GraphModule, example_inputs: list[Any]) -> tuple[Schedule | None, str, Compiled]:
-        """Of a graph with fallbacks, the schedule of its longest stretch is shown, and all sources."""
-        self.stretches: list[tuple[Schedule, str]] = []
+    def _compiled(
+        self, graph: GraphModule, example_inputs: list[Any]
+    ) -> tuple[Schedule | None, str, MemoryReport | None, Compiled]:
+        """Of a graph with fallbacks, schedule and memory are those of its longest stretch; the sources are of all."""
+        self.stretches: list[tuple[Schedule, GeneratedFile]] = []
         compiled = with_fallbacks(graph, example_inputs, self.compile_prims, find_target(self.target).dtypes)
-        longest = max((s for s, _ in self.stretches), key=lambda s: s.kernel_count, default=None)
-        return longest, "\n\n".join(source for _, source in self.stretches), compiled
+        sources = "\n\n".join(file.source for _, file in self.stretches)
+        if not self.stretches:
+            return None, sources, None, compiled
+        longest, file = max(self.stretches, key=lambda stretch: stretch[0].kernel_count)
+        return longest, sources, file.memory, compiled
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         with self.view.timed("schedule"):
             scheduled = schedule(lower(graph))
         with self.view.timed("codegen"):
-            self.stretches.append((scheduled, write_file(scheduled).source))
+            self.stretches.append((scheduled, write_file(scheduled)))
         with self.view.timed("numba"):
             return super().compile_prims(graph, example_inputs)
 

@@ -39,7 +39,9 @@ def load(source: str) -> ModuleType:
 
 
 def forget() -> None:
-    """Forgets what this process has loaded; the files on disk stay."""
+    """Forgets what this process has loaded; the files on disk stay, and so does what is in use."""
+    for module in _loaded.values():
+        sys.modules.pop(module.__name__, None)
     _loaded.clear()
 
 

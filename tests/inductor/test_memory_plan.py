@@ -85,3 +85,10 @@ def test_a_row_that_is_kept_between_two_loops_needs_one_row_of_memory():
 
     writer = WrapperWriter(scheduled(softmax, floats(16, 24)))
     assert (writer.plan.total, writer.scratch_bytes) == (0, 128)  # 24 floats, aligned, for each thread
+
+
+def test_the_report_adds_up_what_a_call_asks_for():
+    writer = WrapperWriter(scheduled(lambda p, x: products(p, x, 6), floats(16, 16)))
+    report, matrix = writer.write().memory, 16 * 16 * 4
+    assert (report.arguments, report.results, report.arena, report.scratch) == (matrix, matrix, 2 * matrix, 0)
+    assert report.peak() == 4 * matrix and report.without_sharing > report.arena

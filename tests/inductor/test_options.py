@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,30 @@ def test_results_of_two_calls_do_not_share_memory_when_temporaries_do() -> None:
         kept = first.numpy().copy()
         model(torch.zeros(3, 4))
     np.testing.assert_array_equal(first.numpy(), kept)
+
+
+def test_what_is_saved_for_the_backward_pass_outlives_the_next_call() -> None:
+    """Only temporaries stay where they are from call to call; results and saved tensors are new each time."""
+    w = torch.randn(5, 4, requires_grad=True)
+    inputs = [torch.randn(6, 5) for _ in range(3)]
+    compiled = torch.compile(chain, mode="reduce-overhead")
+    results = [compiled(x, w) for x in inputs]
+    for x, result in zip(inputs, results):
+        (expected,) = torch.autograd.grad(chain(x, w).sum(), [w])
+        (found,) = torch.autograd.grad(result.sum(), [w])
+        np.testing.assert_allclose(result.detach().numpy(), chain(x, w).detach().numpy(), rtol=1e-5)
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_threads_that_share_a_block_of_temporaries_do_not_mix_their_values() -> None:
+    w = torch.randn(64, 64)
+    deep = lambda x: torch.softmax(torch.softmax(x @ w, -1) @ w, -1) @ w
+    compiled = torch.compile(deep, mode="reduce-overhead")
+    inputs = [torch.randn(64, 64) for _ in range(4)]
+    expected = [compiled(x).numpy() for x in inputs]
+    with ThreadPoolExecutor(4) as pool:
+        for number, found in enumerate(pool.map(lambda number: compiled(inputs[number % 4]).numpy(), range(200))):
+            np.testing.assert_array_equal(found, expected[number % 4])
 
 
 def test_max_fusion_1_makes_more_kernels_and_the_block_is_made_once() -> None:

@@ -37,6 +37,7 @@ from minitorch_compile.inductor.extern.calls import USES_BLAS, source_of, worksp
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, StridedView
 from minitorch_compile.inductor.memory_plan import MemoryPlan, in_place, place_scratch, plan_memory
+from minitorch_compile.inductor.memory_report import MemoryReport
 from minitorch_compile.inductor.raw_memory import element_type
 from minitorch_compile.inductor.scheduler import Schedule
 from minitorch_compile.tensor.strides import numel
@@ -85,6 +86,7 @@ class GeneratedFile:
     source: str
     kernels: list[KernelSource]
     plan: MemoryPlan
+    memory: MemoryReport
 
     @property
     def may_doubt(self) -> bool:
@@ -113,7 +115,8 @@ class WrapperWriter:
         call = self.call()
         text = "\n\n\n".join(part for part in ["\n".join(self.definitions), *kernels, call, self.run()] if part)
         header = HEADER.format(schedule=self.schedule, imports=imports_for(text))
-        return GeneratedFile(f"{header}\n\n{text}\n", [k for k in self.kernels if k], self.plan)
+        kernels_made = [k for k in self.kernels if k]
+        return GeneratedFile(f"{header}\n\n{text}\n", kernels_made, self.plan, self.memory())
 
     # ------------------------------------------------------------------------------------------ kernels
 
@@ -147,6 +150,11 @@ class WrapperWriter:
     def scratch_bytes(self) -> int:
         """The scratch memory that each thread needs, for the kernel that needs most."""
         return max((place_scratch(self.scratch_sizes(number))[1] for number in range(len(self.kernels))), default=0)
+
+    def memory(self) -> MemoryReport:
+        """What one call needs."""
+        arguments, results = (sum(b.nbytes for b in buffers) for buffers in (self.arguments, self.results))
+        return MemoryReport(arguments, results, self.plan.total, self.plan.without_sharing, self.scratch_bytes)
 
     def scratch_sizes(self, number: int) -> list[int]:
         """The bytes of each scratch array of a step."""
