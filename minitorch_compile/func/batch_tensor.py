@@ -48,6 +48,7 @@ class BatchTensor(Tensor):
         result.strides = value.strides[1:]
         result.dtype = value.dtype
         result.device = value.device
+        result.fake_mode = value.fake_mode
         result._requires_grad = value._requires_grad
         result.value = value
         result.level = level

@@ -173,8 +173,10 @@ def closure(name: str | None = None, *, family: str | None = None) -> Closure | 
 
     name: a public op as the op table names it: "softmax", "F.gelu", "linalg_inv".
     family: a file of tensor/ops: "scan", "activation", "linear_algebra".
-    ValueError for a name or family that there isn't.
+    TypeError for what is not a name, ValueError for a name or family that there isn't.
     """
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"closure: name must be a str such as 'softmax', but got {name!r}")
     if name is not None:
         return _reduction_of(known_name(name))
     everything = _closure_of_all()

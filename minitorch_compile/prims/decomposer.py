@@ -155,13 +155,15 @@ def decompose(
     The graph must come from `trace`: its nodes call ops and know their values' sizes in meta["val"]; sizes may be
     unknown. The output node's meta["val"] has the strides that callers expect of the results; between prims, the
     strides of all other nodes mean nothing.
-    NotImplementedError for an op without a decomposition, RuntimeError for one whose decomposition never ends.
+    ValueError for a graph from elsewhere, NotImplementedError for an op without a decomposition, RuntimeError for one
+    whose decomposition never ends.
     """
+    _check_traced(graph_module)
     for op, rule in (decompositions or {}).items():
         check_may_decompose("decompose", op, rule)
     tracer = Decomposer(_keeps(until, keep), decompositions or {}, in_core_ops=until == "core")
     stand_ins = [
-        tracer.placeholder(node.name, _value_of(node)) for node in graph_module.graph.find_nodes(op="placeholder")
+        tracer.placeholder(node.name, node.meta["val"]) for node in graph_module.graph.find_nodes(op="placeholder")
     ]
     with dispatch.mode(tracer):
         result = _Rewrite(graph_module, tracer).run(*stand_ins)
@@ -182,18 +184,25 @@ def _keeps(until: Until, keep: Keep | None) -> Keep:
         for op in staying:
             if not isinstance(op, Op):
                 raise TypeError(f"decompose: until must hold ops such as torch.softmax, but it holds {op!r}")
+            if op.kind in ("composite", "inplace"):
+                raise ValueError(
+                    f"decompose: until holds {op!r}, which is {op.kind}, so it never reaches a graph of ops"
+                )
     if keep is None:
         return lambda op, args: op in staying
     return lambda op, args: op in staying or keep(op, args)
 
 
-def _value_of(node: Node) -> Any:
-    if "val" not in node.meta:
-        raise ValueError(
-            f"decompose: placeholder '{node.name}' has no meta['val'], so its sizes are not known; the graph must come"
-            " from aot.tracing.trace(function, example_inputs)"
-        )
-    return node.meta["val"]
+def _check_traced(graph_module: Any) -> None:
+    """TypeError for what is no graph module, ValueError for one whose arguments have no known sizes."""
+    if not isinstance(graph_module, GraphModule):
+        raise TypeError(f"decompose: expected a GraphModule, but got {graph_module!r}")
+    for node in graph_module.graph.find_nodes(op="placeholder"):
+        if "val" not in node.meta:
+            raise ValueError(
+                f"decompose: placeholder '{node.name}' has no meta['val'], so its sizes are not known; the graph must"
+                " come from aot.tracing.trace(function, example_inputs)"
+            )
 
 
 def decomposed(op: Op, *args: Any, until: Until = "prims", decompositions: Mapping[Op, Rule] | None = None) -> Graph:

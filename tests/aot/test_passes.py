@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from minitorch_compile import prims
-from minitorch_compile.aot.passes import fold_constants, merge_views, remove_no_ops, simplify
+from minitorch_compile.aot.passes import fold_constants, merge_addmm, merge_views, remove_no_ops, show, simplify
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import GraphModule, Interpreter
+from minitorch_compile.fx.passes import remove_dead_code
 from minitorch_compile.tensor import float32, float64, full, int64, ops, uint8
 from tests.aot.compare import sample
 
@@ -136,3 +137,12 @@ def test_a_result_may_be_what_two_turns_of_it_are_but_not_an_argument_and_not_tw
     for got, want in zip(results, turned(x), strict=True):
         np.testing.assert_array_equal(got.array, want.array)
     assert len({id(y.storage) for y in (*results, x)}) == 4
+
+
+def test_show_takes_a_function_of_graphs_as_register_pass_does():
+    module = trace(lambda x: ops.mm(x, x) + x, [sample(2, 2)])
+    assert "addmm" in repr(show(merge_addmm, module))
+    assert repr(show(merge_addmm, module)) == repr(show("merge_addmm", module))
+    assert "after.add" in repr(show(remove_dead_code, module))
+    with pytest.raises(TypeError, match="show: expected a GraphModule, but got Graph"):
+        show(merge_addmm, module.graph)

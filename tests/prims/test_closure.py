@@ -66,6 +66,8 @@ def test_a_name_that_there_is_not() -> None:
         prims.closure("sofmax")
     with pytest.raises(ValueError, match="no family is named 'scans'; there are .*scan"):
         prims.closure(family="scans")
+    with pytest.raises(TypeError, match="name must be a str such as 'softmax', but got ops.softmax"):
+        prims.closure(ops.softmax)
 
 
 def test_a_tree_of_a_call_with_arguments_of_ones_own() -> None:

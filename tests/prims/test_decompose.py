@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import minitorch_compile.nn.functional as F
 from minitorch_compile import prims
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import Graph, GraphModule
@@ -72,11 +73,18 @@ def test_a_set_of_names_is_refused():
         prims.decompose(normalized(), {"softmax"})
 
 
+def test_an_op_that_never_reaches_a_graph_is_refused():
+    with pytest.raises(ValueError, match="until holds F.softmax, which is composite"):
+        prims.decompose(normalized(), {F.softmax})
+
+
 def test_a_graph_that_was_not_traced_is_refused():
     graph = Graph()
     graph.output(graph.placeholder("x"))
     with pytest.raises(ValueError, match=r"placeholder 'x' has no meta\['val'\].*must come from aot.tracing.trace"):
         prims.decompose(GraphModule({}, graph))
+    with pytest.raises(TypeError, match="expected a GraphModule, but got"):
+        prims.decompose(graph)
 
 
 # ------------------------------------------------------------------------------------------ rules of one's own

@@ -175,6 +175,18 @@ def test_copies_of_fakes_are_fakes() -> None:
     assert isinstance(copy.deepcopy(x), FakeTensor)
 
 
+def test_tensors_like_a_fake_one_are_fake_after_the_mode_too() -> None:
+    with FakeTensorMode():
+        x = torch.empty(10**6, 10**6)
+    for like in (torch.ones_like(x), x.new_zeros(10**12), x.new_tensor([1.0]), x.new_empty_strided((2,), (10**12,))):
+        assert like.is_fake
+    assert torch.func.grad(lambda x: (x @ x).sum())(x).is_fake
+    assert torch.func.vmap(torch.func.grad(lambda row: (row * row).sum()))(x).shape == x.shape
+    x.requires_grad_()
+    (x * x).sum().backward()
+    assert x.grad is not None and x.grad.is_fake
+
+
 def test_symbolic_sizes() -> None:
     mode = FakeTensorMode(shape_env=ShapeEnv())
     x = mode.from_tensor(torch.rand(3, 4))

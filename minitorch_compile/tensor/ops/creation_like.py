@@ -9,10 +9,12 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.device import entered
+from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import as_dtype, dtype
 from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
 from minitorch_compile.tensor.op import Scalar, Tensor
@@ -22,14 +24,22 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 Ints = tuple[int, ...]
 Format = memory_format
 
+_NOTHING = nullcontext()
+
 
 def _like(name: str, input: Any, value: Scalar, dtype: dtype | None, format: Format | None, placement: Any) -> Any:
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     sizes = tuple(input.sizes)
     strides = copy_strides(format, sizes, tuple(input.strides))
-    made = dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, placement))
+    with _as_real_as(input):
+        made = dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, placement))
     return input.in_each_example(made)
+
+
+def _as_real_as(input: TensorBase) -> AbstractContextManager[Any]:
+    """Inside, tensors are fake if `input` came from a FakeTensorMode, though that has been left."""
+    return _NOTHING if input.fake_mode is None or stacks.modes else input.fake_mode
 
 
 def _beside(input: TensorBase, placement: dict[str, Any]) -> dict[str, Any]:
@@ -97,13 +107,16 @@ def new_empty(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None 
 @composite(torch=False, methods=True)
 def new_full(input: Tensor, size: Ints, fill_value: Scalar, *, dtype: dtype | None = None, **placement: Any) -> Any:
     """One value in the given sizes, in this tensor's dtype unless given."""
-    return input.in_each_example(full(size, fill_value, dtype or input.dtype, **_beside(input, placement)))
+    with _as_real_as(input):
+        made = full(size, fill_value, dtype or input.dtype, **_beside(input, placement))
+    return input.in_each_example(made)
 
 
 @composite(torch=False, methods=True)
 def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
     """A tensor of these sizes and strides whose values don't matter."""
-    made = empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, placement))
+    with _as_real_as(input):
+        made = empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, placement))
     return input.in_each_example(made)
 
 
@@ -114,4 +127,5 @@ def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **placem
 
     if isinstance(data, TensorBase) and not placement:
         return data.detach().to(dtype or input.dtype, copy=True)  # type: ignore[attr-defined]
-    return tensor(data, dtype=dtype or input.dtype, **_beside(input, placement))
+    with _as_real_as(input):
+        return tensor(data, dtype=dtype or input.dtype, **_beside(input, placement))
