@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -165,12 +165,17 @@ def keep(key: str, symbol: str, code: bytes) -> None:
 # ------------------------------------------------------------------------------------------------ linking
 
 
-@cache
+_engines: list[llvm.ExecutionEngine] = []  # at most one; it lives as long as the process, as what it has linked may run
+
+
 def _engine() -> llvm.ExecutionEngine:
-    assert cpu_target.target_context  # making it provides the functions that Numba's code calls
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
-    memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory)
+    """Not a cached function: whoever empties the package's caches must not take the machine code away."""
+    if not _engines:
+        assert cpu_target.target_context  # making it provides the functions that Numba's code calls
+        machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+        memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
+        _engines.append(llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory))
+    return _engines[0]
 
 
 def link(symbol: str, code: bytes) -> int:
