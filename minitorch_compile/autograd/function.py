@@ -87,10 +87,20 @@ class Function:
         if not (state.enabled and any(ctx.needs_input_grad)):
             return result
         several = isinstance(result, (tuple, list))
+        cls._refuse_batches((*args, *(result if several else (result,))))
         outputs = ctx.attach(result if several else (result,), args)
         if watchers:
             tell(ctx)
         return outputs if several else outputs[0]
+
+    @classmethod
+    def _refuse_batches(cls, values: Sequence[Any]) -> None:
+        """RuntimeError under vmap, where the tape, which lies below it, would miss the node."""
+        if any(isinstance(x, TensorBase) and x.is_example for x in values):
+            raise RuntimeError(
+                f"{cls.__name__}.apply: the gradients of an autograd.Function can't be computed under vmap. Write what"
+                " it does in tensor operations, or loop over the examples"
+            )
 
 
 class InplaceFunction(Function):

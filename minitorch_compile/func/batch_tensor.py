@@ -37,6 +37,7 @@ class BatchTensor(Tensor):
     value: Any
     level: int
     is_confined = True
+    is_example = True
 
     @classmethod
     def of(cls, value: Any, level: int) -> BatchTensor:

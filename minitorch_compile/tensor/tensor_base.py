@@ -68,6 +68,7 @@ class TensorBase:
     fake_mode: Any = None  # of a fake tensor: the FakeTensorMode that it was made in
     untracked: bool = False  # a view that was made under no_grad: it can't be brought in step with its base
     is_confined: bool = False  # whether it means nothing outside of the function transform that made it
+    is_example: bool = False  # whether it stands for each example of a batch, as vmap shows them
     _array: np.ndarray | None = None
 
     storage: Any = StorageOnFirstUse()

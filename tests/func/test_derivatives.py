@@ -183,3 +183,24 @@ def test_primals_must_be_tensors_that_have_gradients():
     ):
         with pytest.raises(ValueError, match="tensors"):
             action()
+
+
+class Tripled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+@pytest.mark.parametrize("backend", [None, "aot_eager"])
+def test_the_gradient_of_a_custom_function_is_not_lost_under_vmap(backend):
+    x = torch.ones(2, 3)
+    compiled = (lambda f: torch.compile(f, backend=backend)) if backend else (lambda f: f)
+    assert torch.equal(compiled(vmap(Tripled.apply))(x), 3 * x)
+    assert torch.equal(compiled(grad(lambda x: Tripled.apply(x).sum()))(x), 3 * x)
+    for program in (vmap(grad(lambda x: Tripled.apply(x).sum())), grad(lambda x: vmap(Tripled.apply)(x).sum())):
+        with pytest.raises(RuntimeError, match="Tripled.apply: the gradients of an autograd.Function"):
+            compiled(program)(x)
