@@ -26,6 +26,7 @@ from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.verify import verify_functional
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
+from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 CompiledGraph = Callable[..., Sequence[Any]]
@@ -43,7 +44,8 @@ def call_compiler(graph_module: GraphModule, compiler: Compiler) -> CompiledGrap
         return _with_places(_nothing, places)
     verify_functional(core.graph)  # a thousand nodes take two milliseconds
     examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
-    compiled = compiler(core, examples)
+    with collected_rarely():  # a backward graph is compiled when a gradient arrives
+        compiled = compiler(core, examples)
     if constants:
         compiled = _with_constants(compiled, constants)
     if places == [(RESULT, i) for i in range(len(places))]:

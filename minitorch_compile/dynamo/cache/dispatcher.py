@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
 from minitorch_compile.dynamo.guards.guards import GuardFailure, failure
 from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
 from minitorch_compile.dynamo.rewriting.resume import resume_code_of
+from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks
 
@@ -140,7 +141,8 @@ class Dispatcher:
                 return self.plain
             reporting.log_recompile(self, arguments)
             try:
-                entry = compile_frame(self.function, arguments, self.region, self.owner)
+                with collected_rarely():
+                    entry = compile_frame(self.function, arguments, self.region, self.owner)
             except RunPlainly:
                 cache.plain_runs += 1
                 return self.plain
