@@ -78,6 +78,13 @@ class BatchTensor(Tensor):
             "requires_grad_: a tensor inside vmap can't become a leaf; compute gradients there with torch.func.grad"
         )
 
+    def register_hook(self, hook: Callable[..., Any]) -> Any:
+        """Not possible here: the tape, which calls hooks, knows whole batches only."""
+        raise RuntimeError(
+            "register_hook: a tensor inside vmap has no gradient of its own to call a hook with; register it outside of"
+            " vmap, on the whole batch"
+        )
+
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return f"BatchTensor(level={self.level}, value={self.value!r})"
 

@@ -204,3 +204,15 @@ def test_the_gradient_of_a_custom_function_is_not_lost_under_vmap(backend):
     for program in (vmap(grad(lambda x: Tripled.apply(x).sum())), grad(lambda x: vmap(Tripled.apply)(x).sum())):
         with pytest.raises(RuntimeError, match="Tripled.apply: the gradients of an autograd.Function"):
             compiled(program)(x)
+
+
+@pytest.mark.parametrize("backend", [None, "aot_eager"])
+def test_a_hook_on_one_example_of_a_batch_is_refused(backend):
+    def hooked(x):
+        y = x * 2
+        y.register_hook(lambda grad: grad * 10)
+        return y.sum()
+
+    program = vmap(grad(hooked))
+    with pytest.raises(RuntimeError, match="register_hook: a tensor inside vmap"):
+        (torch.compile(program, backend=backend) if backend else program)(torch.ones(2, 3))
