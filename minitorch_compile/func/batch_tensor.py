@@ -78,12 +78,20 @@ class BatchTensor(Tensor):
             "requires_grad_: a tensor inside vmap can't become a leaf; compute gradients there with torch.func.grad"
         )
 
+    def backward(self, *args: Any, **kwargs: Any) -> None:
+        """Not possible here: the tape lies below vmap."""
+        raise RuntimeError("backward() called inside vmap; compute gradients there with torch.func.grad or vjp")
+
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         """Not possible here: the tape, which calls hooks, knows whole batches only."""
         raise RuntimeError(
             "register_hook: a tensor inside vmap has no gradient of its own to call a hook with; register it outside of"
             " vmap, on the whole batch"
         )
+
+    def retain_grad(self) -> None:
+        """Not possible here, for the same reason."""
+        raise RuntimeError("retain_grad: a tensor inside vmap has no gradient of its own; take it outside of vmap")
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return f"BatchTensor(level={self.level}, value={self.value!r})"

@@ -169,6 +169,8 @@ def test_in_place_operations_inside():
         (lambda: jvp(torch.sin, torch.ones(3), torch.ones(3)), "must be tuples"),
         (lambda: jvp(torch.sin, (torch.ones(3),), (torch.ones(2),)), r"shape \(2,\), its primal \(3,\)"),
         (lambda: jvp(torch.sin, (torch.ones(3),), ()), "nested like the primals"),
+        (lambda: vmap(lambda x: x.retain_grad())(X.clone().requires_grad_()), "retain_grad: a tensor inside vmap"),
+        (lambda: vmap(lambda x: x.sum().backward())(X.clone().requires_grad_()), r"backward\(\) called inside vmap"),
     ],
 )
 def test_what_it_says_when_it_cannot(action, message):
