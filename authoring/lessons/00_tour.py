@@ -469,5 +469,5 @@ Table(
 #
 # From there the course goes up, floor by floor: what an operation is (02), from bytecode to graphs (03 to 07), the tape that
 # gradients come from (08), modules and optimizers (09), functions of functions (10), both passes as one graph that is cut in
-# two (11), a small set of operations that all others are made of (12), loops made from these (13), and
-# loops fused into kernels (14). The lessons above are being built.
+# two (11), a small set of operations that all others are made of (12), loops made from these (13),
+# loops fused into kernels (14), and kernels as machine code (15). The lessons above are being built.
