@@ -215,6 +215,8 @@ def _roots(outputs: Sequence[Any]) -> list[Edge]:
     for i, (node, _) in enumerate(edges):
         if node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if outputs[i].is_example:
+            raise RuntimeError("backward() or grad() called inside vmap; use torch.func.grad or vjp there")
     return edges
 
 

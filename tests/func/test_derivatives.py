@@ -170,6 +170,7 @@ def test_in_place_operations_inside():
         (lambda: jvp(torch.sin, (torch.ones(3),), (torch.ones(2),)), r"shape \(2,\), its primal \(3,\)"),
         (lambda: jvp(torch.sin, (torch.ones(3),), ()), "nested like the primals"),
         (lambda: vmap(lambda x: x.retain_grad())(X.clone().requires_grad_()), "retain_grad: a tensor inside vmap"),
+        (lambda: vmap(lambda x: torch.autograd.backward(x.sum()))(X.clone().requires_grad_()), "called inside vmap"),
         (lambda: vmap(lambda x: x.sum().backward())(X.clone().requires_grad_()), r"backward\(\) called inside vmap"),
     ],
 )
