@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import threading
 
@@ -10,6 +11,8 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.course import original, splice, splice_all
 from minitorch_compile.course.splice_points import SPLICE_POINTS, splice_point
+from minitorch_compile.dynamo.guards.dict_versions import word_of_dict
+from minitorch_compile.dynamo.guards.memory_words import native_code
 from minitorch_compile.tensor import strides
 
 
@@ -111,3 +114,17 @@ def test_the_compiler_runs_on_a_spliced_function_and_forgets_it_afterwards():
     assert calls
     calls.clear()
     assert double(x).tolist() == [6.0, 24.0] and not calls
+
+
+def test_machine_code_that_is_in_use_stays_where_it_is():
+    """Objects that outlive the splice hold its address, and the garbage collector looks at them."""
+    model = torch.nn.Linear(2, 2)
+    compiled = torch.compile(model, backend="eager")
+    compiled(torch.ones(1, 2))
+    before, word_of = native_code(), word_of_dict()
+    with splice("tensor.contiguous_strides", column_major):
+        pass
+    assert native_code() is before
+    assert word_of_dict() is word_of
+    gc.collect()
+    compiled(torch.ones(1, 2))

@@ -20,7 +20,6 @@ guards are asked one by one.
 from __future__ import annotations
 
 import ctypes
-import functools
 import gc
 import sys
 import sysconfig
@@ -38,9 +37,17 @@ DICT_POINTER_BEFORE = (3 * WORD, 2 * WORD, 4 * WORD, WORD)  # of an instance; it
 WordOf = Callable[[dict[Any, Any]], Word]
 
 
-@functools.cache
+_word_of_dict: list[WordOf | None] = []  # what was found out; not a cached function: a process has few watchers to give
+
+
 def word_of_dict() -> WordOf | None:
     """The function that gives a dict's word; None if this Python offers nothing that can be relied on."""
+    if not _word_of_dict:
+        _word_of_dict.append(_find_word_of_dict())
+    return _word_of_dict[0]
+
+
+def _find_word_of_dict() -> WordOf | None:
     if sys.implementation.name != "cpython" or WORD != 8 or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
     return next((found for found in (_version, _events()) if found is not None and notices_all_changes(found)), None)

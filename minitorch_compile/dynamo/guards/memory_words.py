@@ -23,7 +23,6 @@ or two microseconds.
 from __future__ import annotations
 
 import ctypes
-import functools
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -146,13 +145,17 @@ class NativeCode(NamedTuple):
     engine: Any
 
 
+_native_code: list[NativeCode] = []  # at most one; not a cached function, since whoever empties caches would free it
+
+
 def native_code() -> NativeCode:
     """The program, compiled once in a process: what was handed out must stay where it is."""
     with LOCK:
-        return _compiled()
+        if not _native_code:
+            _native_code.append(_compiled())
+        return _native_code[0]
 
 
-@functools.cache
 def _compiled() -> NativeCode:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
