@@ -21,7 +21,7 @@ from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.functional_program import FunctionalProgram
-from minitorch_compile.aot.shared_memory import Sharing, sharing_of
+from minitorch_compile.aot.shared_memory import Sharing, repeats_elements, sharing_of
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Compile = Callable[[Sequence[Any], Sharing | None], CompiledGraph]
@@ -53,6 +53,7 @@ class ForEachLayout:
         self.written = frozenset(m.input for m in program.mutations)
         self.placed = tuple(program.placed)
         self.seen = self.offsets(examples)
+        self.repeats = any(repeats_elements(examples[i]) for i in self.written)
         self.others: dict[Any, CompiledGraph | NotImplementedError] = {}
 
     def offsets(self, arguments: Sequence[Any]) -> tuple[int, ...]:
@@ -62,7 +63,7 @@ class ForEachLayout:
     def __call__(self, *arguments: Any) -> Any:
         storages = [x.storage for x in arguments if isinstance(x, TensorBase)]
         offsets = self.offsets(arguments)
-        if offsets == self.seen and len(set(storages)) == len(storages):
+        if offsets == self.seen and len(set(storages)) == len(storages) and not self.repeats:
             return self.compiled(*arguments)
         try:
             sharing = sharing_of(arguments, self.written)

@@ -264,7 +264,7 @@ def _way_back(steps: tuple[ViewStep, ...], root: TensorBase, tensor: TensorBase)
     In an expanded tensor, or in overlapping windows, one element stands for many, and a write to some of them is a
     write to all. So it is done by place in memory.
     """
-    if not any(step.op in (ops.expand, ops.unfold) for step in steps):
+    if not any(step.op in (ops.expand, ops.unfold, ops.as_strided) for step in steps):
         return steps
     return (ViewStep.of(ops.as_strided, root, (tensor.sizes, tensor.strides, tensor.offset)),)
 

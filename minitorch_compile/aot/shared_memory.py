@@ -1,7 +1,7 @@
 """Arguments that share memory, one of which is overwritten: all become windows of one argument, their *base*.
 
 A functional graph has a value for each argument, and a write changes one value. If x and y overlap, a write to x must
-change y. So the program is compiled once more for the way in which its arguments overlap: with the tensor that they are
+change y. (So it is with an expanded x alone.) So the program is compiled once more for the way in which its arguments overlap: with the tensor that they are
 views of as an argument, and x and y made inside of it. What is written goes back to the base.
 
 >>> from minitorch_compile.tensor import arange
@@ -65,7 +65,11 @@ def sharing_of(arguments: Sequence[Any], written: Set[int]) -> Sharing | None:
     for i, x in enumerate(arguments):
         if isinstance(x, TensorBase):
             members.setdefault(x.storage, []).append(i)
-    groups = [group for group in members.values() if len(group) > 1 and written & set(group)]
+    groups = [
+        group
+        for group in members.values()
+        if written & set(group) and (len(group) > 1 or repeats_elements(arguments[group[0]]))
+    ]
     if not groups:
         return None
     sharing = Sharing()
@@ -74,15 +78,24 @@ def sharing_of(arguments: Sequence[Any], written: Set[int]) -> Sharing | None:
     return sharing
 
 
+def repeats_elements(x: TensorBase) -> bool:
+    """Whether one element in memory is several of the tensor, as in an expanded one: it shares memory with itself."""
+    return any(size > 1 and stride == 0 for size, stride in zip(x.sizes, x.strides, strict=True))
+
+
 def _describe(group: Sequence[int], arguments: Sequence[Any], sharing: Sharing) -> None:
     """Enters the arguments at these positions, which share a storage."""
     first: dict[int, int] = {}
     for i in group:
         if first.setdefault(id(arguments[i]), i) != i:
             sharing.same[i] = first[id(arguments[i])]
-    if len(first) == 1:
+    if len(first) == 1 and not repeats_elements(arguments[group[0]]):
         return
     base = _common_base([arguments[i] for i in first.values()])
+    if repeats_elements(base):
+        raise NotImplementedError(
+            "aot: an argument that is overwritten repeats its elements, and is no view of a tensor"
+        )
     position = first.get(id(base))
     if position is None:
         position = len(arguments) + len(sharing.bases)

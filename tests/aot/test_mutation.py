@@ -593,3 +593,26 @@ def test_a_write_to_data_leaves_the_version_as_it_is(backend):
     expected = function(x.clone())
     y = torch.compile(function, backend=backend)(x)
     assert y.tolist() == expected.tolist() and (x._version, y._version) == (0, 0)
+
+
+WRITES_TO_EXPANDED = {
+    "one number everywhere": (lambda x: x.fill_(2.5), (3, 1)),
+    "one of the equal rows": (lambda x: x[1].add_(1), (4,)),
+    "an item of the first row": (lambda x: x.__setitem__((0, 1), 7), (4,)),
+    "a part of some rows": (lambda x: x[1:, 2:].fill_(7), ()),
+}
+
+
+@pytest.mark.parametrize("name", WRITES_TO_EXPANDED)
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_an_expanded_argument_shares_memory_with_itself(name, backend):
+    write, sizes = WRITES_TO_EXPANDED[name]
+
+    def program(x):
+        write(x)
+        return torch.cat([x, x]), x + 1
+
+    plain, compiled = torch.ones(sizes), torch.ones(sizes)
+    expected = program(plain.expand(3, 4))
+    results = torch.compile(program, backend=backend)(compiled.expand(3, 4))
+    assert all(map(torch.equal, (*results, compiled), (*expected, plain)))

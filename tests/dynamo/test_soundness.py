@@ -288,3 +288,17 @@ def test_an_iterator_over_a_dict_that_was_changed_just_before(view):
 
     (rest, _) = optimize(f, eager)(torch.ones(1), options := {"a": 1, "b": 2, "c": 3})
     assert list(rest) == list(view(options))
+
+
+def test_a_view_whose_base_was_overwritten_with_a_history_has_one_too():
+    def f(view):
+        return view * 2
+
+    compiled = optimize(f, eager)
+    base = torch.ones(3, 2)
+    view = base[1:]
+    assert not compiled(view).requires_grad
+    base.add_(torch.ones(3, 2, requires_grad=True))  # the view learns of it when it is next used
+    assert compiled(view).requires_grad
+    assert compiled(view).requires_grad  # and when it knows
+    assert not compiled(torch.ones(2, 2)).requires_grad

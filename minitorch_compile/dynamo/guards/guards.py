@@ -179,6 +179,13 @@ def different_object(source: Source, other: Source) -> Guard:
     return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other, about=About.OBJECT)
 
 
+# What autograd knows of a tensor. A view whose base was overwritten learns only when it is used that it has a history.
+REQUIRES_GRAD = "({0}._requires_grad or {0}.requires_grad)"
+REQUIRES_NO_GRAD = "{0}._requires_grad is False and ({0}.base is None or not {0}.is_outdated)"
+LEAF = "{0}.grad_fn is None and ({0}.base is None or not {0}.is_outdated)"
+NO_LEAF = "({0}.grad_fn is not None or {0}.is_outdated)"
+
+
 def tensor_match(source: Source, x: TensorBase, names: Namespace, layout: Any = None) -> list[Guard]:
     """Everything a graph depends on: class, sizes, strides, dtype, device, requires_grad. Most often failing first.
 
@@ -190,13 +197,11 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace, layout: Any = 
         (f"type({{0}}) is {names.install(type(x), type(x).__name__)}", "", type(x).__name__),
         *(_known_checks(x, layout) if layout is not None else _layout_checks(x, names)),
         (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
-        (f"{{0}}._requires_grad is {bool(x.requires_grad)}", "requires_grad", str(bool(x.requires_grad))),
+        (REQUIRES_GRAD if x.requires_grad else REQUIRES_NO_GRAD, "requires_grad", str(bool(x.requires_grad))),
         (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
     ]
     if x.requires_grad and not _is_parameter(x):  # a parameter is always a leaf
-        checks.append(
-            ("{0}.grad_fn is None" if x.grad_fn is None else "{0}.grad_fn is not None", "is_leaf", str(x.is_leaf))
-        )
+        checks.append((LEAF if x.is_leaf else NO_LEAF, "is_leaf", str(x.is_leaf)))
     return [
         Guard(source, "TENSOR_MATCH", check, expected, actual=_property_text(field), about=About.OBJECT)
         for check, field, expected in checks
