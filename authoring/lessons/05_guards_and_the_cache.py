@@ -522,7 +522,8 @@ print(entry.guards)
 # %% [markdown]
 # A few are new. Grad mode decides whether a graph records a tape, so it is guarded like an argument. The type of `config`
 # is guarded before anything is read from it, and absence is guarded, too: `'gain' not in config.__dict__`. These are the
-# two things that ours took lightly. And look at the gain itself. `if config.gain > 1` was asked, so only *that* must
+# two things that ours took lightly. And a tensor that needs no gradient must not be a view whose base has begun to need
+# one: lesson 08 has more on that. And look at the gain itself. `if config.gain > 1` was asked, so only *that* must
 # stay true. Any gain above 1 will do, where ours insists on 2.0. Guards can be as weak as the question was.
 #
 # All of them are written into one function, `dynamo/guards/guard_code.py`, most often failing first: arguments before globals,

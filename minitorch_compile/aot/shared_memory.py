@@ -1,8 +1,9 @@
 """Arguments that share memory, one of which is overwritten: all become windows of one argument, their *base*.
 
 A functional graph has a value for each argument, and a write changes one value. If x and y overlap, a write to x must
-change y. (So it is with an expanded x alone.) So the program is compiled once more for the way in which its arguments overlap: with the tensor that they are
-views of as an argument, and x and y made inside of it. What is written goes back to the base.
+change y; and if x is expanded, it overlaps with itself. So the program is compiled once more for the way in which its
+arguments overlap: with the tensor that they are views of as an argument, and x and y made inside of it. What is written
+goes back to the base.
 
 >>> from minitorch_compile.tensor import arange
 >>> whole = arange(6)
