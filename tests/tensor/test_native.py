@@ -1,9 +1,12 @@
 """Machine code on disk is named by what it was compiled for, in whatever order that was."""
 
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import minitorch_compile
 
 FUNCTION = """
 from minitorch_compile.tensor.native import native
@@ -26,7 +29,8 @@ for dtype in sys.argv[1:]:
 def files_after(folder: Path, *dtypes: str) -> set[str]:
     """What is on disk after a process has compiled for these dtypes, in this order."""
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)
-    subprocess.run([sys.executable, "use.py", *dtypes], cwd=folder, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(Path(minitorch_compile.__file__).parents[1])}
+    subprocess.run([sys.executable, "use.py", *dtypes], cwd=folder, env=environment, check=True)
     return {path.name for path in (folder / "__pycache__").glob("*.nbc")}
 
 
