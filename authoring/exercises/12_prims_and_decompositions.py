@@ -352,7 +352,7 @@ check("12.6")
 # %%
 sizes = [(2, 3), (3, 4), (4,)]
 program = trace(lambda x, w, b: (x @ w + b).relu(), [empty_fake(each) for each in sizes])
-show(merge_addmm, program.graph) if passed("12.6") else None
+show(merge_addmm, program) if passed("12.6") else None
 
 
 # %% tags=["wrong"] says="Begin with copy.deepcopy"
