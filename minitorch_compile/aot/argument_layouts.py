@@ -97,5 +97,5 @@ def _check_sizes(arguments: Sequence[Any]) -> None:
     if any(isinstance(x, int) for x in arguments):
         raise NotImplementedError(
             "aot: arguments of unknown sizes share memory that is overwritten, or lie at another offset than as_strided"
-            " was traced for"
+            " was traced for; compile with dynamic=False, or pass a clone() of one"
         )

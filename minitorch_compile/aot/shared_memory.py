@@ -95,7 +95,7 @@ def _describe(group: Sequence[int], arguments: Sequence[Any], sharing: Sharing) 
     base = _common_base([arguments[i] for i in first.values()])
     if repeats_elements(base):
         raise NotImplementedError(
-            "aot: an argument that is overwritten repeats its elements, and is no view of a tensor"
+            "aot: an argument that is overwritten repeats its elements and is no view of a tensor; pass a clone() of it"
         )
     position = first.get(id(base))
     if position is None:
@@ -115,6 +115,6 @@ def _common_base(tensors: Sequence[TensorBase]) -> TensorBase:
     if others or leaf_views or any(isinstance(x.storage, BorrowedStorage) for x in tensors):
         raise NotImplementedError(
             "aot: an argument that is overwritten shares memory with another one, and they are no views of one tensor"
-            " (a detach(), a .data, or a view that was made a leaf)"
+            " (a detach(), a .data, or a view that was made a leaf); pass a clone() of one"
         )
     return base
