@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minitorch_compile.aot.backward_in_graph import arguments_walked_back_to
 from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record_call
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import AotOp
@@ -68,10 +69,13 @@ class FunctionalProgram:
     versions: dict[int, int]
     placed: list[int]
     grad_mode: bool
+    walks_back: bool = False
 
     @property
     def records(self) -> bool:
         """Whether an operation ran with grad mode on: where the program starts with it off, it may switch it on."""
+        if self.walks_back:
+            return False
         calls = self.graph_module.graph.find_nodes(op="call_function")
         ops_of_program = (node for node in calls if isinstance(node.target, (Op, CustomCall)))
         return any("no_grad" not in node.meta and not isinstance(node.target, AotOp) for node in ops_of_program)
@@ -116,11 +120,12 @@ def functional_program(
     With `sharing`, its bases are further arguments of the functional graph, and the arguments are windows of them.
     """
     tracer, functional = _ForwardTracer(), Functionalize()
+    differentiated = arguments_walked_back_to(captured.graph)
     examples = [*example_inputs, *(sharing.bases if sharing else ())]
     inputs = [
         _placeholder(tracer, name, x)
         if isinstance(x, SymInt)
-        else functional.bind(_without_grad(x), _placeholder(tracer, name, x))
+        else functional.bind(_stand_in(x, name in differentiated), _placeholder(tracer, name, x))
         for name, x in zip(argument_names(captured, len(examples)), examples, strict=True)
     ]
     stream = DrawFrom(*(tracer.placeholder(name, empty_fake((), dtype=int64)) for name in ("seed", "offset")))
@@ -151,6 +156,7 @@ def functional_program(
         {len(mutations) + i: x.storage.version for i, x in enumerate(planner.graph_outputs) if x.storage.version},
         [i for i, x in enumerate(inputs) if isinstance(x, TensorBase) and x.storage in functional.placed],
         is_grad_enabled(),
+        bool(differentiated),
     )
 
 
@@ -168,10 +174,10 @@ def _new(value: TensorBase) -> TensorBase:
     return value if value.is_fake else ops.clone(value)
 
 
-def _without_grad(x: TensorBase) -> TensorBase:
-    """A stand-in that the tape ignores."""
+def _stand_in(x: TensorBase, is_differentiated: bool) -> TensorBase:
+    """One that the tape ignores, unless the program itself goes back to it: then it is a leaf."""
     stand_in = fake_like(x)
-    stand_in.requires_grad = False
+    stand_in.requires_grad = is_differentiated
     return stand_in
 
 

@@ -14,7 +14,8 @@ from minitorch_compile.autograd import (
     graph,
     hooks,
     tape,
-)  # fills the table; installs the tape
+    traced_backward,
+)  # fills the table; installs the tape; tells the tracer
 from minitorch_compile.autograd.anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,

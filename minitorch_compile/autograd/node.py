@@ -111,6 +111,11 @@ class Node:
     def release(self) -> None:
         """Lets go of the saved values; `apply` raises from then on, if there were any."""
 
+    @property
+    def is_freed(self) -> bool:
+        """Whether `apply` is certain to raise, since it needs what was let go of."""
+        return False
+
     def register_prehook(self, hook: Callable[[tuple[Grad, ...]], Any]) -> RemovableHandle:
         """`hook(grad_outputs)` is called before the node runs; the tuple it returns, if any, takes their place."""
 

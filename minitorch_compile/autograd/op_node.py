@@ -180,6 +180,10 @@ class OpNode(Node):
             self.kept, self.parameters = [], None
             self.outputs = (None,) * len(self.outputs) if type(self.outputs) is tuple else None
 
+    @property
+    def is_freed(self) -> bool:
+        return self.parameters is None
+
 
 def node_class_of(derivative: Derivative) -> type[OpNode]:
     """The class of its nodes. It has PyTorch's name, for programs that draw graphs: type(y.grad_fn).__name__."""

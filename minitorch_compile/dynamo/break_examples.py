@@ -190,8 +190,11 @@ def f(x):
     return weight.grad
 """,
         """\
+weight = torch.ones(3, requires_grad=True)  # a leaf from outside
+
 def f(x):
-    return x * 1.0  # and call backward() on what the compiled function returns
+    (x * weight).sum().backward()
+    return weight.grad
 """,
     ),
     "data-dependent-shape": Example(

@@ -122,8 +122,8 @@ _ROWS = (
     BreakReason(
         "MTC-B13",
         "autograd-call",
-        "The line runs the autograd tape on real tensors, which exist only after the graph has run.",
-        "compile the model and the loss; leave backward() outside.",
+        "The line runs or changes the autograd tape in a way that a graph can't: hooks, a history that lives on.",
+        "call backward() on what the function itself computed from leaves; leave the rest outside.",
     ),
     BreakReason(
         "MTC-B14",

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile import logs
 from minitorch_compile.dynamo.break_reasons import REASONS
@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.capture.expectations import checks
 from minitorch_compile.dynamo.capture.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.capture.symbolic_sizes import SizePolicy
+from minitorch_compile.dynamo.capture.walked_back import LiveHistory, check_written
 from minitorch_compile.dynamo.errors import (
     BackendCompilerFailed,
     GraphBreak,
@@ -180,6 +181,7 @@ class FrameCompiler:
         """Steps to the end of the frame, or to the known break."""
         step = 0
         while self.frame.outcome is None:
+            self.output.step = step
             known = self.breaks.get(step)
             if known is not None:
                 return known
@@ -217,6 +219,18 @@ class FrameCompiler:
         if why:
             raise _RunFrameAsItIs(error, why) from error
         self.breaks[step] = error
+        raise _StartAgain from error
+
+    def _break_at_backward(self, error: LiveHistory) -> NoReturn:
+        """What goes out of the graph shows only at its end that backward() can't be a part of it."""
+        walked = self.output.walked_back
+        assert walked is not None
+        if self.region.fullgraph:
+            raise error
+        why = why_not_here(self.frame, walked.instruction)
+        if why:
+            raise _RunFrameAsItIs(error, why) from error
+        self.breaks[walked.step] = error
         raise _StartAgain from error
 
     # --- the three ways a frame ends ----------------------------------------------------------------------------------
@@ -259,7 +273,10 @@ class FrameCompiler:
             codegen = self._written(write)
             self._check_generators(codegen)
             check_unneeded(self.output, [variable.node for variable in codegen.graph_outputs.values()])
+            check_written(self.output)
             prepared, expected = checks(self.output, codegen, ", ".join(self.parameters.values()))
+        except LiveHistory as error:
+            self._break_at_backward(error)
         except Unsupported as error:
             if not error.stack:
                 error.stack = (self.frame.source_line(),)

@@ -28,6 +28,16 @@ def is_compiling() -> bool:
     return False
 
 
+def as_graph_input(number: Any) -> Any:
+    """The number itself; in a compiled function a float from outside as a tensor, so that another value of it is no
+    reason to compile again.
+
+    >>> as_graph_input(0.1)
+    0.1
+    """
+    return number
+
+
 def is_exporting() -> bool:
     """Whether a program is traced by `torch.export`, which is not part of this package: False.
 

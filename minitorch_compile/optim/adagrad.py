@@ -64,9 +64,9 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p].update(self.initial_state(p, group))
 
-    def _update(self, group: Group, params: list[Tensor]) -> None:
+    def update(self, group: Group, params: list[Tensor]) -> None:
         if not is_fused(group, params):
-            super()._update(group, params)
+            super().update(group, params)
             return
         states = [self.state_of(p, group) for p in params]
         fused_adagrad(params, [p.grad for p in params], states, **self.rule_options(group))

@@ -24,8 +24,8 @@ from minitorch_compile.tensor.ops import zeros_like
 class Adam(RuleOptimizer):
     """Adam (Kingma and Ba 2015); AMSGrad if asked for.
 
-    The step count is a tensor in the state, as in PyTorch, but is used as a number; with `capturable` it is used as a
-    tensor, so that a compiled step is the same program every time.
+    The step count is a tensor in the state, as in PyTorch, but is used as a number; with `capturable`, and in a compiled
+    function, it is used as a tensor, so that a step is the same program every time.
     """
 
     rule = adam
@@ -69,9 +69,9 @@ class Adam(RuleOptimizer):
             state["max_exp_avg_sq"] = zeros_like(p)
         return state
 
-    def _update(self, group: Group, params: list[Tensor]) -> None:
+    def update(self, group: Group, params: list[Tensor]) -> None:
         if not is_fused(group, params):
-            super()._update(group, params)
+            super().update(group, params)
             return
         plain = {**group, "capturable": False}
         states = [self.state_of(p, plain) for p in params]

@@ -33,12 +33,16 @@ Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 def is_fused(group: dict[str, Any], params: Sequence[Tensor]) -> bool:
     """Whether a group is stepped by a native call: as it says, or if it doesn't say and is large.
 
-    Not in a compiled program, where the plain path becomes part of the graph.
+    Not in a compiled program, where the plain path becomes part of the graph and is fused there.
     """
+    if is_compiling():
+        if group["fused"]:
+            check_elements(params)
+        return False
     if group["fused"] is not None:
         return bool(group["fused"])
     said = group["foreach"] is not None or group.get("capturable") or group["differentiable"]
-    if said or is_compiling() or sum(p.numel() for p in params) < LARGE:
+    if said or sum(p.numel() for p in params) < LARGE:
         return False
     return all(p.dtype in SUPPORTED for p in params)
 
@@ -122,18 +126,24 @@ def fused_adagrad(
     run(fused_kernels.adagrad_step, rows, numbers)
 
 
+def check_elements(params: Sequence[Tensor]) -> None:
+    """RuntimeError for a parameter that the kernels can't step."""
+    for p in params:
+        if p.dtype not in SUPPORTED:
+            raise RuntimeError(
+                f"`fused=True` requires all the params to be floating point Tensors of supported dtypes: torch.float32,"
+                f" torch.float64; got {p.dtype}. Leave fused out for these."
+            )
+
+
 @disable(reason="a native call")
 def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Sequence[float]]) -> None:
     """Calls a kernel for rows of tensors that are written to, all but the second: the gradient.
 
     One call for each dtype. RuntimeError for one that is not float32 or float64.
     """
+    check_elements([row[0] for row in rows])
     for element in {row[0].dtype for row in rows}:
-        if element not in SUPPORTED:
-            raise RuntimeError(
-                f"`fused=True` requires all the params to be floating point Tensors of supported dtypes: torch.float32,"
-                f" torch.float64; got {element}. Leave fused out for these."
-            )
         chosen = [i for i, row in enumerate(rows) if row[0].dtype is element]
         _run_one_dtype(kernel, [rows[i] for i in chosen], np.array([numbers[i] for i in chosen], element.numpy))
 

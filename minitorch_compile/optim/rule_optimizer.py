@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from minitorch_compile.dynamo.control import disable
+from minitorch_compile.dynamo.control import as_graph_input, is_compiling
 from minitorch_compile.optim.functional.rule import Rule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.optim.overwrite import overwrite
@@ -25,7 +25,7 @@ class RuleOptimizer(Optimizer):
     a group that are arguments of the rule, as pairs of both names where these differ.
 
     `counters` are the state values that are 0-d tensors, as PyTorch keeps them, but numbers to the rule; with
-    `capturable` the rule gets the tensors, so that a compiled step is the same program every time.
+    `capturable`, and in a compiled function, the rule gets tensors, so that a step is the same program every time.
     """
 
     rule: ClassVar[Rule]
@@ -60,12 +60,6 @@ class RuleOptimizer(Optimizer):
         raise NotImplementedError(f"{type(self).__name__}: define initial_state(p, group)")
 
     def update(self, group: Group, params: list[Tensor]) -> None:
-        if self.counters and not group.get("capturable"):
-            self._update_uncompiled(group, params)
-        else:
-            self._update(group, params)
-
-    def _update(self, group: Group, params: list[Tensor]) -> None:
         rule = type(self).rule
         states = [self.state_of(p, group) for p in params]
         new_params, new_states = rule(params, [p.grad for p in params], states, **self.rule_options(group))
@@ -73,14 +67,13 @@ class RuleOptimizer(Optimizer):
         for p, new in zip(params, new_states, strict=True):
             self._remember(p, new)
 
-    @disable(reason="a step count that is a number; capturable=True keeps it a tensor")
-    def _update_uncompiled(self, group: Group, params: list[Tensor]) -> None:
-        self._update(group, params)
-
     def rule_options(self, group: Group) -> dict[str, Any]:
         """The options of a group as the rule's keyword arguments."""
         pairs = [(name, name) if isinstance(name, str) else name for name in self.options]
-        return {argument: group[name] for name, argument in pairs}
+        values = {argument: group[name] for name, argument in pairs}
+        if is_compiling():
+            values["lr"] = as_graph_input(values["lr"])
+        return values
 
     def state_of(self, p: Tensor, group: Group) -> Any:
         """The state of a parameter as the rule takes it."""
@@ -93,13 +86,14 @@ class RuleOptimizer(Optimizer):
         values: dict[str, Any] = {name: state.get(name) for name in self.state_class._fields}
         if not group.get("capturable"):
             for name in self.counters:
-                values[name] = float(values[name])
+                # In a compiled step a tensor, of float64 as Python's numbers are: the same program at every step.
+                values[name] = values[name].double() if is_compiling() else float(values[name])
         return self.state_class(**values)
 
     def _remember(self, p: Tensor, new: Any) -> None:
         state = self.state[p]
         for name, value in zip(new._fields, new, strict=True):
-            if name in self.counters:
+            if isinstance(state.get(name), Tensor):
                 overwrite(state[name], value)
             elif value is not None:
                 # A rule may keep the gradient itself, which zero_grad would overwrite.

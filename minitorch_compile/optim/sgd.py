@@ -17,6 +17,7 @@ from typing import Any
 from minitorch_compile.optim.functional import SGDState, sgd
 from minitorch_compile.optim.fused import fused_sgd, is_fused
 from minitorch_compile.optim.optimizer import Group, store
+from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.optim.rule_optimizer import RuleOptimizer
 from minitorch_compile.tensor import Tensor
 
@@ -66,6 +67,9 @@ class SGD(RuleOptimizer):
             new_params, new_buffers = sgd(params, [p.grad for p in params], buffers, **self.rule_options(group))
             store(params, new_params)
         if group["momentum"]:
-            for p, buffer in zip(params, new_buffers, strict=True):
-                # The first buffer may be the gradient itself, which zero_grad would overwrite.
-                self.state[p]["momentum_buffer"] = buffer.clone() if buffer is p.grad else buffer
+            for p, before, buffer in zip(params, buffers, new_buffers, strict=True):
+                if before is None:
+                    # The first buffer may be the gradient itself, which zero_grad would overwrite.
+                    self.state[p]["momentum_buffer"] = buffer.clone() if buffer is p.grad else buffer
+                elif before is not buffer:
+                    overwrite(before, buffer)

@@ -24,6 +24,8 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "breaks.a_break_in_a_loop": ([1, 1, 1, 1], "PyTorch leaves the whole function to Python"),
     "breaks.a_break_in_no_grad": ([2, 3], "grad mode is handed over, not switched off and on again around the break"),
     "breaks.a_break_in_try": ([1, 2], "PyTorch leaves the whole function to Python"),
+    "breaks.a_training_step": ([8], "no break: PyTorch calls backward() outside of the graph"),
+    "breaks.a_gradient_by_autograd": ([1, 5], "no break: PyTorch calls grad() outside of the graph"),
     "breaks.numbers_of_numpy": ([2], "numbers of NumPy are constants; PyTorch leaves a trace of each in the graph"),
     "breaks.a_lock": ([1, 1], "what is behind the break is captured, too"),
     "breaks.an_assertion_about_data": ([3], "the condition is an output of the graph, which PyTorch checks inside"),

@@ -237,7 +237,7 @@ def test_an_exception_at_a_break_inside_no_grad_brings_the_mode_back():
         assert torch.is_grad_enabled()
 
 
-def test_a_training_step_breaks_around_backward():
+def test_a_training_step_is_one_graph():
     def step(x, w):
         loss = ((x @ w) ** 2).sum()
         loss.backward()
@@ -249,8 +249,7 @@ def test_a_training_step_breaks_around_backward():
     def arguments():
         return matrix(), torch.ones(3, 1, requires_grad=True)
 
-    region = assert_same(step, arguments, graphs=2, breaks=1)
-    assert region.breaks[0].code == "MTC-B13"
+    assert_same(step, arguments, graphs=1, breaks=0)
 
 
 def test_a_number_from_the_graph_does_not_recompile_what_follows():
@@ -318,7 +317,7 @@ def test_every_reason_of_the_catalogue_has_an_id_of_its_own_and_says_what_to_do(
         (lambda x: x.tolist(), "MTC-B07"),
         (lambda x: random.random() + x, "MTC-B01"),
         (lambda x: x.grad_fn, "MTC-B08"),
-        (lambda x: (x * 2).sum().backward(), "MTC-B13"),
+        (lambda x: x.register_hook(print), "MTC-B13"),
         (lambda x: id(x), "MTC-B18"),
         (lambda x: x[x > 0.5], "MTC-B15"),
     ],

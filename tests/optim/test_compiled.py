@@ -62,11 +62,11 @@ def test_an_optimizer_s_step_is_one_graph(make):
     np.testing.assert_allclose(weights(True), weights(False), rtol=1e-6)
 
 
-def test_a_step_whose_count_is_a_number_is_left_to_python():
+def test_a_step_count_that_is_a_number_to_the_plain_step_is_a_tensor_in_the_graph():
     w = nn.Parameter(torch.tensor([1.0, 2.0]))
     optimizer = torch.optim.AdamW([w], lr=0.1)
 
-    @torch.compile(backend="eager")
+    @torch.compile(backend="eager", fullgraph=True)
     def train(x):
         optimizer.zero_grad()
         loss = (w * x).sum()

@@ -26,6 +26,7 @@ from minitorch_compile.dynamo.capture.fake_mode import FakeMode
 from minitorch_compile.dynamo.capture.graph_steps import is_graph_step
 from minitorch_compile.dynamo.capture.side_effects import SideEffects
 from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
+from minitorch_compile.dynamo.capture.walked_back import WalkedBack
 from minitorch_compile.dynamo.errors import InternalTracerError, ObservedException, Unsupported
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import GuardSet
@@ -102,6 +103,8 @@ class OutputGraph:
         self._last_input: Node | None = None
         self.expectations: list[Expectation] = []
         self.has_steps = False  # whether function transforms are in the graph
+        self.step = 0  # how many instructions of the outermost frame were traced
+        self.walked_back: WalkedBack | None = None  # the first backward() in the graph
         self.handled_outside = sys.exception()  # the compiled function may be called in an `except` block
         self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
@@ -340,6 +343,10 @@ class OutputGraph:
         item = self.graph.create_node("call_function", operator.getitem, (node, position), {})
         item.meta.update(node.meta, val=value)
         return self._tensor(item, value)
+
+    def tensor_of(self, fake: TensorBase) -> TensorVariable | None:
+        """The tracker of a fake, None if it is not one of the traced program."""
+        return self._tensors_by_fake.get(id(fake))
 
     def forget_tensors_of_erased_nodes(self, kept: set[Node]) -> None:
         """After part of the graph was taken out again."""

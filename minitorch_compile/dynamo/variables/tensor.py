@@ -17,11 +17,13 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.capture.graph_steps import confinement
+from minitorch_compile.dynamo.capture.walked_back import freed_result
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.guards.library_members import guard_found
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.builtin_table import handler_of
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import ItemsIterator
@@ -64,7 +66,7 @@ OPERATOR_METHODS = frozenset(f"__{name}__" for name in OPERATORS)
 # Methods that can't be in a graph, and why.
 REFUSED_METHODS = {
     **dict.fromkeys(("item", "tolist", "numpy", "data_ptr"), "data-dependent-value"),
-    **dict.fromkeys(("backward", "register_hook", "retain_grad"), "autograd-call"),
+    **dict.fromkeys(("register_hook", "retain_grad", "register_post_accumulate_grad_hook"), "autograd-call"),
     "nonzero": "data-dependent-shape",
 }
 
@@ -186,6 +188,11 @@ class TensorVariable(VariableTracker):
             return tracer.output.call("call_function", getattr(operator, name.strip("_")), [self, *args], kwargs)
         if name == "__len__":
             return self.length_value(tracer)
+        if name == "detach_" and not self.fake.requires_grad and not args:
+            return self
+        rule = handler_of(getattr(Tensor, name, None))
+        if rule is not None:
+            return tracer.checked_call(rule, tracer, self, *args, **kwargs)
         if name in ops.table or name in CONVERSIONS or name in OPERATOR_METHODS:
             found = look_up(self.cls, name)
             assert found is not None
@@ -259,4 +266,7 @@ class TensorVariable(VariableTracker):
         reason = confinement(self.fake) if codegen.output.has_steps else ""
         if reason:
             raise Unsupported("unrebuildable-value", f"{reason}.")
-        return codegen.graph_output(self)
+        variable = codegen.graph_output(self)
+        if codegen.output.walked_back is not None and self.fake.requires_grad:
+            freed_result(codegen, self, variable)
+        return variable
