@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from minitorch_compile import logs
 from minitorch_compile.inductor import code_cache, compile_graph
 from minitorch_compile.inductor.codegen.wrapper import write_file
@@ -54,6 +56,29 @@ def test_kernels_of_equal_structure_are_written_once():
 
     text = source(layers, floats(8, 8))
     assert text.count("@kernel(") == 1 and text.count("        (fused_tanh_0, 0, 64, ") == 5
+
+
+def running_product(p, x):
+    """An unrolled recurrence: each step reads one column further."""
+    column = lambda n: p.slice(x, (0, n), (8, n + 1), (1, 1))
+    total = column(0)
+    for step in range(1, 6):
+        total = p.mm(p.mul(p.add(total, column(step)), column(step + 1)), p.full((1, 1), 1.0, float32))
+    return total
+
+
+def test_steps_of_an_unrolled_loop_are_one_kernel_that_is_told_where_to_begin():
+    array = floats(8, 7)
+    text = source(running_product, array)
+    assert text.count("@kernel(") == 2 + 1  # the first step has another beginning, and there is the matrix of ones
+    steps = [line.strip() for line in text.splitlines() if line.strip().startswith("(fused_mul_2, ")]
+    assert [step.split(", ")[3:5] for step in steps] == [[str(n), str(n + 1)] for n in range(2, 6)]
+    tensors = tensors_of([array])
+    (result,) = compile_graph(record(running_product, tensors))(*tensors)
+    total = array[:, :1]
+    for step in range(1, 6):
+        total = (total + array[:, step : step + 1]) * array[:, step + 1 : step + 2]
+    assert np.allclose(result.array, total, rtol=1e-6)
 
 
 def test_the_file_is_readable_without_numba():

@@ -30,6 +30,7 @@ from minitorch_compile.inductor import (
     vecmath,
 )
 from minitorch_compile.inductor.codegen.chunks import chunks_text
+from minitorch_compile.inductor.codegen.kernel_families import share as share_kernels
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cpu import write_kernel
 from minitorch_compile.inductor.extern import blas, convolution, pooling
@@ -102,10 +103,12 @@ class WrapperWriter:
         self.keeps_block = reuse_temporaries
         self.graph: LoopGraph = schedule.graph
         self.shared = in_place(schedule)
-        self.kernels = [
-            write_kernel(step, schedule.internal, shared, careful) if isinstance(step, Group) else None
-            for step, shared in zip(schedule.steps, self.shared)
-        ]
+        self.kernels = share_kernels(
+            [
+                write_kernel(step, schedule.internal, shared, careful) if isinstance(step, Group) else None
+                for step, shared in zip(schedule.steps, self.shared)
+            ]
+        )
         self.plan = plan_memory(schedule, self.shared)
         self.functions: dict[str, str] = {}  # structure of a kernel -> its name in the file
         self.definitions: dict[str, None] = {}
