@@ -13,10 +13,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 def arguments_walked_back_to(graph: Graph) -> frozenset[str]:
     """The names of the arguments that a program records for itself: all that require grad, if it walks back at all."""
-    calls = [
-        node for target in (walk_back, gradients_of) for node in graph.find_nodes(op="call_function", target=target)
-    ]
-    if not calls:
+    if not any(graph.find_nodes(op="call_function", target=target) for target in (walk_back, gradients_of)):
         return frozenset()
     arguments = graph.find_nodes(op="placeholder")
     return frozenset(node.name for node in arguments if _requires_grad(node.meta.get("val")))

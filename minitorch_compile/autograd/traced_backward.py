@@ -115,7 +115,7 @@ def _backward(
         if not all(leaf.source is not None and leaf.fake.is_leaf and leaf.fake.requires_grad for leaf in leaves):
             raise Unsupported("autograd-call", "backward(inputs=...) for tensors that are no leaves.")
     before = [leaf.getattr(tracer, "grad").realize() for leaf in leaves]
-    arguments = [
+    arguments: list[Value] = [
         ListVariable(list(outputs)),
         ListVariable(_given(tracer, given, len(outputs))),
         ListVariable(list(leaves)),
@@ -143,7 +143,7 @@ def _grad(
     _check_circumstances(tracer)
     _check_wanted(tracer, roots, wanted)
     given = _given(tracer, grad_outputs, len(roots))
-    arguments = [ListVariable(list(roots)), ListVariable(list(wanted)), ListVariable(given)]
+    arguments: list[Value] = [ListVariable(list(roots)), ListVariable(list(wanted)), ListVariable(given)]
     found = tracer.output.call("call_function", gradients_of, arguments, options).realize()
     _note(tracer)
     return TupleVariable(tracer.unpack_all(found))

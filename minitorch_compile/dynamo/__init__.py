@@ -28,9 +28,9 @@ from minitorch_compile.dynamo.variables import (
     builtin_numbers,
     library_functions,
     library_inquiries,
-    number_inputs,
     library_settings,
     made_classes,
+    number_inputs,
 )
 
 __all__ = [

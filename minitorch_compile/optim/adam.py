@@ -24,8 +24,8 @@ from minitorch_compile.tensor.ops import zeros_like
 class Adam(RuleOptimizer):
     """Adam (Kingma and Ba 2015); AMSGrad if asked for.
 
-    The step count is a tensor in the state, as in PyTorch, but is used as a number; with `capturable`, and in a compiled
-    function, it is used as a tensor, so that a step is the same program every time.
+    The step count is a tensor in the state, as in PyTorch, but is used as a number; with `capturable`, and in a
+    compiled function, it is used as a tensor, so that a step is the same program every time.
     """
 
     rule = adam

@@ -71,5 +71,5 @@ class SGD(RuleOptimizer):
                 if before is None:
                     # The first buffer may be the gradient itself, which zero_grad would overwrite.
                     self.state[p]["momentum_buffer"] = buffer.clone() if buffer is p.grad else buffer
-                elif before is not buffer:
+                elif buffer is not None and before is not buffer:
                     overwrite(before, buffer)

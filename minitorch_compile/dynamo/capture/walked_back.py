@@ -57,7 +57,7 @@ class LiveHistory(Unsupported):
 
 def leaves_of(roots: Sequence[TensorBase]) -> list[Any]:
     """The leaves of autograd's graph that tensors were computed from, each once; None for what is none of them."""
-    leaves = {id(x): x for x in roots if x.grad_fn is None and x.requires_grad}
+    leaves: dict[int, Any] = {id(x): x for x in roots if x.grad_fn is None and x.requires_grad}
     for node in _nodes_behind(roots, lambda node: False):
         if not node.next_functions:
             variable = getattr(node, "variable", None)
