@@ -11,6 +11,9 @@ row of the stretch. For a sum over the first dimension:
         for i0 in range(first, last):  out0[i0] = scratch0[i0 - first]
 
 Long sums are taken in blocks of rows, each block in float32 and the blocks together in float64 (see `accumulators`).
+Where little is computed, four rows are added at once, so that an accumulator goes to memory once for four elements.
+The range of the kernel counts the outer rows, or units of UNIT columns if there are none; a stretch has several units,
+since long pieces of rows come from memory faster.
 """
 
 from __future__ import annotations
@@ -34,11 +37,10 @@ from minitorch_compile.inductor.ir import Buffer, Scan
 from minitorch_compile.inductor.iteration import Axes, Axis, count, sizes_of
 from minitorch_compile.tensor.dtype import dtype
 
-COLUMNS = (
-    256  # rows that are taken together: their accumulators fit in the first-level cache, what they keep in the second
-)
-WIDE_COLUMNS = 1024
+UNIT = 256  # columns in a stretch: their accumulators fit in the first-level cache, what they keep in the second
+WIDE = 1024  # columns in a stretch if only accumulators have to stay at hand
 BLOCK = 64  # elements of a column that are summed in float32
+ROWS_AT_ONCE, FEW_OPERATIONS = 4, 8
 
 
 class ColumnWriter(CpuKernelWriter):
@@ -57,17 +59,11 @@ class ColumnWriter(CpuKernelWriter):
         super().__init__(group, internal, shared)
         self.order = order
         self.columns = columns
-        self.width = min(COLUMNS if max(self.stages) else self.wide(columns.size), columns.size)
+        self.width = min(UNIT if max(self.stages) else WIDE, columns.size)
         self.first = symbol("first", columns.size)
         self.place: Index = columns.variable - self.first
         self.accumulators: dict[Buffer, Accumulator] = {}
-
-    def wide(self, columns: int) -> int:
-        """The width of a stretch if only accumulators have to stay at hand.
-
-        Long pieces of rows come from memory faster, but two threads should have something to share.
-        """
-        return max(COLUMNS, min(WIDE_COLUMNS, columns // 2))
+        self.latest: dict[str, Value] = {}  # of an array: the value of this column, not yet put there
 
     def loops(self) -> None:
         self.place_values()
@@ -85,28 +81,44 @@ class ColumnWriter(CpuKernelWriter):
         self.leave_all()
 
     def enter_stretches(self) -> None:
-        stretches = -(-self.columns.size // self.width)
-        bounds = str(stretches)
+        columns, start, end = self.columns.size, "0", str(self.columns.size)
         if not self.order.rows:
-            self.extent, bounds = stretches, "lo, hi"
-        self.enter(f"for stretch in range({bounds}):", self.first.symbols)
-        self.block.add(f"{self.first} = stretch * {self.width}")
-        self.block.add(f"last = min({self.first} + {self.width}, {self.columns.size})")
+            self.extent = -(-columns // UNIT)
+            start, end = f"lo * {UNIT}", f"min(hi * {UNIT}, {columns})"
+        self.enter(f"for {self.first} in range({start}, {end}, {self.width}):", self.first.symbols)
+        self.block.add(f"last = min({self.first} + {self.width}, {end})")
 
     def reduced_loops(self, members: list[Member], split: list[Member]) -> None:
-        """The reduced axes outside, the columns inside; the last reduced axis in blocks if there are split sums."""
+        """The reduced axes outside, the columns inside; as many rows at once as divide the last reduced axis."""
         axes = self.order.reduced
-        in_blocks = bool(split) and axes[-1].size > BLOCK
         for axis in axes[:-1]:
             self.enter_axis(axis)
+        rows, at_once = axes[-1].size, self.rows_at_once(members)
+        whole = rows - rows % at_once
+        self.some_rows(members, split, range(0, whole, at_once))
+        if whole < rows:
+            self.some_rows(members, split, range(whole, rows))
+        for _ in axes[:-1]:
+            self.leave()
+
+    def rows_at_once(self, members: list[Member]) -> int:
+        work = sum(member.accesses.operations + len(member.accesses.reads) for member in members)
+        only_sums = all(member.loop.is_reduction for member in members)
+        return ROWS_AT_ONCE if only_sums and work <= FEW_OPERATIONS and self.order.reduced[-1].size > BLOCK else 1
+
+    def some_rows(self, members: list[Member], split: list[Member], rows: range) -> None:
+        """These positions of the last reduced axis, in blocks if there are split sums."""
+        axis = self.order.reduced[-1]
+        in_blocks = bool(split) and len(rows) * rows.step > BLOCK
         if in_blocks:
-            self.enter(f"for block in range(0, {axes[-1].size}, {BLOCK}):")
+            self.enter(f"for block in range({rows.start}, {rows.stop}, {BLOCK}):")
         self.each_column(split, self.begin_block)
-        self.enter_axis(axes[-1], f"block, min(block + {BLOCK}, {axes[-1].size})" if in_blocks else "")
-        self.each_column(members, self.run)
+        bounds = f"block, min(block + {BLOCK}, {rows.stop})" if in_blocks else f"{rows.start}, {rows.stop}"
+        self.enter_axis(axis, bounds if rows.step == 1 else f"{bounds}, {rows.step}")
+        self.each_column(members, lambda member: self.run_rows(member, axis, rows.step))
         self.leave()
         self.each_column(split, self.finish_block)
-        for _ in range(len(axes) - 1 + in_blocks):
+        if in_blocks:
             self.leave()
 
     def each_column(self, members: list[Member], action: Callable[[Member], None]) -> None:
@@ -119,6 +131,15 @@ class ColumnWriter(CpuKernelWriter):
 
     def run(self, member: Member) -> None:
         member.loop.run(self, member.position)
+
+    def run_rows(self, member: Member, axis: Axis, count: int) -> None:
+        """The body at this row and those after it, `count` in all."""
+        for number in range(count):
+            position = [part.substitute({axis.variable: axis.variable + number}) for part in member.position]
+            member.loop.run(self, position)
+        if member.loop.is_reduction:
+            array = self.accumulators[member.loop.buffer].partial
+            self.put(array, self.latest.pop(array))
 
     def place_values(self) -> None:
         """Each loop runs over all columns, so what another loop needs is kept in an array."""
@@ -183,14 +204,15 @@ class ColumnWriter(CpuKernelWriter):
     def put(self, array: str, value: Value) -> None:
         self.block.store(self.spelling.store(array, self.text_of(self.place), value.name, value.dtype))
 
-    def add_to(self, array: str, kind: str, old: Value, value: Value) -> None:
+    def combined(self, kind: str, old: Value, value: Value) -> Value:
         name = self.fresh()
         self.block.add(f"{name} = {combine(kind, old.dtype, old.name, value.name, self.spelling)}")
-        self.put(array, Value(name, old.dtype, self.block))
+        return Value(name, old.dtype, self.block)
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
-        result = self.accumulators[buffer]
-        self.add_to(result.partial, kind, self.get(result.partial, buffer.dtype), value)
+        array = self.accumulators[buffer].partial
+        old = self.latest.get(array) or self.get(array, buffer.dtype)
+        self.latest[array] = self.combined(kind, old, value)
 
     def begin_block(self, member: Member) -> None:
         result = self.accumulators[member.loop.buffer]
@@ -199,7 +221,7 @@ class ColumnWriter(CpuKernelWriter):
     def finish_block(self, member: Member) -> None:
         result = self.accumulators[member.loop.buffer]
         part = self.convert(self.get(result.partial, result.buffer.dtype), result.wide)
-        self.add_to(result.total, result.kind, self.get(result.total, result.wide), part)
+        self.put(result.total, self.combined(result.kind, self.get(result.total, result.wide), part))
 
     def finish(self, member: Member) -> None:
         buffer = member.loop.buffer
