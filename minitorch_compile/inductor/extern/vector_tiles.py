@@ -45,11 +45,11 @@ REGISTERS = 32 if VECTOR_BYTES == 64 or not _FEATURES.get("sse2") else 16
 # How large the tiles are: with what is loaded to compute them, they fill the registers.
 FILTERS, VECTORS = (8, 3) if REGISTERS == 32 else (4, 2)
 ROWS, COLUMNS = (4, 6) if REGISTERS == 32 else (3, 3)
-_WORD = ir.IntType(64)
+WORD = ir.IntType(64)
 Vectors = list[list[ir.Value]]
 
 
-class _Emitter:
+class VectorEmitter:
     """Writes LLVM for loops over vectors of one element type."""
 
     def __init__(self, builder: ir.IRBuilder, element: ir.Type) -> None:
@@ -101,20 +101,20 @@ def outer_products(filters: int, vectors: int) -> Callable[..., None]:
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         planes, offsets, weights, count, out, out_step = values
-        emitter = _Emitter(builder, planes.type.pointee)
+        emitter = VectorEmitter(builder, planes.type.pointee)
         tile = emitter.zeros(filters, vectors)
         with cgutils.for_range(builder, count) as loop:
             start = builder.load(builder.gep(offsets, [loop.index]))
-            seen = [emitter.load(planes, builder.add(start, _WORD(v * emitter.lanes))) for v in range(vectors)]
-            first = builder.mul(loop.index, _WORD(filters))
+            seen = [emitter.load(planes, builder.add(start, WORD(v * emitter.lanes))) for v in range(vectors)]
+            first = builder.mul(loop.index, WORD(filters))
             for f in range(filters):
-                weight = emitter.spread(weights, builder.add(first, _WORD(f)))
+                weight = emitter.spread(weights, builder.add(first, WORD(f)))
                 for v in range(vectors):
                     emitter.add_product(tile[f][v], weight, seen[v])
         for f in range(filters):
-            row = builder.mul(out_step, _WORD(f))
+            row = builder.mul(out_step, WORD(f))
             for v in range(vectors):
-                place = emitter.at(out, builder.add(row, _WORD(v * emitter.lanes)))
+                place = emitter.at(out, builder.add(row, WORD(v * emitter.lanes)))
                 builder.store(builder.load(tile[f][v]), place, align=emitter.bytes)
 
     def meaning(planes, offsets, weights, count, out, out_step):
@@ -123,7 +123,7 @@ def outer_products(filters: int, vectors: int) -> Callable[..., None]:
         for f in range(filters):
             out[f * out_step + places] = weights[f : count * filters : filters] @ seen
 
-    return _function(6, emit, meaning)
+    return vector_function(6, emit, meaning)
 
 
 @cache
@@ -132,14 +132,14 @@ def inner_products(rows: int, columns: int) -> Callable[..., None]:
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out = values
-        emitter = _Emitter(builder, planes.type.pointee)
+        emitter = VectorEmitter(builder, planes.type.pointee)
         tile = emitter.zeros(rows, columns)
-        starts = [builder.load(builder.gep(offsets, [_WORD(k)])) for k in range(columns)]
+        starts = [builder.load(builder.gep(offsets, [WORD(k)])) for k in range(columns)]
         with cgutils.for_range(builder, images) as image:
             a, b = builder.mul(image.index, rows_apart), builder.mul(image.index, planes_apart)
-            first = [builder.add(a, builder.mul(row_step, _WORD(r))) for r in range(rows)]
+            first = [builder.add(a, builder.mul(row_step, WORD(r))) for r in range(rows)]
             second = [builder.add(b, start) for start in starts]
-            with cgutils.for_range_slice(builder, _WORD(0), length, _WORD(emitter.lanes), inc=True) as (index, _):
+            with cgutils.for_range_slice(builder, WORD(0), length, WORD(emitter.lanes), inc=True) as (index, _):
                 seen = [emitter.load(left, builder.add(place, index)) for place in first]
                 for k in range(columns):
                     column = emitter.load(planes, builder.add(second[k], index))
@@ -147,7 +147,7 @@ def inner_products(rows: int, columns: int) -> Callable[..., None]:
                         emitter.add_product(tile[r][k], seen[r], column)
         for r in range(rows):
             for k in range(columns):
-                builder.store(emitter.total(tile[r][k]), builder.gep(out, [_WORD(r * columns + k)]))
+                builder.store(emitter.total(tile[r][k]), builder.gep(out, [WORD(r * columns + k)]))
 
     def meaning(left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out):
         places = np.arange(length)
@@ -158,10 +158,10 @@ def inner_products(rows: int, columns: int) -> Callable[..., None]:
                     for n in range(images)
                 )
 
-    return _function(9, emit, meaning)
+    return vector_function(9, emit, meaning)
 
 
-def _function(parameters: int, emit: Callable[[ir.IRBuilder, list[ir.Value]], None], meaning: Any) -> Any:
+def vector_function(parameters: int, emit: Callable[[ir.IRBuilder, list[ir.Value]], None], meaning: Any) -> Any:
     """What Numba calls, made of LLVM; or the meaning itself where Numba is off."""
     if config.DISABLE_JIT:
         return meaning
@@ -186,7 +186,7 @@ def _python_lanes(start: Any) -> int:
 @intrinsic
 def _native_lanes(typing_context, start):
     number = VECTOR_BYTES * 8 // start.dtype.bitwidth
-    return types.int64(start), lambda context, builder, signature, values: _WORD(number)
+    return types.int64(start), lambda context, builder, signature, values: WORD(number)
 
 
 # lanes(pointer): how many of the elements behind a pointer a vector holds.
