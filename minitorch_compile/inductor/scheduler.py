@@ -112,11 +112,14 @@ def reads_of(step: Step) -> list[Buffer]:
 
 
 class _Node:
-    """A step while groups are being fused, and how far its operations reach in the original order."""
+    """A step while groups are being fused, and where its operations stand in the original order: `first` is the first
+    of its own, `latest` the last of its own and of all that it needs, directly or through other steps. (A step that
+    was fused from an early and a late operation makes the late one a need of all that reads the early one.)
+    """
 
-    def __init__(self, step: Step, first: int, last: int) -> None:
+    def __init__(self, step: Step, first: int, latest: int) -> None:
         self.step = step
-        self.first, self.last = first, last
+        self.first, self.latest = first, latest
         self.reads = reads_of(step)
 
     @property
@@ -169,12 +172,23 @@ class Scheduler:
             if isinstance(result, WhyNot):
                 self.refused[a, b] = result
                 continue
-            node = _Node(result, min(a.first, b.first), max(a.last, b.last))
+            node = _Node(result, min(a.first, b.first), max(a.latest, b.latest))
             fused_into[a] = fused_into[b] = node
             self.leave(a)
             self.leave(b)
             self.enter(node)
+            self.tell_readers(node)
         return bool(fused_into)
+
+    def tell_readers(self, node: _Node) -> None:
+        """What reads the node, directly or through others, needs its latest operation, too."""
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            for reader in (reader for buffer in node.step.outputs for reader in self.readers.get(buffer, ())):
+                if reader.latest < node.latest:
+                    reader.latest = node.latest
+                    stack.append(reader)
 
     def candidates(self) -> list[tuple[_Node, _Node]]:
         """Pairs of groups that touch a common buffer, those that would save most bytes first."""
@@ -216,7 +230,7 @@ class Scheduler:
         seen, stack = {b}, [(node, node) for node in self.inputs(b) if node is not a]
         while stack:
             node, entry = stack.pop()
-            if node in seen or node.last < a.first:
+            if node in seen or node.latest < a.first:
                 continue
             seen.add(node)
             for source in self.inputs(node):
@@ -244,8 +258,9 @@ class Scheduler:
                 missing = next((source for source in sources if source not in order), None)
                 if missing is None:
                     order[stack.pop()[0]] = None
-                else:
-                    stack.append((missing, self.inputs(missing)))
+                    continue
+                assert all(missing is not below for below, _ in stack), f"{missing.name} would need itself"
+                stack.append((missing, self.inputs(missing)))
 
         for node in sorted(self.nodes, key=lambda node: node.first):
             if node not in order:

@@ -5,7 +5,7 @@ import pytest
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import ExternCall
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.scheduler import Limits, schedule
+from minitorch_compile.inductor.scheduler import Limits, reads_of, schedule
 from minitorch_compile.tensor.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats, ints
@@ -81,6 +81,22 @@ def test_a_kernel_that_must_run_between_keeps_two_apart():
     result = scheduled(sandwich, floats(6, 6))
     assert [type(step) for step in result.steps] == [Group, ExternCall, Group]
     assert any("must run between" in edge.reason for edge in result.why_not)
+
+
+def test_two_kernels_that_each_need_a_part_of_the_other_are_never_made():
+    """The products by y fuse, and need exp(x); the sum needs a product by y, so it stays apart from exp(x)."""
+
+    def crossed(p, x, y, z, w):
+        early = p.mm(p.mul(y, z), w)
+        shifted = p.exp(x)
+        late = p.mul(p.mul(p.mm(shifted, w), y), z)
+        return late, p.add(early, shifted)
+
+    done = set()
+    for step in scheduled(crossed, *[floats(8, 8)] * 4).steps:
+        made_elsewhere = {buffer for buffer in reads_of(step) if buffer.name.startswith("buf")} - set(step.outputs)
+        assert made_elsewhere <= done
+        done.update(step.outputs)
 
 
 def test_what_reaches_no_output_is_not_computed():
