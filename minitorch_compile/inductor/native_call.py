@@ -6,7 +6,9 @@ kernels of a four-layer GPT one after the other would take as long to compile as
 An argument of a kernel is a number, a tuple of numbers (passed as a pointer to them), or the name of an array. Names
 of `tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during the
 call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out; what
-only the kernel itself uses is a `Part` of "scratch", which each thread has for itself.
+only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. Kernels that are `InTurns` do
+one block of their common range after the other, each kernel what the one before it has just finished; what goes from
+one to the next may be a `Window`, of which memory holds only the block at hand.
 
 >>> from minitorch_compile.inductor.kernel_function import kernel
 >>> @kernel("doctest_add", types.float64, types.float64, types.float64)
@@ -24,6 +26,15 @@ only the kernel itself uses is a `Part` of "scratch", which each thread has for 
 ... )
 >>> x, out = np.arange(3.0), np.empty(3)
 >>> quadruple((x, out)); out
+array([0., 4., 8.])
+>>> double = Window(0, "float64", 8, 3)
+>>> in_turns = NativeCall(
+...     tensors=("x", "out"),
+...     scratch=16,
+...     steps=[InTurns(3, 2, (add, 3, "x", "x", double), (add, 3, double, double, "out"))],
+... )
+>>> x, out = np.arange(3.0), np.empty(3)
+>>> in_turns((x, out)); out
 array([0., 4., 8.])
 """
 
@@ -43,12 +54,13 @@ from minitorch_compile.inductor.native_loop import (
     IN_BLOCK,
     IN_LIST,
     IN_SCRATCH,
+    IN_WINDOW,
     MOST_ARGUMENTS,
     NUMBER,
     TUPLE_ITEMS,
 )
 
-Step = tuple[Any, ...]
+Kernel = tuple[Any, ...]
 
 
 class Part(NamedTuple):
@@ -64,6 +76,32 @@ class Chunks(NamedTuple):
 
     extent: int
     length: int
+
+
+class Window(NamedTuple):
+    """An array of which scratch memory holds, from `offset` on, only what belongs to the block at hand.
+
+    Kernels address it as if all of it were there: it has `nbytes` for each of `extent` positions of the range.
+    """
+
+    offset: int
+    element: str
+    nbytes: int
+    extent: int
+
+
+class InTurns:
+    """Kernels that take turns at the blocks of the range [0, extent), `length` positions each.
+
+    Each of `kernels` is (function, how far its own range goes, arguments...). A kernel may count several steps for one
+    position, or one for several, as long as blocks begin and end at whole steps. Blocks may run at the same time.
+    """
+
+    def __init__(self, extent: int, length: int, *kernels: Kernel) -> None:
+        self.extent, self.length, self.kernels = extent, length, kernels
+
+
+Step = Kernel | InTurns
 
 
 class NativeCall:
@@ -90,7 +128,7 @@ class NativeCall:
         if not config.DISABLE_JIT:
             self.code = self.encoded()
             self.address: int = self.code.ctypes.data
-            if any(isinstance(argument, Chunks) for step in self.steps for argument in step):
+            if any(isinstance(step, InTurns) or any(isinstance(a, Chunks) for a in step) for step in self.steps):
                 native_loop.provide_threads()
 
     def __call__(self, arrays: tuple[np.ndarray, ...]) -> None:
@@ -107,28 +145,41 @@ class NativeCall:
         """The list as integers, in the form that `native_loop` describes; tuples of numbers follow the steps."""
         words: list[int] = [len(self.steps), self.block, self.scratch, int(self.blas)]
         tuples: list[tuple[int, tuple[int, ...]]] = []  # where a tuple is wanted, and its numbers
-        for function, *arguments in self.steps:
+        for step in self.steps:
+            if isinstance(step, InTurns):
+                words += [step.extent, step.length, len(step.kernels)]
+                for function, extent, *arguments in step.kernels:
+                    self.encode(words, tuples, function, extent, [0, extent, *arguments])
+                continue
+            function, *arguments = step
             chunks = arguments[0] if arguments and isinstance(arguments[0], Chunks) else None
+            words += [*(chunks or (0, 0)), 1]
             arguments = [0, chunks.extent, *arguments[1:]] if chunks else arguments
-            if len(arguments) > MOST_ARGUMENTS:
-                raise RuntimeError(
-                    f"NativeCall: {function} takes {len(arguments)} arguments, more than {MOST_ARGUMENTS}"
-                )
-            words += [function.address, len(arguments), *(chunks or (0, 0))]
-            for argument in arguments:
-                if isinstance(argument, tuple) and not isinstance(argument, Part):
-                    tuples.append((len(words) + 1, argument))
-                words += self.pair(argument)
+            self.encode(words, tuples, function, chunks.extent if chunks else 0, arguments)
         for place, numbers in tuples:
             words[place] = 8 * len(words)
             words += numbers
         return np.array(words, np.int64)
+
+    def encode(self, words: list[int], tuples: list[Any], function: Any, extent: int, arguments: list[Any]) -> None:
+        """One kernel: its address, how many arguments it takes, how far its range goes, the arguments."""
+        if len(arguments) > MOST_ARGUMENTS:
+            raise RuntimeError(f"NativeCall: {function} takes {len(arguments)} arguments, more than {MOST_ARGUMENTS}")
+        words += [function.address, len(arguments), extent]
+        for argument in arguments:
+            if isinstance(argument, Window):
+                tuples.append((len(words) + 1, (argument.offset, argument.nbytes)))
+            elif isinstance(argument, tuple) and not isinstance(argument, Part):
+                tuples.append((len(words) + 1, argument))
+            words += self.pair(argument)
 
     def pair(self, argument: Any) -> tuple[int, int]:
         """What the argument counts from, and how many bytes (or just how many) from there."""
         if isinstance(argument, Part):
             base, offset = self.pair(argument.name)
             return base, offset + argument.offset
+        if isinstance(argument, Window):
+            return IN_WINDOW, 0
         if argument in self.temporaries:
             base, start = self.pair("block")
             return base, start + self.temporaries[argument][1]
@@ -148,7 +199,13 @@ class NativeCall:
         named["scratch"] = np.zeros(self.scratch, np.uint8)
         for name, (element, offset) in self.temporaries.items():
             named[name] = as_array(named["block"], offset, element)
-        for function, *arguments in self.steps:
+        for step in self.steps:
+            if isinstance(step, InTurns):
+                windows = {w: whole_window(w) for kernel in step.kernels for w in kernel if isinstance(w, Window)}
+                for function, *arguments in step.kernels:  # with room for all blocks, one turn is enough
+                    function(0, *(windows[a] if isinstance(a, Window) else self.value(a, named) for a in arguments))
+                continue
+            function, *arguments = step
             if arguments and isinstance(arguments[0], Chunks):
                 arguments = [0, *arguments]
             function(*(self.value(argument, named) for argument in arguments))
@@ -161,6 +218,11 @@ class NativeCall:
         if isinstance(argument, Chunks):
             return argument.extent
         return np.array(argument) if isinstance(argument, tuple) else argument
+
+
+def whole_window(window: Window) -> np.ndarray:
+    """Memory for a window over its whole range."""
+    return as_array(np.zeros(window.nbytes * window.extent, np.uint8), 0, window.element)
 
 
 def as_array(memory: np.ndarray, offset: int, element: str) -> np.ndarray:

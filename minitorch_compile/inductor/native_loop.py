@@ -1,9 +1,10 @@
 """The native loop that walks the list of a `NativeCall`: it finds out each kernel's arguments and calls it.
 
 The list is 64-bit integers. It begins with the number of steps, the size of the block of temporaries, the size of the
-scratch memory that each thread needs, and whether matrix products are called. A step is the address of a kernel, how
-many arguments it takes, how long its range is and how much of that makes a chunk (0: the kernel is called once), and
-then two words an argument: what it counts from, and how far.
+scratch memory that each thread needs, and whether matrix products are called. A step begins with how long its range
+is, how much of that makes a chunk (0: there are none, its kernel is called once), and how many kernels it has, which
+take turns at each chunk. A kernel is its address, how many arguments it takes, how long its own range is, and then
+two words an argument: what it counts from, and how far.
 
 A step with chunks goes to the thread pool, where each thread has scratch memory of its own.
 """
@@ -25,12 +26,13 @@ from minitorch_compile.inductor.thread_pool import HAS_THREADS, MOST_THREADS, PO
 from minitorch_compile.tensor.thread_count import THREAD_COUNT
 
 # What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
-# scratch memory, or, from FIRST_TENSOR on, the address of that tensor's data.
-NUMBER, IN_BLOCK, IN_LIST, IN_SCRATCH, FIRST_TENSOR = range(5)
+# scratch memory, the place where that memory's window would begin if it held more than one chunk, or, from FIRST_TENSOR
+# on, the address of that tensor's data.
+NUMBER, IN_BLOCK, IN_LIST, IN_SCRATCH, IN_WINDOW, FIRST_TENSOR = range(6)
 MOST_ARGUMENTS = 128
 # Where the items of a tuple, and the address of an array's data, lie in CPython's and NumPy's objects.
 TUPLE_ITEMS, ARRAY_DATA = tuple.__basicsize__, object.__basicsize__
-HEADER, STEP = 4, 4  # words before the first step, and before the arguments of a step
+HEADER, STEP, KERNEL = 4, 3, 3  # words before the first step, the first kernel of a step, a kernel's arguments
 
 get_blas_threads = types.ExternalFunction("minitorch_get_blas_threads", types.int32())
 set_blas_threads = types.ExternalFunction("minitorch_set_blas_threads", types.void(types.int32))
@@ -98,8 +100,8 @@ def _address_of(typing_context, pointer):
 
 
 @njit(forceinline=True, error_model="numpy")
-def _find_arguments(words, position, count, code, arrays, block, scratch):
-    """Fills `words` with the arguments described from `position` on."""
+def _find_arguments(words, position, count, code, arrays, block, scratch, first):
+    """Fills `words` with the arguments described from `position` on; `first` is where in the range the chunk begins."""
     for n in range(count):
         base, value = _word_at(position), _word_at(position + 8)
         position += 16
@@ -109,22 +111,45 @@ def _find_arguments(words, position, count, code, arrays, block, scratch):
             value += code
         elif base == IN_SCRATCH:
             value += scratch
+        elif base == IN_WINDOW:
+            value = scratch + _word_at(code + value) - first * _word_at(code + value + 8)
         elif base >= FIRST_TENSOR:
             array = _word_at(arrays + TUPLE_ITEMS + 8 * (base - FIRST_TENSOR))
             value += _word_at(array + ARRAY_DATA)
         words[n] = value
 
 
-def run_chunk(context, chunk, thread):
-    """One chunk of a step: its kernel on a part of its range. `context` points to what `_run_steps` says of it."""
+@njit(forceinline=True, error_model="numpy")
+def _run_chunk(context, chunk, thread):
+    """One chunk of a step: its kernels on a part of the range. `context` points to what `_run_steps` says of it."""
     position, code, arrays = _word_at(context), _word_at(context + 8), _word_at(context + 16)
     block, scratch, size = _word_at(context + 24), _word_at(context + 32), _word_at(context + 40)
-    function, count = _word_at(position), _word_at(position + 8)
-    extent, length = _word_at(position + 16), _word_at(position + 24)
+    extent, length, kernels = _word_at(position), _word_at(position + 8), _word_at(position + 16)
+    first, last = chunk * length, min(chunk * length + length, extent)
     words = _words()
-    _find_arguments(words, position + 8 * STEP, count, code, arrays, block, scratch + thread * size)
-    words[0], words[1] = chunk * length, min(chunk * length + length, extent)
-    _call_function(function, words, count)
+    position += 8 * STEP
+    for _ in range(kernels):
+        function, count, own = _word_at(position), _word_at(position + 8), _word_at(position + 16)
+        position += 8 * KERNEL
+        _find_arguments(words, position, count, code, arrays, block, scratch + thread * size, first)
+        words[0], words[1] = first * own // extent, last * own // extent
+        _call_function(function, words, count)
+        position += 16 * count
+
+
+def run_chunk(context, chunk, thread):
+    """`_run_chunk` as a task of the thread pool."""
+    _run_chunk(context, chunk, thread)
+
+
+@njit(forceinline=True, error_model="numpy")
+def _next_step(position):
+    """Where the step after the one at `position` begins."""
+    kernels = _word_at(position + 16)
+    position += 8 * STEP
+    for _ in range(kernels):
+        position += 8 * KERNEL + 16 * _word_at(position + 8)
+    return position
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -137,19 +162,23 @@ def _run_steps(code, arrays, block, scratch, parallel, threads):
     position = code + 8 * HEADER
     size = _word_at(code + 16)
     for _ in range(_word_at(code)):
-        function, count = _word_at(position), _word_at(position + 8)
-        extent, length = _word_at(position + 16), _word_at(position + 24)
-        if length == 0 or threads == 1:
-            _find_arguments(words, position + 8 * STEP, count, code, arrays, block, scratch)
+        extent, length, kernels = _word_at(position), _word_at(position + 8), _word_at(position + 16)
+        context[0], context[1], context[2], context[3], context[4], context[5] = (
+            position, code, arrays, block, scratch, size,
+        )  # fmt: skip
+        if length == 0 or (threads == 1 and kernels == 1):
+            place = position + 8 * STEP
+            function, count = _word_at(place), _word_at(place + 8)
+            _find_arguments(words, place + 8 * KERNEL, count, code, arrays, block, scratch, 0)
             _call_function(function, words, count)
+        elif threads == 1:
+            for chunk in range((extent + length - 1) // length):
+                _run_chunk(_address_of(context), chunk, 0)
         else:
-            context[0], context[1], context[2], context[3], context[4], context[5] = (
-                position, code, arrays, block, scratch, size,
-            )  # fmt: skip
             more[0], more[1], more[2] = _word_at(parallel + 8), _word_at(parallel + 16), _address_of(context)
             more[3], more[4] = (extent + length - 1) // length, threads
             _call_function(_word_at(parallel), more, 5)
-        position += 8 * STEP + 16 * count
+        position = _next_step(position)
 
 
 @njit("void(int64, int64, int64)", cache=True, error_model="numpy")
