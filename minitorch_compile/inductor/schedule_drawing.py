@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minitorch_compile.fx.dot import Cluster, Drawing
+from minitorch_compile.inductor.fused_call import FusedCall
 from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.ir import Buffer, ExternCall, Scan, Scatter
 from minitorch_compile.inductor.schedule_text import formula
@@ -42,7 +43,9 @@ def draw_schedule(schedule: Schedule) -> Drawing:
         if isinstance(step, ExternCall):
             draw_extern(drawing, frame, step)
             continue
-        for member in step.members:
+        if isinstance(step, FusedCall):
+            draw_extern(drawing, frame, step.call)
+        for member in (step.epilogue if isinstance(step, FusedCall) else step).members:
             draw_member(drawing, frame, member, schedule.internal)
     for number, view in enumerate(schedule.graph.outputs):
         drawing.add_node(f"out{number}", f"output {number}", "output")

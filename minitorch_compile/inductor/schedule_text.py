@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from minitorch_compile.inductor.fused_call import FusedCall
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import Index, symbol
@@ -99,6 +100,10 @@ def describe_schedule(schedule: Schedule) -> str:
 def describe_line(step: Step, schedule: Schedule) -> str:
     if isinstance(step, ExternCall):
         return f"{step!r}"
+    if isinstance(step, FusedCall):
+        stored = "" if step.result not in schedule.internal else ", of which only a block is ever there"
+        turns = f"blocks of {step.blocks.length} of {step.blocks.extent}"
+        return f"{step.call!r}{stored}; in turns, {turns}: {describe_line(step.epilogue, schedule)}"
     kept = [buffer for buffer in step.outputs if buffer not in schedule.internal]
     formulas = "; ".join(formula_of(step, buffer, schedule) for buffer in kept)
     axes = ", ".join(map(repr, step.axes)) or "once"
@@ -131,9 +136,17 @@ def describe_step(number: int, step: Step, schedule: Schedule) -> str:
     """One kernel with the loops inside it."""
     if isinstance(step, ExternCall):
         return f"kernel {number}: {step!r}"
+    if isinstance(step, FusedCall):
+        turns = f"in blocks of {step.blocks.length} of {step.blocks.extent}, in turns with the loops below"
+        return f"kernel {number}: {step.call!r}, {turns}\n{loops_text(step.epilogue)}"
+    return f"kernel {number}: {loops_text(step)}"
+
+
+def loops_text(step: Group) -> str:
+    """The axes of a group, then its loops."""
     bodies = []
     for member, stage in zip(step.members, step.stages()):
         place = "every point" if member.inner else "every row"
         bodies.append(f"# stage {stage}, at {place}\n{print_operation(member.loop)}")
     axes = ", ".join(map(repr, step.axes)) or "once"
-    return f"kernel {number}: [{axes}]\n" + "\n".join(bodies)
+    return f"[{axes}]\n" + "\n".join(bodies)

@@ -3,7 +3,9 @@
 Fusing saves memory traffic: a value that one loop writes and the next reads never leaves the processor, and a buffer
 that two loops read is read once. Starting from one group a loop, the pair that saves most bytes is fused, and again,
 until no pair is left. Two groups fit if they can share axes, if every value is read where it was written, and if no
-third operation has to run between them. Why a pair did not fit is kept, for every edge: `schedule.why_not`.
+third operation has to run between them. When no pair is left, groups that read the result of an extern kernel become
+its epilogue, where the target has blocks for it (`fused_call`). Why a pair did not fit is kept, for every edge:
+`schedule.why_not`.
 
 >>> from minitorch_compile.inductor.ir import Buffer, Loop, LoopGraph, whole
 >>> from minitorch_compile.tensor.dtype import float32
@@ -17,20 +19,21 @@ kernel 0: z = neg(exp(x))  [i0:32]  reads x; writes z; keeps y to itself
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from minitorch_compile import logs
 from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.inductor.dependencies import buffers_read
+from minitorch_compile.inductor.fused_call import Blocks, FusedCall, fuse_call
 from minitorch_compile.inductor.group import Group, WhyNot
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, Operation
 from minitorch_compile.inductor.loop_printer import print_graph
 from minitorch_compile.inductor.schedule_drawing import draw_schedule
 from minitorch_compile.inductor.schedule_text import describe_schedule, describe_step
 
-Step = Group | ExternCall
+Step = Group | ExternCall | FusedCall
 
 log_ir, log_fused_ir = logs.artifact("ir_pre_fusion"), logs.artifact("ir_post_fusion")
 log_fusion, log_schedule = logs.artifact("fusion"), logs.artifact("schedule")
@@ -38,10 +41,13 @@ log_fusion, log_schedule = logs.artifact("fusion"), logs.artifact("schedule")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a target can hold in one kernel."""
+    """What a target can hold in one kernel. `blocks_of` says how it makes an extern call's result block by block; a
+    call for which that is None gets no epilogue.
+    """
 
     operations: int = 300
     buffers: int = 24
+    blocks_of: Callable[[ExternCall], Blocks | None] = lambda call: None
 
 
 @dataclass(frozen=True)
@@ -66,17 +72,17 @@ class Schedule:
 
     @cached_property
     def internal(self) -> frozenset[Buffer]:
-        """Temporary buffers that only the group that writes them reads: they need no memory of their own."""
+        """Temporary buffers that only the kernel that writes them reads: they need no memory of their own."""
         readers: dict[Buffer, set[int]] = {}
         for number, step in enumerate(self.steps):
             for buffer in reads_of(step):
                 readers.setdefault(buffer, set()).add(number)
         results = {view.buffer for view in self.graph.outputs}
-        groups = [(number, step) for number, step in enumerate(self.steps) if isinstance(step, Group)]
+        kernels = [(number, step) for number, step in enumerate(self.steps) if not isinstance(step, ExternCall)]
         return frozenset(
             buffer
-            for number, group in groups
-            for buffer in group.outputs
+            for number, kernel in kernels
+            for buffer in kernel.outputs
             if buffer not in results and readers.get(buffer, set()) <= {number}
         )
 
@@ -89,7 +95,7 @@ class Schedule:
         """Bytes that the kernels read from and write to memory, counting each buffer once a kernel."""
         total = 0
         for step in self.steps:
-            inputs = step.inputs if isinstance(step, Group) else reads_of(step)
+            inputs = reads_of(step) if isinstance(step, ExternCall) else step.inputs
             total += sum(buffer.nbytes for buffer in {*inputs, *step.outputs} - self.internal)
         return total
 
@@ -105,6 +111,8 @@ def reads_of(step: Step) -> list[Buffer]:
     """The buffers that a step reads, those that it writes itself included."""
     if isinstance(step, ExternCall):
         return buffers_read(step)
+    if isinstance(step, FusedCall):
+        return list(dict.fromkeys([*buffers_read(step.call), *reads_of(step.epilogue)]))
     return list(dict.fromkeys(access.buffer for member in step.members for access in member.accesses.reads))
 
 
@@ -157,6 +165,7 @@ class Scheduler:
     def run(self) -> Schedule:
         while self.fuse_round():
             pass
+        self.add_epilogues()
         order = self.in_order()
         why_not = [Edge(a.name, b.name, self.reason(a, b)) for a, b in self.edges()]
         return Schedule(self.graph, [finished(node.step) for node in order], why_not)
@@ -172,13 +181,17 @@ class Scheduler:
             if isinstance(result, WhyNot):
                 self.refused[a, b] = result
                 continue
-            node = _Node(result, min(a.first, b.first), max(a.latest, b.latest))
-            fused_into[a] = fused_into[b] = node
-            self.leave(a)
-            self.leave(b)
-            self.enter(node)
-            self.tell_readers(node)
+            fused_into[a] = fused_into[b] = self.replace(a, b, result)
         return bool(fused_into)
+
+    def replace(self, a: _Node, b: _Node, fused: Step) -> _Node:
+        """Puts one step in the place of two."""
+        node = _Node(fused, min(a.first, b.first), max(a.latest, b.latest))
+        self.leave(a)
+        self.leave(b)
+        self.enter(node)
+        self.tell_readers(node)
+        return node
 
     def tell_readers(self, node: _Node) -> None:
         """What reads the node, directly or through others, needs its latest operation, too."""
@@ -245,6 +258,32 @@ class Scheduler:
             if producer is not None and producer is not node:
                 yield producer
 
+    # ------------------------------------------------------------------------------------------ epilogues
+
+    def add_epilogues(self) -> None:
+        """Gives each extern call the first group that can be its epilogue."""
+        for node in sorted(self.nodes, key=lambda node: node.first):
+            blocks = self.limits.blocks_of(node.step) if isinstance(node.step, ExternCall) else None
+            if blocks is None:
+                continue
+            readers = sorted(self.readers.get(node.step.outputs[0], ()), key=lambda reader: reader.first)
+            for reader in readers:
+                result = self.try_epilogue(node, reader, blocks)
+                if isinstance(result, FusedCall):
+                    self.replace(node, reader, result)
+                    break
+                self.refused[node, reader] = result
+
+    def try_epilogue(self, node: _Node, reader: _Node, blocks: Blocks) -> FusedCall | WhyNot:
+        """The call with the group that reads its result, or why not."""
+        if not isinstance(reader.step, Group):
+            return WhyNot(f"{reader.name} is an extern kernel ({call_of(reader.step).kernel})")
+        assert isinstance(node.step, ExternCall)
+        between = self.between(node, reader)
+        if between is not None:
+            return WhyNot(f"{between.name} must run between them")
+        return fuse_call(node.step, reader.step, blocks)
+
     # ------------------------------------------------------------------------------------------ afterwards
 
     def in_order(self) -> list[_Node]:
@@ -273,10 +312,12 @@ class Scheduler:
             yield from dict.fromkeys((source, node) for source in self.inputs(node))
 
     def reason(self, a: _Node, b: _Node) -> str:
-        for node in (a, b):
+        refused = self.refused.get((a, b)) or self.refused.get((b, a))
+        for node in (a, b) if refused is None else ():
+            if isinstance(node.step, FusedCall):
+                return f"{node.step.result.name} has its epilogue ({node.step.call.kernel})"
             if isinstance(node.step, ExternCall):
                 return f"{node.name} is an extern kernel ({node.step.kernel})"
-        refused = self.refused.get((a, b)) or self.refused.get((b, a))
         if refused is None:
             result = self.try_fuse(a, b)
             refused = result if isinstance(result, WhyNot) else WhyNot("they were never compared")
@@ -295,6 +336,10 @@ def _share_memory(a: Group, b: Group, fused: Group) -> bool:
     first = {access[:2] for m in fused.members if m.loop.buffer in ours for access in [*m.reads, m.write]}
     second = {access[:2] for m in fused.members if m.loop.buffer not in ours for access in m.reads}
     return not first.isdisjoint(second)
+
+
+def call_of(step: ExternCall | FusedCall) -> ExternCall:
+    return step.call if isinstance(step, FusedCall) else step
 
 
 def finished(step: Step) -> Step:

@@ -77,3 +77,17 @@ def transposed_axis(group: Group, fastest: Axis) -> Axis | None:
                 if axis is not fastest and long_enough and step_cost(access.address, axis) == 1:
                     return axis
     return None
+
+
+def range_axis(group: Group) -> Axis | None:
+    """The axis that the range of the group's kernel counts; None if it counts stretches or squares of one, or nothing.
+
+    >>> from minitorch_compile.inductor.ir import Buffer, Loop
+    >>> from minitorch_compile.tensor.dtype import float32
+    >>> x, total = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("total", (4,), float32)
+    >>> range_axis(Group.of(Loop(total, (4, 8), lambda ops, at: ops.load(x, x.address(at)), (1,), "sum")))
+    i0:4
+    """
+    order = choose_order(group)
+    rows = [axis for axis in order.rows if axis not in (order.square or ())]
+    return rows[0] if rows else None
