@@ -138,7 +138,8 @@ class Loop:
     """Fills `buffer`: for every position of an iteration space of these sizes, the body runs once.
 
     `reduced` are the dimensions over which the body's values are combined (`kind` says how); a loop without any is
-    pointwise. The buffer has the dimensions that are left, in order.
+    pointwise. The buffer has the dimensions that are left, in order. `place_of` tells targets, which may ignore it,
+    that the result is the first place in a row where the extreme value in that buffer stands.
     """
 
     buffer: Buffer
@@ -147,6 +148,7 @@ class Loop:
     reduced: Ints = ()
     kind: str = ""
     origin: Origin | None = None
+    place_of: Buffer | None = None
 
     def run(self, ops: Handler, position: Position) -> None:
         """The body at a position."""

@@ -217,6 +217,40 @@ def extremes_and_their_places(p, x):
     return p.argmax(x, 1), p.argmin(x, 1), p.argmax(x, 0), p.amax(x, (1,)), p.amin(x, (0,)), p.argmin(x, 0)
 
 
+def rows_with_ties():
+    """Long rows whose extremes stand several times, beside NaNs, or everywhere."""
+    x = floats(8, 700)
+    x[1, [650, 300]] = np.nan
+    x[2] = -np.inf
+    x[3, [5, 127, 128, 400, 699]] = 9
+    x[4] = np.inf
+    x[5, [140, 0]] = np.inf, np.nan
+    x[6, 699] = -9
+    return x
+
+
+@program(rows_with_ties(), ints(5, 300, low=-3, high=3))
+def places_in_long_rows(p, x, i):
+    doubled = p.add(x, x)
+    places = p.argmax(x, 1), p.argmin(x, 1), p.argmax(doubled, 1), p.argmax(i, 1), p.argmin(i, 1)
+    return (
+        *places,
+        p.amax(x, (1,)),
+        p.amin(x, (1,)),
+        p.sum(doubled, (1,)),
+        p.argmin(p.slice(x, (3, 2), (4, 301), (1, 1)), 1),
+    )
+
+
+@program(floats(5, 21), floats(5, 40, seed=1), floats(3, 40, seed=2))
+def regions(p, x, y, z):
+    rows = p.cat([y, z, p.exp(y)], 0)
+    beside = p.cat([x, p.neg(y), p.slice(x, (0, 0), (5, 1), (1, 1)), p.rev(x, (1,))], 1)
+    padded = p.pad(p.pad(z, (1, 2), (3, 4), 7.0), (0, 1), (2, 1), 0.5)
+    columns = [p.reshape(y, (5, 40, 1)), p.reshape(p.sin(y), (5, 40, 1))]
+    return rows, p.mul(beside, beside), padded, p.cat(columns, 2), p.sum(p.cat([x, y], 1), (1,))
+
+
 @program(floats(4, 7), ints(3, 5))
 def running_totals(p, x, i):
     return p.scan(x, 1, "sum"), p.scan(p.exp(x), 0, "sum"), p.scan(i, 1, "sum")
@@ -427,6 +461,14 @@ def pooling(p, x):
     both = p.max_pool2d(x, (3, 2), (2, 2), (1, 1), (1, 1), False)
     values, places = p.item(both, 0), p.item(both, 1)
     return values, places, p.max_pool2d_backward(p.exp(values), places, (2, 3, 7, 9))
+
+
+@program(floats(1, 2, 70, 4), floats(1, 1, 140, 4), floats(1, 1, 140, 3), floats(1, 1, 70, 140) > -1)
+def attention(p, query, key, value, mask):
+    both = p.flash_attention(query, key, value, mask, True, 0.5, -3.0, False)
+    out, sums = p.item(both, 0), p.item(both, 1)
+    grads = p.flash_attention_backward(p.exp(out), query, key, value, out, sums, mask, True, 0.5, -3.0)
+    return out, sums, p.item(grads, 0), p.item(grads, 1), p.item(grads, 2)
 
 
 @program(floats(6, 5))

@@ -17,17 +17,29 @@ from minitorch_compile.tensor.dtype import bool_, dtype, float32, float64
 
 # The prim that combines two values.
 COMBINING = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
+# The function that looks for an extreme value among floats that are not NaN, and what the better one is to the other.
+EXTREMES = {"amax": ("accumulate_maximum", ">"), "amin": ("accumulate_minimum", "<")}
 BLOCK = 4096  # elements of a row that are summed in float32
+BLOCK_OF_PLACES = 128  # elements of a row among which the place of an extreme value is looked for
 
 
 class Accumulator(NamedTuple):
-    """A running result: `total` is the variable, of dtype `wide`; `partial` the one for a block, if the two differ."""
+    """A running result: `total` is the variable, of dtype `wide`; `partial` the one for a block, if the two differ.
+
+    `block` is the variable for the first block in which an extreme value stands, if somebody asks for its place.
+    """
 
     buffer: Buffer
     kind: str
     total: str
     partial: str
     wide: dtype
+    block: str = ""
+
+    @property
+    def is_nan(self) -> str:
+        """The variable that says whether a NaN came, for extremes of floats: they are searched for without NaNs."""
+        return f"{self.total}_is_nan" if self.kind in EXTREMES and self.wide.is_floating_point else ""
 
     @property
     def is_split(self) -> bool:

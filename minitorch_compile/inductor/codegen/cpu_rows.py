@@ -1,20 +1,33 @@
 """Groups row by row: the reduced axes run inside, and what belongs to a row lives in variables.
 
 A group without reduced axes is the same with nothing inside.
+
+The largest float of a row is looked for among those that are not NaN, one instruction each, and whether there was a
+NaN is noted beside it. Where its place is wanted, too (`Loop.place_of`), a row is taken in blocks, and the block that
+brought the extreme is remembered: the second loop, which looks for the place, runs over that block only.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from minitorch_compile.inductor.codegen.accumulators import BLOCK, Accumulator, accumulator, combine, start
+from minitorch_compile.inductor.codegen.accumulators import (
+    BLOCK,
+    BLOCK_OF_PLACES,
+    EXTREMES,
+    Accumulator,
+    accumulator,
+    combine,
+    start,
+)
 from minitorch_compile.inductor.codegen.block import Value
 from minitorch_compile.inductor.codegen.cpu_writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.strategy import LoopOrder
 from minitorch_compile.inductor.group import Group, Member
 from minitorch_compile.inductor.index import ZERO, Index, flatten
 from minitorch_compile.inductor.ir import Buffer, Scan
-from minitorch_compile.inductor.iteration import count, reduced, sizes_of
+from minitorch_compile.inductor.iteration import Axis, count, reduced, sizes_of
 
 # What the functions of `running` are called.
 RUNNING = {"sum": "sum", "prod": "product", "amax": "maximum", "amin": "minimum", "logaddexp": "logaddexp"}
@@ -39,8 +52,11 @@ class RowWriter(CpuKernelWriter):
             members = self.at_stage(stage, inner=True)
             reductions = [member for member in members if member.loop.is_reduction]
             running = [self.begin(member) for member in reductions]
-            if members:
-                self.reduced_loops(members, running)
+            finders = [member for member in members if self.extreme(member)]
+            if len(finders) < len(members):
+                self.reduced_loops([member for member in members if member not in finders], running)
+            for member in finders:
+                self.find_place(member)
             for member, result in zip(reductions, running):
                 self.finish(member, result)
             for member in members:
@@ -65,23 +81,58 @@ class RowWriter(CpuKernelWriter):
         for axis in axes[:-1]:
             self.enter_axis(axis)
         last = axes[-1] if axes else None
-        in_blocks = last is not None and last.size > BLOCK and any(result.is_split for result in running)
-        if last is not None and in_blocks:
-            self.enter(f"for block in range(0, {last.size}, {BLOCK}):")
         split = [result for result in running if result.is_split]
+        length = block_length(last, split)
+        if last is not None and length:
+            self.enter(f"for block in range(0, {last.size}, {length}):")
         for result in split:
             self.block.add(f"{result.partial} = {start(result.kind, result.buffer.dtype, self.spelling)}")
         if last is not None:
-            self.enter_axis(last, f"block, min(block + {BLOCK}, {last.size})" if in_blocks else "")
+            self.enter_axis(last, f"block, min(block + {length}, {last.size})" if length else "")
         for member in members:
             member.loop.run(self, member.position)
         if last is not None:
             self.leave()
         for result in split:
-            wide = self.spelling.convert(result.partial, result.buffer.dtype, result.wide)
-            self.block.add(f"{result.total} = {combine(result.kind, result.wide, result.total, wide, self.spelling)}")
-        for _ in range(max(len(axes) - 1, 0) + in_blocks):
+            self.finish_block(result)
+        for _ in range(max(len(axes) - 1, 0) + bool(length)):
             self.leave()
+
+    def finish_block(self, result: Accumulator) -> None:
+        """The total, and where its extreme comes from, after one more block."""
+        total, part, kind = result.total, result.partial, result.kind
+        if not result.block:
+            wide = self.spelling.convert(part, result.buffer.dtype, result.wide)
+            self.block.add(f"{total} = {combine(kind, result.wide, total, wide, self.spelling)}")
+            return
+        better = f"{part} {EXTREMES[kind][1]} {total}"
+        self.block.add(f"{result.block} = select({better}, block, {result.block})")
+        self.block.add(f"{total} = select({better}, {part}, {total})")
+
+    # ------------------------------------------------------------------------------------------ places
+
+    def extreme(self, finder: Member) -> Accumulator | None:
+        """What a loop needs that looks for the place of an extreme value, if the block is known in which it stands."""
+        found = self.accumulators.get(finder.loop.place_of) if finder.loop.place_of else None
+        return found if found and found.block else None
+
+    def is_placed(self, buffer: Buffer) -> bool:
+        """Whether the block in which an extreme value stands is worth remembering."""
+        axes = self.order.reduced
+        if len(axes) != 1 or axes[0].size <= 2 * BLOCK_OF_PLACES:
+            return False
+        return any(member.loop.place_of is buffer and member.inner for member in self.group.members)
+
+    def find_place(self, finder: Member) -> None:
+        """The loop over the block that has the extreme; over the whole row if a NaN is what counts."""
+        extreme, (axis,) = self.extreme(finder), self.order.reduced
+        assert extreme is not None
+        first, last = extreme.block, f"min({extreme.block} + {BLOCK_OF_PLACES}, {axis.size})"
+        if extreme.is_nan:
+            first, last = f"select({extreme.is_nan}, 0, {first})", f"select({extreme.is_nan}, {axis.size}, {last})"
+        self.enter_axis(axis, f"{first}, {last}")
+        finder.loop.run(self, finder.position)
+        self.leave()
 
     # ------------------------------------------------------------------------------------------ scans
 
@@ -105,17 +156,34 @@ class RowWriter(CpuKernelWriter):
         kind, buffer = member.loop.kind, member.loop.buffer
         prefix = {"sum": "total", "prod": "product"}.get(kind, "best")
         result = accumulator(buffer, kind, f"{prefix}{len(self.accumulators)}")
+        if kind in EXTREMES and self.is_placed(buffer):
+            result = result._replace(partial=f"{result.total}_part", block=f"block{len(self.accumulators)}")
+            self.block.add(f"{result.block} = 0")
         self.accumulators[buffer] = result
         self.block.add(f"{result.total} = {start(kind, result.wide, self.spelling)}")
+        if result.is_nan:
+            self.block.add(f"{result.is_nan} = False")
         return result
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         result = self.accumulators[buffer]
+        if result.is_nan:
+            self.block.add(f"{result.partial} = {EXTREMES[kind][0]}({result.partial}, {value.name})")
+            self.block.add(f"{result.is_nan} = {result.is_nan} | ({value.name} != {value.name})")
+            return
         self.block.add(f"{result.partial} = {combine(kind, buffer.dtype, result.partial, value.name, self.spelling)}")
 
     def finish(self, member: Member, result: Accumulator) -> None:
-        name = result.total
-        if result.is_split:
+        name, element = result.total, result.buffer.dtype
+        if result.wide is not element or result.is_nan:
             name = self.fresh()
-            self.block.add(f"{name} = {self.spelling.convert(result.total, result.wide, result.buffer.dtype)}")
-        self.store(result.buffer, member.write.address, Value(name, result.buffer.dtype, self.block))
+            nan = self.spelling.constant(math.nan, element)
+            text = f"select({result.is_nan}, {nan}, {result.total})" if result.is_nan else result.total
+            self.block.add(f"{name} = {self.spelling.convert(text, result.wide, element)}")
+        self.store(result.buffer, member.write.address, Value(name, element, self.block))
+
+
+def block_length(axis: Axis | None, split: Sequence[Accumulator]) -> int:
+    """How many elements of a row make a block; 0 if the row is taken as a whole."""
+    lengths = [BLOCK_OF_PLACES if result.block else BLOCK for result in split]
+    return min((n for n in lengths if axis is not None and n < axis.size), default=0)

@@ -7,11 +7,14 @@
 >>> print(write_kernel(group.merged(), frozenset(), {}).body)
 for i0 in range(lo, hi):
     best0 = float32(-inf)
+    best0_is_nan = False
     for r0 in range(8):
         t0 = in0[8 * i0 + r0]
         t1 = exp_float32(t0)
-        best0 = maximum(best0, t1)
-    out0[i0] = best0
+        best0 = accumulate_maximum(best0, t1)
+        best0_is_nan = best0_is_nan | (t1 != t1)
+    t2 = select(best0_is_nan, float32(nan), best0)
+    out0[i0] = t2
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from minitorch_compile.inductor.codegen.cpu_columns import ColumnWriter
+from minitorch_compile.inductor.codegen.cpu_pieces import PieceWriter, find_pieces
 from minitorch_compile.inductor.codegen.cpu_rows import RowWriter
 from minitorch_compile.inductor.codegen.cpu_serial import ScatterWriter
 from minitorch_compile.inductor.codegen.cpu_tiles import TileWriter
@@ -45,4 +49,7 @@ def _writer(group: Group, internal: frozenset[Buffer], shared: Mapping[Buffer, B
         return ColumnWriter(group, internal, shared, order, order.columns)
     if order.square is not None:
         return TileWriter(group, internal, shared, order, order.square)
+    pieces = find_pieces(group, order)
+    if pieces:
+        return PieceWriter(group, internal, shared, order, pieces)
     return RowWriter(group, internal, shared, order)

@@ -101,8 +101,8 @@ class GraphLowering:
 
     # ------------------------------------------------------------------------------------------ what lowerings make
 
-    def reduction(self, kind: str, x: TensorBox, dims: Ints) -> TensorBox:
-        """x combined over `dims`: a loop of its own, always."""
+    def reduction(self, kind: str, x: TensorBox, dims: Ints, place_of: Buffer | None = None) -> TensorBox:
+        """x combined over `dims`: a loop of its own, always. `place_of`: see `Loop`."""
         sizes = tuple(size for dim, size in enumerate(x.sizes) if dim not in dims)
         if numel(x.sizes) == 0:
             return self.reduction_of_nothing(kind, x.dtype, sizes)
@@ -118,7 +118,7 @@ class GraphLowering:
             result.view_of = total
             return total if sizes == () else result
         buffer = self.new_buffer(sizes, x.dtype)
-        self.add(Loop(buffer, x.sizes, x.load, reduced=tuple(dims), kind=kind))
+        self.add(Loop(buffer, x.sizes, x.load, reduced=tuple(dims), kind=kind, place_of=place_of))
         return TensorBox.of(buffer)
 
     def reduction_of_nothing(self, kind: str, dtype: dtype, sizes: Ints) -> TensorBox:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from minitorch_compile import prims
 from minitorch_compile.inductor.handler import Handler
 from minitorch_compile.inductor.ir import Position, Scan, TensorBox
-from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
+from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering, in_parts
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.tensor.dtype import int32, int64
 
@@ -20,6 +20,27 @@ for _prim in (prims.sum, prims.prod, prims.amax, prims.amin):
 
 def first_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> TensorBox:
     """The least index along `dim` at which the extreme value stands: two reductions, both of which vectorise."""
+    parts = in_parts(x) if len(x.sizes) == 1 else None
+    return place_by_parts(graph, parts, kind) if parts is not None else extreme_and_place(graph, x, dim, kind)[1]
+
+
+def place_by_parts(graph: GraphLowering, x: TensorBox, kind: str) -> TensorBox:
+    """The least index into a vector that is cut into the rows of x: the first place in each row, then among these."""
+    extremes, places = extreme_and_place(graph, x, 1, kind)
+    _, part = extreme_and_place(graph, extremes, 0, kind)
+
+    def index(ops: Handler, at: Position) -> object:
+        chosen = ops.indirect(part.load(ops, ()), x.sizes[0], wrap=False)
+        start = ops.apply("mul", part.load(ops, ()), ops.constant(x.sizes[1], int64))
+        return ops.apply("add", start, places.load(ops, (chosen,)))
+
+    graph.realize(places)
+    graph.realize(part)
+    return TensorBox((), int64, index, inputs=[part, places], operations=3)
+
+
+def extreme_and_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> tuple[TensorBox, TensorBox]:
+    """The extreme value along `dim`, and the least index at which it stands."""
     extreme = graph.reduction(kind, x, (dim,))
     none = x.sizes[dim]
     narrow = int32 if none < 2**31 else int64  # twice as many places in a vector
@@ -33,8 +54,9 @@ def first_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> Tens
         return ops.apply("where", found, ops.index_value(at[dim], narrow), ops.constant(none, narrow))
 
     places = TensorBox(x.sizes, narrow, candidate, inputs=[x, extreme], operations=3)
-    least = graph.reduction("amin", places, (dim,))
-    return TensorBox(least.sizes, int64, lambda ops, at: ops.convert(least.load(ops, at), int64), inputs=[least])
+    least = graph.reduction("amin", places, (dim,), place_of=extreme.buffer)
+    place = TensorBox(least.sizes, int64, lambda ops, at: ops.convert(least.load(ops, at), int64), inputs=[least])
+    return extreme, place
 
 
 @lowering(prims.argmax)

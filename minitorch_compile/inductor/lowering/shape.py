@@ -65,6 +65,12 @@ def _(graph: GraphLowering, x: TensorBox, dims: Ints) -> TensorBox:
 # ------------------------------------------------------------------------------------------ several regions
 
 
+def is_outside(index: Index, low: int, high: int) -> bool:
+    """Whether low <= index < high holds nowhere, as far as the ranges of the variables tell."""
+    least, greatest = index.bounds()
+    return greatest < low or least >= high
+
+
 def within(ops: Handler, index: Index, low: int, high: int) -> object | None:
     """The condition low <= index < high, or None if it holds always."""
     least, greatest = index.bounds()
@@ -90,6 +96,8 @@ def pad(graph: GraphLowering, x: TensorBox, low: Ints, high: Ints, value: Number
     sizes = [a + n + b for a, n, b in zip(low, x.sizes, high)]
 
     def inner(ops: Handler, at: Position) -> object:
+        if any(is_outside(i, a, a + n) for i, a, n in zip(at, low, x.sizes)):
+            return ops.constant(value, x.dtype)
         inside = all_of(ops, [within(ops, i, a, a + n) for i, a, n in zip(at, low, x.sizes)])
         body = lambda: x.load(ops, [i - a for i, a in zip(at, low)])
         return body() if inside is None else ops.masked(inside, body, value, x.dtype)
@@ -109,7 +117,8 @@ def _(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int) -> TensorBox
 
     def inner(ops: Handler, at: Position) -> object:
         result: object | None = None
-        for x, first in reversed(parts):
+        here = [(x, first) for x, first in parts if not is_outside(at[dim], first, first + x.sizes[dim])]
+        for x, first in reversed(here):
             result = _before(ops, x, first, at, result)
         return result
 
