@@ -7,9 +7,12 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from minitorch_compile.course.address_drawing import draw_addresses
+from minitorch_compile.course.bar_chart import draw_bars
 from minitorch_compile.course.image_drawing import draw_images
+from minitorch_compile.course.life_drawing import draw_lives
 from minitorch_compile.course.line_chart import draw_lines
 from minitorch_compile.course.pipeline_drawing import STAGES, draw_pipeline
+from minitorch_compile.course.roofline_drawing import draw_roofline
 from minitorch_compile.course.table import RECORDS, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,3 +64,49 @@ def test_a_table_is_text_html_and_records():
 
 def test_an_empty_table_is_empty():
     assert repr(Table([])) == ""
+
+
+def test_a_bar_is_as_long_as_its_value():
+    bars = parts(draw_bars({"slow": 1.0, "fast": 4.0}, unit="GFLOP/s"), "rect")
+    slow, fast = (float(bar.get("width")) for bar in bars)
+    assert fast == 4 * slow
+
+
+@pytest.mark.parametrize("values", [{}, {"backwards": -1.0}])
+def test_bars_need_values_that_have_a_length(values):
+    with pytest.raises(ValueError, match="at least one value, none below 0"):
+        draw_bars(values, unit="ms")
+
+
+def test_a_measurement_at_the_limit_lies_on_the_roof():
+    drawing = draw_roofline(40.0, 100.0, {"slope": (0.25, 10.0), "flat": (20.0, 100.0), "low": (20.0, 1.0)})
+    (roof,) = parts(drawing, "polyline")
+    corners = [tuple(map(float, corner.split(","))) for corner in roof.get("points").split()]
+    slope, flat, low = sorted((float(c.get("cx")), float(c.get("cy"))) for c in parts(drawing, "circle"))
+    (x0, y0), (x1, y1), _ = corners
+    assert abs(y0 + (slope[0] - x0) * (y1 - y0) / (x1 - x0) - slope[1]) < 0.5
+    assert {flat[1], low[1]} >= {y1} and max(flat[1], low[1]) > y1
+
+
+def test_a_logarithm_has_no_place_for_zero():
+    with pytest.raises(ValueError, match="all numbers must be positive, got 0"):
+        draw_roofline(40.0, 100.0, {"nothing": (0, 1.0)})
+
+
+def test_names_of_measurements_do_not_lie_on_each_other():
+    drawing = draw_roofline(40.0, 100.0, dict.fromkeys(("one", "two", "three"), (20.0, 50.0)))
+    places = [node.get("y") for node in parts(drawing, "text") if node.text in ("one", "two", "three")]
+    assert len(set(places)) == 3
+
+
+def test_a_buffer_is_as_wide_as_its_life_and_as_high_as_its_bytes():
+    a, b = parts(draw_lives([("a", 0, 0, 0, 64), ("b", 0, 3, 64, 128)]), "rect")
+    assert float(b.get("width")) == 4 * float(a.get("width"))
+    assert abs(float(b.get("height")) - 2 * float(a.get("height"))) < 0.2
+
+
+def test_lives_stand_in_the_text_as_in_the_picture():
+    drawing = draw_lives([("a", 0, 1, 0, 64), ("b", 1, 2, 64, 64)])
+    assert repr(drawing).splitlines()[1] == "b  .##  bytes 64 to 128"
+    with pytest.raises(ValueError, match="at least one buffer"):
+        draw_lives([])
