@@ -22,7 +22,16 @@ import numpy as np
 
 from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import Digit, Index, Symbol, symbol
-from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, LoopGraph, Operation, Scatter, StridedView
+from minitorch_compile.inductor.ir import (
+    Buffer,
+    ExternCall,
+    Loop,
+    LoopGraph,
+    Operation,
+    Scatter,
+    StridedView,
+    whole,
+)
 from minitorch_compile.inductor.loop_printer import loop_variables
 from minitorch_compile.prims import table as prims
 from minitorch_compile.prims.reduction import COMBINES
@@ -191,7 +200,8 @@ def window(view: StridedView, memory: Memory) -> np.ndarray:
 def _run_extern(call: ExternCall, memory: Memory) -> None:
     results = prims[call.kernel].kernel(*(window(view, memory) for view in call.inputs), *call.parameters)
     for buffer, result in zip(call.outputs, results if isinstance(results, tuple) else (results,)):
-        memory[buffer.name] = np.ascontiguousarray(result).reshape(-1)
+        memory[buffer.name] = np.zeros(buffer.length, buffer.dtype.numpy)
+        window(whole(buffer), memory)[...] = result
 
 
 def interpret(graph: LoopGraph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

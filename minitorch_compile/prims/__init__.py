@@ -5,6 +5,7 @@
 (True, True)
 """
 
+from minitorch_compile.prims.attention import flash_attention, flash_attention_backward
 from minitorch_compile.prims.complex_numbers import complex, fft_c2c, fft_c2r, fft_r2c, imag, real
 from minitorch_compile.prims.contraction import (
     bmm,

@@ -33,9 +33,9 @@ Ints = tuple[int, ...]
 # Prims whose op takes the same arguments.
 SAME_ARGUMENTS = """
     abs atan2 bitwise_and bitwise_not bitwise_or bitwise_xor bmm cat ceil complex convolution_input_grad
-    convolution_weight_grad cos digamma eq erf erfc exp expm1 floor fmod full gather gcd ge gt igamma igammac index
-    index_put le lgamma log log1p lt maximum minimum mm mul ne neg nextafter philox_uniform pow reciprocal remainder
-    round rsqrt scatter_add sign sin sqrt squeeze sub tanh trunc where add
+    convolution_weight_grad cos digamma eq erf erfc exp expm1 flash_attention flash_attention_backward floor fmod full
+    gather gcd ge gt igamma igammac index index_put le lgamma log log1p lt maximum minimum mm mul ne neg nextafter
+    philox_uniform pow reciprocal remainder round rsqrt scatter_add sign sin sqrt squeeze sub tanh trunc where add
 """
 OTHER_NAMES = {
     "airy_ai": "special_airy_ai",

@@ -284,6 +284,46 @@ def indexing_cases() -> list[Case]:
     ]
 
 
+def attention_cases() -> list[Case]:
+    mask = tensor([[[[True, False, True], [False, True, True]]]])
+    inf = float("inf")
+    query, key, value = generic(1, 2, 2, 2), generic(1, 1, 3, 2, shift=1), generic(1, 1, 3, 1, shift=2)
+    upper, out, sums = generic(1, 2, 2, 1, shift=3), generic(1, 2, 2, 1, shift=4), generic(1, 2, 2, shift=5) + 2
+    back = ops.flash_attention_backward
+    return [
+        (
+            "flash_attention",
+            lambda q, k, v: ops.flash_attention(q, k, v, None, True, 0.7, 0.0, False),
+            [query, key, value],
+        ),
+        (
+            "flash_attention",
+            lambda q, k, v, m: ops.flash_attention(q, k, v, m, False, 0.7, 0.0, False)[0],
+            [query, key, value, generic(1, 2, 1, 3)],
+        ),
+        (
+            "flash_attention",
+            lambda q, k, v: ops.flash_attention(q, k, v, mask, False, 1.0, -inf, True),
+            [query, key, value],
+        ),
+        (
+            "flash_attention",
+            lambda q, k, v: ops.flash_attention(q, k, v, mask, True, 1.0, 0.5, False),
+            [query, key, value],
+        ),
+        (
+            "flash_attention_backward",
+            lambda g, q, k, v, o, s: back(g, q, k, v, o, s, mask, False, 0.7, 0.5),
+            [upper, query, key, value, out, sums],
+        ),
+        (
+            "flash_attention_backward",
+            lambda g, q, k, v, o, s, m: back(g, q, k, v, o, s, m, True, 0.7, 0.5)[1],
+            [upper, query, key, value, out, sums, generic(1, 1, 2, 3)],
+        ),
+    ]
+
+
 def network_cases() -> list[Case]:
     conv = ops.conv2d
     return [
@@ -310,6 +350,7 @@ def network_cases() -> list[Case]:
             lambda g, x: ops.convolution_weight_grad(g, x, (2, 1, 2, 2), (1, 2), (0, 1), (1, 1), 1),
             [generic(1, 2, 2, 3), generic(1, 1, 3, 4)],
         ),
+        *attention_cases(),
         ("native_layer_norm", lambda x, w, b: ops.layer_norm(x, (3,), w, b), [generic(2, 3), generic(3), generic(3)]),
         ("native_layer_norm", lambda x: ops.layer_norm(x, (2, 3)), [generic(2, 2, 3)]),
         (

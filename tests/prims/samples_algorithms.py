@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -271,6 +272,37 @@ def _() -> Iterator[Call]:
     for element in [d for d in DTYPES if d.category == int64.category]:
         yield sample(3, 4, dtype=element), sample(4, dtype=element, seed=1)
     yield tensor([0, 0, 12, -8]), tensor([0, 5, 0, 6])
+
+
+ATTENTION = [  # heads, groups, queries, keys, width, width of values; causal; fill; zero_rows; sizes of a mask
+    ((4, 4, 5, 5, 3, 3), True, -math.inf, False, None),
+    ((4, 2, 3, 6, 2, 5), False, -math.inf, True, (2, 1, 3, 6)),
+    ((3, 1, 6, 3, 4, 1), True, 0.5, False, (1, 3, 1, 3)),
+    ((1, 1, 1, 4, 1, 2), False, -math.inf, False, (1, 1, 1, 1)),
+]
+
+
+def _attention_calls() -> Iterator[Call]:
+    for (heads, groups, queries, keys, width, depth), is_causal, fill, zero_rows, mask_sizes in ATTENTION:
+        for element in (float32, float64):
+            query = sample(2, heads, queries, width, dtype=element)
+            key, value = (
+                sample(2, groups, keys, width, dtype=element, seed=1),
+                sample(2, groups, keys, depth, dtype=element),
+            )
+            masks = [None] if mask_sizes is None else [sample(*mask_sizes, dtype=element), sample(*mask_sizes) > -0.5]
+            for mask in masks:
+                yield query, key, value, mask, is_causal, 0.5, fill, zero_rows
+
+
+row(ops.flash_attention)(_attention_calls)
+
+
+@row(ops.flash_attention_backward)
+def _() -> Iterator[Call]:
+    for query, key, value, mask, is_causal, scale, fill, zero_rows in _attention_calls():
+        out, sums = ops.flash_attention(query, key, value, mask, is_causal, scale, fill, zero_rows)
+        yield sample(*out.sizes, dtype=out.dtype, seed=4), query, key, value, out, sums, mask, is_causal, scale, fill
 
 
 POLYNOMIALS = [op for op in ops.table.values() if op.name.startswith("special_") and "polynomial" in op.name]

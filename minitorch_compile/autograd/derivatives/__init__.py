@@ -2,6 +2,7 @@
 
 from minitorch_compile.autograd.derivatives import (
     activation,
+    attention,
     complex_numbers,
     contraction,
     conv,
@@ -26,6 +27,7 @@ from minitorch_compile.autograd.derivatives import (
 
 __all__ = [
     "activation",
+    "attention",
     "complex_numbers",
     "contraction",
     "conv",

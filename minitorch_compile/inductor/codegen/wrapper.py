@@ -33,7 +33,7 @@ from minitorch_compile.inductor.codegen.chunks import chunks_text
 from minitorch_compile.inductor.codegen.kernel_families import share as share_kernels
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cpu import write_kernel
-from minitorch_compile.inductor.extern import blas, convolution, pooling
+from minitorch_compile.inductor.extern import attention, attention_backward, blas, convolution, pooling
 from minitorch_compile.inductor.extern.calls import USES_BLAS, source_of, workspace_bytes
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, StridedView
@@ -74,6 +74,8 @@ MODULES = (
     tensor_call,
     tiles,
     vecmath,
+    attention,
+    attention_backward,
     blas,
     convolution,
     pooling,

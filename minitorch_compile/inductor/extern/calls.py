@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.codegen.chunks import chunks_text
-from minitorch_compile.inductor.extern import convolution, pooling
+from minitorch_compile.inductor.extern import attention_calls, convolution, pooling
 from minitorch_compile.inductor.ir import ExternCall, matrix_layout
 from minitorch_compile.tensor.strides import numel
 
@@ -35,7 +35,7 @@ class ExternSource(NamedTuple):
 Rule = Callable[[ExternCall, Sequence[str], str], ExternSource]
 _rules: dict[str, Rule] = {}
 MOST_PARTS, SMALLEST_PART, SMALLEST_SIDE = 8, 1 << 21, 64  # of a matrix product: BLAS copies the factors for each part
-USES_BLAS = {"mm", "bmm", *convolution.KERNELS}
+USES_BLAS = {"mm", "bmm", *convolution.KERNELS, *attention_calls.KERNELS}
 
 
 def extern_source(*kernels: str) -> Callable[[Rule], Rule]:
@@ -53,6 +53,8 @@ def source_of(call: ExternCall, pointers: Sequence[str], workspace: str) -> Exte
 
 def workspace_bytes(call: ExternCall) -> int:
     """The scratch memory that a call needs."""
+    if call.kernel in attention_calls.KERNELS:
+        return attention_calls.workspace_bytes(call)
     if call.kernel not in convolution.KERNELS:
         return 0
     _, elements = convolution.PLANS[call.kernel](_convolution_shape(call))
@@ -156,3 +158,18 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
     planes, area = numel(sizes[:2]), numel(sizes[2:])
     arguments = [chunks_text(planes, 1.0 * planes * (places + area)), *pointers, places, area]
     return _source("max_pool2d_backward", "max_pool_backward_kernel", call, arguments)
+
+
+# ------------------------------------------------------------------------------------------ attention
+
+
+@extern_source(*attention_calls.KERNELS)
+def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
+    extent, multiplications, numbers = attention_calls.arguments_of(call)
+    parts = chunks_text(extent, nanoseconds_of_products(multiplications))
+    tensors = attention_calls.with_mask(call, pointers)
+    mask = attention_calls.mask_dtype(call)
+    element = call.outputs[0].dtype.name
+    kernel, maker = f"{call.kernel}_{element}_{mask}", attention_calls.KERNELS[call.kernel]
+    step = f"({kernel}, {', '.join([parts, *tensors, workspace, str(numbers)])})"
+    return ExternSource(step, f'{kernel} = {maker}("{element}", "{mask}")')

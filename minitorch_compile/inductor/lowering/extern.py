@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.ir import StridedView, TensorBox, matrix_layout
+from minitorch_compile.inductor.ir import Buffer, Ints, StridedView, TensorBox, matrix_layout
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.pointwise import elementwise
@@ -79,3 +79,43 @@ for _prim in (
 ):
     lowering(_prim)(extern_rule(_prim, 2))
 lowering(prims.max_pool2d)(extern_rule(prims.max_pool2d, 1))
+
+
+# ------------------------------------------------------------------------------------------ attention
+
+
+@lowering(prims.flash_attention)
+def _(
+    graph: GraphLowering, query: TensorBox, key: TensorBox, value: TensorBox, mask: TensorBox | None, *how: Any
+) -> tuple[TensorBox, ...]:
+    inputs = [graph.view(query), matrix(graph, key), matrix(graph, value)]
+    sizes = (*query.sizes[:3], value.sizes[3])
+    outputs = [_buffer_like(graph, sizes, inputs[0]), graph.new_buffer(sizes[:3], query.dtype)]
+    return tuple(_attention(graph, prims.flash_attention, inputs, mask, outputs, how))
+
+
+@lowering(prims.flash_attention_backward)
+def _(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
+    grad, query, key, value, out, logsumexp, mask, *how = arguments
+    inputs = [graph.view(grad), graph.view(query), matrix(graph, key), matrix(graph, value), graph.view(out)]
+    outputs = [_buffer_like(graph, view.sizes, view) for view in inputs[1:4]]
+    inputs.append(graph.contiguous_view(logsumexp))
+    return tuple(_attention(graph, prims.flash_attention_backward, inputs, mask, outputs, how))
+
+
+def _attention(
+    graph: GraphLowering, prim: Prim, inputs: list[StridedView], mask: TensorBox | None, outputs: Any, how: Any
+) -> list[TensorBox]:
+    """The call; a mask is the last input, no mask the first parameter: in either way, the prim's order."""
+    if mask is None:
+        return graph.extern(prim.name, inputs, outputs, None, *how)
+    return graph.extern(prim.name, [*inputs, graph.view(mask)], outputs, *how)
+
+
+def _buffer_like(graph: GraphLowering, sizes: Ints, like: StridedView) -> Buffer:
+    """A buffer (N, H, L, E) whose dimensions lie in memory in the order of another one's: a query whose heads lie side
+    by side makes a result whose heads do, which is how programs go on."""
+    if like.strides[2] < like.strides[1]:
+        return graph.new_buffer(sizes, like.buffer.dtype)
+    n, h, rows, width = sizes
+    return graph.new_buffer(sizes, like.buffer.dtype, (h * rows * width, width, h * width, 1))

@@ -2,6 +2,7 @@
 
 from minitorch_compile.prims.decompositions import (
     activation,
+    attention,
     complex_numbers,
     contraction,
     convolution,

@@ -162,6 +162,7 @@ from minitorch_compile.tensor.ops.factorizations import (
     svd,
 )
 from minitorch_compile.tensor.ops.finite_differences import gradient
+from minitorch_compile.tensor.ops.flash_attention import flash_attention, flash_attention_backward
 from minitorch_compile.tensor.ops.float_parts import (
     copysign,
     fix,

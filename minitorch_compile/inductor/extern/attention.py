@@ -1,0 +1,173 @@
+"""Attention without its score matrix: softmax(scale * query key^T, masked) value, block by block.
+
+Softmax needs the largest score of a row, and the sum of all its exponentials, before it can give the first weight. But
+both can be had on the way. Let m be the largest of the scores seen so far, l the sum of exp(score - m) over them, and a
+the sum of exp(score - m) * value. When further scores come, with a larger maximum m', everything so far was too large
+by exp(m' - m), the same factor for all of it:
+
+    l <- l exp(m - m') + sum of exp(score - m')
+    a <- a exp(m - m') + sum of exp(score - m') * value
+
+and at the end the result is a / l. So a block of queries goes past the keys block by block: one matrix product gives a
+block of scores, which stays in cache while its exponentials are taken, and another one adds its share to the result.
+Nothing as large as all scores is ever in memory. What is kept for the gradient is m + log(l) for each query.
+
+>>> def online_softmax(scores, values, block):
+...     m, l, a = -np.inf, 0.0, 0.0
+...     for start in range(0, len(scores), block):
+...         now, seen = scores[start : start + block], values[start : start + block]
+...         top = max(m, now.max())
+...         weights, shrink = np.exp(now - top), np.exp(m - top)
+...         m, l, a = top, l * shrink + weights.sum(), a * shrink + weights @ seen
+...     return a / l, m + np.log(l)
+>>> import numpy as np
+>>> scores, values = np.array([1.0, 5.0, 2.0, 7.0]), np.array([10.0, 20.0, 30.0, 40.0])
+>>> out, logsumexp = online_softmax(scores, values, block=2)
+>>> weights = np.exp(scores) / np.exp(scores).sum()
+>>> bool(np.isclose(out, weights @ values) and np.isclose(logsumexp, np.log(np.exp(scores).sum())))
+True
+
+Keys that no query of a block may see are not looked at, so a NaN among their values stays there.
+
+Sources: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, Fu, Ermon, Rudra and Re,
+"FlashAttention: fast and memory-efficient exact attention with IO-awareness" (2022).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from minitorch_compile.inductor.extern.attention_blocks import (
+    BOOL_MASK,
+    FAR,
+    NO_MASK,
+    Shape,
+    as_element,
+    compiled,
+    copy_rows,
+    exponentials,
+    fill_with,
+    highest,
+    in_scratch,
+    multiply_by,
+    number_of,
+    put_mask,
+    shows_something,
+    visible,
+)
+from minitorch_compile.inductor.extern.blas import gemm
+from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.native import maximum
+from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.inductor.running import exponential, logarithm
+
+NUMBERS = (0,) * 35
+NOTHING = -math.inf
+
+
+def plan(shape: Shape) -> tuple[tuple[int, ...], int]:
+    """Where the arrays of a block lie in scratch memory, and how many elements it needs."""
+    *places, end = in_scratch(shape.rows * shape.width, shape.rows * shape.columns, shape.rows, shape.rows)
+    return tuple(places[1:]), end
+
+
+@compiled
+def take_in(scores, out, width, top, total, count, seen, fresh):
+    """Scores of one query become weights: gives the new maximum and sum, after what was there has been scaled."""
+    fill_with(scores, seen, count, as_element(scores, 0.0))
+    best = top
+    if seen > 0:
+        best = maximum(top, highest(scores, seen))
+    if best == NOTHING:  # nothing to see so far: exp(-inf - -inf) would be NaN
+        fill_with(scores, 0, seen, as_element(scores, 0.0))
+        return best, total
+    shrink = exponential(top - best)
+    if shrink != 1 and not fresh:
+        multiply_by(out, width, shrink)
+    return best, total * shrink + exponentials(scores, seen, best)
+
+
+@compiled
+def is_nothing(tops, rows, fill):
+    """Whether the score `fill` adds nothing to any of the rows, whose maxima so far these are."""
+    far = 0
+    for i in range(rows):
+        far += tops[i] - fill > FAR
+    return fill == NOTHING or far == rows
+
+
+@compiled
+def finish(out, logsumexp, tops, sums, rows, width, out_step, zero_rows):
+    """Divides by the sums."""
+    for i in range(rows):
+        line = advance(out, i * out_step)
+        if zero_rows != 0 and tops[i] == NOTHING:
+            fill_with(line, 0, width, as_element(line, 0.0))
+            logsumexp[i] = as_element(line, math.inf)
+        else:
+            multiply_by(line, width, as_element(line, 1.0) / sums[i])
+            logsumexp[i] = tops[i] + logarithm(sums[i])
+
+
+def forward(lo, hi, query, key, value, mask, out, logsumexp, scratch, numbers):
+    """The results of the blocks of queries from lo up to hi, of all heads one after the other."""
+    (
+        heads, groups, queries, keys, width, value_width, most_rows, most_columns, kind, is_causal, zero_rows, scale,
+        fill, q_n, q_h, q_l, q_e, k_n, k_h, k_by_columns, k_step, v_n, v_h, v_by_columns, v_step, m_n, m_h, m_l, m_s,
+        o_n, o_h, o_l, scores_at, tops_at, sums_at,
+    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
+    blocks = (queries + most_rows - 1) // most_rows
+    scores, tops, sums = advance(scratch, scores_at), advance(scratch, tops_at), advance(scratch, sums_at)
+    factor, hidden = as_element(scratch, number_of(scale)), as_element(scratch, number_of(fill))
+    for unit in range(lo, hi):
+        head, first = unit // blocks, unit % blocks * most_rows
+        n, h = head // heads, head % heads
+        g, rows = h // (heads // groups), min(most_rows, queries - first)
+        result = advance(out, n * o_n + h * o_h + first * o_l)
+        of_keys, of_values = advance(key, n * k_n + g * k_h), advance(value, n * v_n + g * v_h)
+        of_mask = advance(mask, n * m_n + h * m_h + first * m_l)
+        copy_rows(advance(query, n * q_n + h * q_h + first * q_l), q_l, q_e, scratch, rows, width, factor)
+        fill_with(tops, 0, rows, as_element(tops, NOTHING))
+        fill_with(sums, 0, rows, as_element(sums, 0.0))
+        end, fresh = min(keys, first + rows) if is_causal != 0 else keys, True
+        for start in range(0, end, most_columns):
+            columns = min(most_columns, end - start)
+            seen = advance(of_mask, start * m_s)
+            if kind == BOOL_MASK and is_nothing(tops, rows, hidden):
+                if not shows_something(seen, m_l, m_s, rows, columns):
+                    continue
+            some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
+            some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
+            gemm(
+                False, k_by_columns == 0, rows, columns, width, scratch, width, some_keys, k_step, 0.0, scores,
+                most_columns,
+            )  # fmt: skip
+            for i in range(rows):
+                line, count = advance(scores, i * most_columns), visible(is_causal != 0, first + i, start, columns)
+                if kind != NO_MASK:
+                    put_mask(line, advance(seen, i * m_l), m_s, count, kind, hidden)
+                tops[i], sums[i] = take_in(
+                    line, advance(result, i * o_l), value_width, tops[i], sums[i], columns, count, fresh
+                )
+            gemm(
+                False, v_by_columns != 0, rows, value_width, columns, scores, most_columns, some_values, v_step,
+                0.0 if fresh else 1.0, result, o_l,
+            )  # fmt: skip
+            fresh = False
+        if fresh:
+            for i in range(rows):
+                fill_with(advance(result, i * o_l), 0, value_width, as_element(result, 0.0))
+        finish(result, advance(logsumexp, head * queries + first), tops, sums, rows, value_width, o_l, zero_rows)
+
+
+@cache
+def attention_kernel(element: str, mask: str) -> Any:
+    """The kernel (lo, hi, query, key, value, mask, out, logsumexp, scratch, numbers) for these dtypes."""
+    pointer, mask_pointer = types.CPointer(ELEMENTS[element]), types.CPointer(ELEMENTS[mask])
+    tensors = [pointer, pointer, pointer, mask_pointer, pointer, pointer, pointer]
+    signature = types.void(types.int64, types.int64, *tensors, types.CPointer(types.int64))
+    return native_function(f"attention_{element}_{mask}", signature)(forward)

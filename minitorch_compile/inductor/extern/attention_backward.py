@@ -1,0 +1,215 @@
+"""The gradient of attention without its score matrix.
+
+From the logarithm of each query's sum, which the forward pass kept, any block of weights can be made again:
+
+    P = exp(scale * Q K^T - logsumexp)
+
+Softmax's derivative needs one number more for each query, the mean of what arrives at the weights: the sum of
+P * (dO V^T) over all keys, which is the sum of dO * O, since O = P V. So with delta = sum(dO * O) along each row,
+
+    dV += P^T dO        dS = P * (dO V^T - delta)        dQ += scale * dS K        dK += scale * dS^T Q
+
+block by block: five products, where a stored P would take four, and no matrix as large as all scores.
+
+>>> import numpy as np
+>>> rng = np.random.default_rng(0)
+>>> Q, K, V, dO = (rng.standard_normal((3, 2)) for _ in range(4))
+>>> weights = np.exp(Q @ K.T) / np.exp(Q @ K.T).sum(1, keepdims=True)
+>>> by_weights = dO @ V.T
+>>> through_softmax = weights * (by_weights - (by_weights * weights).sum(1, keepdims=True))
+>>> delta = (dO * (weights @ V)).sum(1, keepdims=True)
+>>> bool(np.allclose(through_softmax, weights * (by_weights - delta)))
+True
+
+Keys and values are shared by the heads of a group, and by all blocks of queries. So one thread takes a whole group,
+and the gradients of keys and values are added up where they belong.
+
+Source: Dao et al., "FlashAttention" (2022), appendix B.2.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from minitorch_compile.inductor.extern.attention_blocks import (
+    BOOL_MASK,
+    FAR,
+    NO_MASK,
+    Shape,
+    as_element,
+    compiled,
+    copy_rows,
+    fill_with,
+    in_scratch,
+    number_of,
+    put_mask,
+    shows_something,
+    visible,
+)
+from minitorch_compile.inductor.extern.blas import gemm
+from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.native import accumulate_sum, select
+from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_tuple
+from minitorch_compile.inductor.running import exponential
+
+NUMBERS = (0,) * 51
+NOTHING = -math.inf
+
+
+def plan(shape: Shape) -> tuple[tuple[int, ...], int]:
+    """Where the arrays of a block lie in scratch memory, and how many elements it needs."""
+    block = shape.rows * shape.columns
+    lengths = shape.rows * shape.width, shape.rows * shape.value_width, shape.rows, block, block
+    *places, end = in_scratch(*lengths, shape.rows * shape.width)
+    return tuple(places[1:]), end
+
+
+@compiled
+def weights_again(row, count, logsumexp):
+    for j in range(count):
+        row[j] = exponential(row[j] - logsumexp)
+
+
+@compiled
+def through_softmax(weights, by_weights, count, delta):
+    """Replaces the gradients of a row of weights by those of its scores."""
+    for j in range(count):
+        by_weights[j] = weights[j] * (by_weights[j] - delta)
+
+
+@compiled
+def hide(row, mask, step, count):
+    """No gradient goes to a score that was not used."""
+    for j in range(count):
+        row[j] = select(mask[j * step] != 0, row[j], as_element(row, 0.0))
+
+
+@compiled
+def row_products(a, b, b_step, b_place, rows, width, out):
+    """out[i] = sum over j of a[i, j] * b[i, j]; a lies row by row."""
+    for i in range(rows):
+        left, right = advance(a, i * width), advance(b, i * b_step)
+        total = as_element(a, 0.0)
+        if b_place == 1:
+            for j in range(width):
+                total = accumulate_sum(total, left[j] * right[j])
+        else:
+            for j in range(width):
+                total = accumulate_sum(total, left[j] * right[j * b_place])
+        out[i] = total
+
+
+@compiled
+def has_no_weight(logsumexp, rows, fill):
+    """Whether the score `fill` has the weight 0 in each of the rows."""
+    far = 0
+    for i in range(rows):
+        far += fill - logsumexp[i] < -FAR
+    return far == rows
+
+
+@compiled
+def fill_rows(out, rows, step, width, number):
+    for i in range(rows):
+        fill_with(advance(out, i * step), 0, width, as_element(out, number))
+
+
+@compiled
+def has_nan(logsumexp, rows):
+    """Whether there is a row whose weights are NaN, those of hidden keys too: it saw nothing, or a NaN."""
+    finite = 0
+    for i in range(rows):
+        finite += logsumexp[i] > NOTHING
+    return finite < rows
+
+
+def backward(
+    lo, hi, grad, query, key, value, out, logsumexp, mask, grad_query, grad_key, grad_value, scratch, numbers
+):  # fmt: skip
+    """The gradients for the groups of heads from lo up to hi, those of all batches one after the other."""
+    (
+        heads, groups, queries, keys, width, value_width, most_rows, most_columns, kind, is_causal, _, scale, fill,
+        q_n, q_h, q_l, q_e, k_n, k_h, k_by_columns, k_step, v_n, v_h, v_by_columns, v_step, m_n, m_h, m_l, m_s,
+        g_n, g_h, g_l, g_e, o_n, o_h, o_l, o_e, dq_n, dq_h, dq_l, dk_n, dk_h, dk_l, dv_n, dv_h, dv_l,
+        grads_at, deltas_at, weights_at, by_scores_at, by_queries_at,
+    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
+    grads, deltas, weights = advance(scratch, grads_at), advance(scratch, deltas_at), advance(scratch, weights_at)
+    by_scores, by_queries = advance(scratch, by_scores_at), advance(scratch, by_queries_at)
+    factor, hidden = as_element(scratch, number_of(scale)), as_element(scratch, number_of(fill))
+    one, shared = as_element(scratch, 1.0), heads // groups
+    for unit in range(lo * shared, hi * shared):
+        n, h = unit // heads, unit % heads
+        g = h // shared
+        of_keys, of_values = advance(key, n * k_n + g * k_h), advance(value, n * v_n + g * v_h)
+        by_keys, by_values = advance(grad_key, n * dk_n + g * dk_h), advance(grad_value, n * dv_n + g * dv_h)
+        if h % shared == 0:
+            fill_rows(by_keys, keys, dk_l, width, 0.0)
+            fill_rows(by_values, keys, dv_l, value_width, 0.0)
+        for first in range(0, queries, most_rows):
+            rows = min(most_rows, queries - first)
+            sums = advance(logsumexp, (n * heads + h) * queries + first)
+            of_mask = advance(mask, n * m_n + h * m_h + first * m_l)
+            copy_rows(advance(query, n * q_n + h * q_h + first * q_l), q_l, q_e, scratch, rows, width, factor)
+            copy_rows(advance(grad, n * g_n + h * g_h + first * g_l), g_l, g_e, grads, rows, value_width, one)
+            row_products(
+                grads, advance(out, n * o_n + h * o_h + first * o_l), o_l, o_e, rows, value_width, deltas
+            )  # fmt: skip
+            fill_rows(by_queries, rows, width, width, 0.0)
+            end = min(keys, first + rows) if is_causal != 0 else keys
+            for start in range(0, end, most_columns):
+                columns = min(most_columns, end - start)
+                seen = advance(of_mask, start * m_s)
+                if kind == BOOL_MASK and has_no_weight(sums, rows, hidden):
+                    if not shows_something(seen, m_l, m_s, rows, columns):
+                        continue
+                some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
+                some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
+                gemm(
+                    False, k_by_columns == 0, rows, columns, width, scratch, width, some_keys, k_step, 0.0, weights,
+                    most_columns,
+                )  # fmt: skip
+                gemm(
+                    False, v_by_columns == 0, rows, columns, value_width, grads, value_width, some_values, v_step, 0.0,
+                    by_scores, most_columns,
+                )  # fmt: skip
+                for i in range(rows):
+                    line, count = advance(weights, i * most_columns), visible(is_causal != 0, first + i, start, columns)
+                    by_line, of_line = advance(by_scores, i * most_columns), advance(seen, i * m_l)
+                    if kind != NO_MASK:
+                        put_mask(line, of_line, m_s, count, kind, hidden)
+                    weights_again(line, count, sums[i])
+                    through_softmax(line, by_line, count, deltas[i])
+                    if kind == BOOL_MASK:
+                        hide(by_line, of_line, m_s, count)
+                    fill_with(line, count, columns, as_element(line, 0.0))
+                    fill_with(by_line, count, columns, as_element(line, 0.0))
+                gemm(
+                    True, False, columns, value_width, rows, weights, most_columns, grads, value_width, 1.0,
+                    advance(by_values, start * dv_l), dv_l,
+                )  # fmt: skip
+                gemm(
+                    True, False, columns, width, rows, by_scores, most_columns, scratch, width, 1.0,
+                    advance(by_keys, start * dk_l), dk_l,
+                )  # fmt: skip
+                gemm(
+                    False, k_by_columns != 0, rows, width, columns, by_scores, most_columns, some_keys, k_step, 1.0,
+                    by_queries, width,
+                )  # fmt: skip
+            copy_out = advance(grad_query, n * dq_n + h * dq_h + first * dq_l)
+            for i in range(rows):
+                copy_rows(advance(by_queries, i * width), width, 1, advance(copy_out, i * dq_l), 1, width, factor)
+            if has_nan(sums, rows):
+                fill_rows(by_values, keys, dv_l, value_width, math.nan)
+
+
+@cache
+def attention_backward_kernel(element: str, mask: str) -> Any:
+    """The kernel for these dtypes: (lo, hi, seven inputs, three outputs, scratch, numbers)."""
+    pointer, mask_pointer = types.CPointer(ELEMENTS[element]), types.CPointer(ELEMENTS[mask])
+    tensors = [*[pointer] * 6, mask_pointer, *[pointer] * 4]
+    signature = types.void(types.int64, types.int64, *tensors, types.CPointer(types.int64))
+    return native_function(f"attention_backward_{element}_{mask}", signature)(backward)
