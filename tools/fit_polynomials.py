@@ -199,6 +199,8 @@ FITS: dict[str, tuple[Function, Function, Decimal, Decimal, int, int]] = {
     "LOG32": (log_rest, log_weight, 1 / ROOT2 - 1, ROOT2 - 1, 8, 32),
     "LOG64": (atanh_rest, lambda z: z + FLOOR / 10, D(0), S_SQUARED, 6, 64),
     "LOG_TAIL64": (atanh_rest, lambda z: z + FLOOR / 10, D(0), S_SQUARED, 7, 64),
+    "QUICK_LOG64": (atanh_rest, lambda z: z + FLOOR / 10, D(0), S_SQUARED, 3, 64),
+    "QUICK_EXP64": (exp_rest, exp_weight, -HALF_LN2, HALF_LN2, 5, 64),
     "ATAN32": (atan_rest, lambda z: z + FLOOR / 10, D(0), (ROOT2 - 1) ** 2, 4, 32),
     "ATAN64": (atan_rest, lambda z: z + FLOOR / 10, D(0), (ROOT2 - 1) ** 2, 10, 64),
     "SIN32": (sin_rest, lambda z: z + FLOOR / 10, D(0), QUARTER_PI**2, 3, 32),

@@ -14,6 +14,9 @@ fit_polynomials = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(fit_polynomials)
 
 
+ENOUGH = {"QUICK_LOG64": -36, "QUICK_EXP64": -31}  # bits, of what only float32 needs
+
+
 @pytest.mark.parametrize("name", fit_polynomials.FITS)
 def test_the_package_has_the_fitted_coefficients(name):
     module, element = (float32, np.float32) if name.endswith("32") else (float64, np.float64)
@@ -22,4 +25,4 @@ def test_the_package_has_the_fitted_coefficients(name):
     if name == "LOG_TAIL64":  # its first coefficient, 2/3, is carried in two parts
         coefficients = coefficients[1:]
     assert [element(c) for c in coefficients] == [element(c) for c in used]
-    assert error < (-25 if name.endswith("32") else -54)
+    assert error < ENOUGH.get(name, -25 if name.endswith("32") else -54)

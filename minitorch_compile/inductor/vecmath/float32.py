@@ -33,15 +33,16 @@ from minitorch_compile.inductor.vecmath.float64 import (
     HALF_PI_1,
     HALF_PI_2,
     INLINED,
+    QUICK_EXP,
+    QUICK_LOG,
     TWO_OVER_PI,
-    exp_float64,
     finish_pow,
-    log_of_parts,
 )
+from minitorch_compile.inductor.vecmath.float64 import LOG2_E as LOG2_E_64
 
 F, D = np.float32, np.float64
 INF, NAN = F(math.inf), F(math.nan)
-LOG2_E = F(1.4426950408889634)
+LOG2_E, LN2 = F(1.4426950408889634), 0.6931471805599453
 LN2_HIGH, LN2_LOW = F(0.693115234375), F(3.1946184945309415e-05)  # 12 bits, and the rest: n * LN2_HIGH is exact
 LARGEST_ANGLE = F(2.0**48)  # up to here, a float64 holds the angle that is left precisely enough
 SMALLEST_NORMAL = F(2.0**-126)
@@ -201,12 +202,19 @@ def exact_cos_float32(x):
 
 @njit(**INLINED)
 def pow_float32(x, y):
-    """In float64, which holds y log x with bits to spare; float32's denormals are normal there."""
-    base, exponent = D(x), D(y)
-    a = absolute(base)
-    inner = select((a == 0.0) | (a == math.inf), 1.0, a)
-    power = exp_float64(exponent * log_of_parts(exponent_of(inner), mantissa_of(inner) - 1.0))
-    return F(finish_pow(base, exponent, a, power))
+    """2**(y log2 x) in float64, to 36 bits of the logarithm: float32's denormals are normal there, its powers too."""
+    size = absolute(x)
+    inner = D(select((size == F(0)) | (size == INF), F(1), size))
+    f = mantissa_of(inner) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    logarithm = exponent_of(inner) + LOG2_E_64 * (2.0 * s + s * z * polynomial(z, QUICK_LOG))
+    product = D(y) * logarithm
+    bounded = select(product > 200.0, 200.0, select(product < -200.0, -200.0, product))
+    n = round_half_even(bounded)
+    r = (bounded - n) * LN2
+    power = (1.0 + (r + r * r * polynomial(r, QUICK_EXP))) * two_to_the(n)
+    return finish_pow(x, y, size, F(power), F(1))
 
 
 @njit(**INLINED)

@@ -55,6 +55,14 @@ LOG_TAIL = (
     0.40000000000005925, 0.28571428569166973, 0.2222222263668385, 0.181817763581583, 0.1538706421634928,
     0.13250651930357935, 0.13246939992466475,
 )  # fmt: skip
+# LOG and EXP with fewer terms, for float32's pow
+QUICK_LOG = (
+    0.6666666566528994, 0.40000331703871933, 0.2853749351339407, 0.23579097152774506,
+)  # fmt: skip
+QUICK_EXP = (
+    0.5000000043977995, 0.16666666372387437, 0.04166636142960849, 0.008333388981938425, 0.0013940595913697017,
+    0.00019846067055321354,
+)  # fmt: skip
 # (sin(r) - r) / r**3 and (cos(r) - 1 + r**2 / 2) / r**4 in z = r**2, on |r| <= pi / 4
 SIN = (
     -0.16666666666666632, 0.008333333333322429, -0.00019841269829816972, 2.755731369459626e-06,
@@ -273,19 +281,26 @@ def pow_float64(x, y):
     r = r + rest
     half = floor(n * 0.5)
     power = (1.0 + (r + r * r * polynomial(r, EXP))) * two_to_the(half) * two_to_the(n - half)
-    return finish_pow(x, y, a, power)
+    return finish_pow(x, y, a, power, 1.0)
 
 
 @njit(**INLINED)
-def finish_pow(x, y, a, power):
-    """What the logarithm can't say: zeros, infinities, negative bases, and that 1**NaN and NaN**0 are 1."""
-    vanishing = (a == 0.0) == (y > 0.0)  # 0**positive and inf**negative
-    power = select((a == 0.0) | (a == INF), select(vanishing, 0.0, INF), power)
-    power = select((absolute(y) == INF) & (a != 1.0), select((a < 1.0) == (y < 0.0), INF, 0.0), power)
+def finish_pow(x, y, a, power, one):
+    """What the logarithm can't say: zeros, infinities, negative bases, and that 1**NaN and NaN**0 are 1.
+
+    `one` is 1 in the type of the others, from which the constants of that type are made.
+    """
+    zero = one - one
+    infinity = one / zero
+    nan = infinity - infinity
+    vanishing = (a == zero) == (y > zero)  # 0**positive and inf**negative
+    power = select((a == zero) | (a == infinity), select(vanishing, zero, infinity), power)
+    power = select((absolute(y) == infinity) & (a != one), select((a < one) == (y < zero), infinity, zero), power)
+    half = y * (one / (one + one))
     whole = floor(y) == y
-    odd = whole & (floor(y * 0.5) != y * 0.5)
+    odd = whole & (floor(half) != half)
     power = select(odd, copy_sign(power, x), power)
-    power = select((x < 0.0) & (x != -INF) & (absolute(y) != INF) & ~whole, NAN, power)
-    power = select((a == 1.0) & (absolute(y) == INF), 1.0, power)
-    power = select((x != x) | (y != y), NAN, power)
-    return select((y == 0.0) | (x == 1.0), 1.0, power)
+    power = select((x < zero) & (x != -infinity) & (absolute(y) != infinity) & ~whole, nan, power)
+    power = select((a == one) & (absolute(y) == infinity), one, power)
+    power = select((x != x) | (y != y), nan, power)
+    return select((y == zero) | (x == one), one, power)
