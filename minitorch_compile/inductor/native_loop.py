@@ -20,8 +20,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from minitorch_compile.inductor.extern import blas  # noqa: F401 (provides the symbols of OpenBLAS's thread count)
+from minitorch_compile.inductor.kept_block import give_back_block, take_block
 from minitorch_compile.inductor.kernel_function import native_function
-from minitorch_compile.inductor.raw_memory import allocate, release
 from minitorch_compile.inductor.thread_pool import HAS_THREADS, MOST_THREADS, POOL
 from minitorch_compile.tensor.thread_count import THREAD_COUNT
 
@@ -185,7 +185,8 @@ def _run_steps(code, arrays, block, scratch, parallel, threads):
 def execute(code, arrays, parallel):
     """Runs the list at the address `code` on the arrays in the tuple at the address `arrays`.
 
-    `parallel` points to what `_run_steps` takes, and then to the address of the number of threads.
+    `parallel` points to what `_run_steps` takes, and then to the addresses of the number of threads and of the slot for
+    a large block.
     """
     threads = min(_word_at(_word_at(parallel + 24)), MOST_THREADS)
     blas_threads = 1
@@ -198,19 +199,19 @@ def execute(code, arrays, parallel):
     if needed == 0:
         _run_steps(code, arrays, 0, 0, parallel, threads)
     else:
-        block = allocate(needed)
-        start = _address_of(block)
-        _run_steps(code, arrays, start, start + size, parallel, threads)
-        release(block)
+        block = take_block(_word_at(parallel + 32), needed)
+        _run_steps(code, arrays, block, block + size, parallel, threads)
+        give_back_block(_word_at(parallel + 32), block, needed)
     if blas_threads != 1:
         set_blas_threads(blas_threads)
 
 
 # ------------------------------------------------------------------------------------------------ threads
 
-# The addresses of `parallel_for`, the pool's memory, `run_chunk`, and the number of threads.
+# The addresses of `parallel_for`, the pool's memory, `run_chunk`, the number of threads, the slot for a large block.
 _count = THREAD_COUNT if HAS_THREADS else np.ones(1, np.int64)
-_parallel = np.array([0, POOL.address, 0, _count.ctypes.data], np.int64)
+_kept_block = np.zeros(1, np.int64)
+_parallel = np.array([0, POOL.address, 0, _count.ctypes.data, _kept_block.ctypes.data], np.int64)
 PARALLEL_ADDRESS: int = _parallel.ctypes.data
 
 
