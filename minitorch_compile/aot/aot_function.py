@@ -24,6 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from minitorch_compile import logs
 from minitorch_compile.aot.argument_layouts import ForEachLayout, matters
 from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
@@ -41,6 +43,7 @@ from minitorch_compile.aot.shared_memory import Sharing
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
+from minitorch_compile.tensor.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
 from minitorch_compile.tensor.philox import default_generator
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -232,6 +235,12 @@ def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
 
 def _write_back(mutation: Mutation, argument: Any, value: Any, recording: bool) -> None:
     """The effect of all the program's writes to an argument."""
-    with set_grad_enabled(mutation.recorded and recording):
-        copy_(argument, value)
-    argument.storage.version += mutation.writes - 1  # copy_ counted one
+    has_history = argument.requires_grad or value.requires_grad or argument.base is not None
+    recorded = mutation.recorded and recording and has_history
+    if recorded or contexts or argument.is_fake or argument.storage.version < 0:
+        with set_grad_enabled(recorded):
+            copy_(argument, value)
+        argument.storage.version += mutation.writes - 1  # copy_ counted one
+    else:  # nobody but the version counter need be told: a training step overwrites hundreds of tensors
+        np.copyto(argument.array, value.array, casting="unsafe")
+        argument.storage.version += mutation.writes

@@ -28,12 +28,14 @@ class FakeMode:
 
     Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
     that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there
-    as `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data.
+    as `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data, and
+    `written_first` has the storages that were written to before the last such operation.
     """
 
     def __init__(self) -> None:
         self.written: set[Storage] = set()
         self.may_raise = False
+        self.written_first: frozenset[Storage] = frozenset()
         self.behind_data: set[Storage] = set()
 
     def active(self) -> AbstractContextManager[FakeMode]:
@@ -45,7 +47,7 @@ class FakeMode:
                 raise Unsupported("unsupported-store", f"{op.name} writes to a tensor whose .data was read.")
             self.written.add(args[0].storage)
             args[0].storage.version += 1  # a gradient that is taken while tracing asks for it
-        self.may_raise = self.may_raise or may_raise(op)
+        self.may_raise = self.may_raise or may_raise(op, args)
         if op.kind in MAKES_DATA or has_fake((args, kwargs)):
             return op.meta(*args, **kwargs)
         return op.run(args, kwargs)

@@ -289,6 +289,7 @@ class OutputGraph:
         self.has_steps = self.has_steps or is_graph_step(target)
         if self.fakes.may_raise or not _is_operation(target):
             node.meta.update(may_raise=True, handled=self._is_handled())
+            self.fakes.written_first = frozenset(self.fakes.written)
         return self._result(node, result)
 
     def _is_handled(self) -> bool:
@@ -299,10 +300,8 @@ class OutputGraph:
         name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
         try:
             with self.fakes.active():
-                return specializing(_method(target) if kind == "call_method" else target, args, kwargs)
-                function = getattr(args[0], target) if kind == "call_method" else target
-                given = args[1:] if kind == "call_method" else args
-                return specializing(function, given, kwargs, passing=(Unsupported, ObservedException))
+                function = _method(target) if kind == "call_method" else target
+                return specializing(function, args, kwargs, passing=(Unsupported, ObservedException))
         except FakeDataError as error:
             reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
             raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.capture.graph_steps import confinement
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.fx import Node
-from minitorch_compile.fx.effects import is_impure, is_random, writes
+from minitorch_compile.fx.effects import is_impure, is_random
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.op_families import InplaceOp
 from minitorch_compile.tensor.philox import default_generator
@@ -41,15 +41,21 @@ if TYPE_CHECKING:
 
 FALLIBLE_KINDS = frozenset(("indexing", "linalg", "sampling", "loss", "sorting"))
 NEVER_FAIL = frozenset(("tril", "triu", "flip", "resample", "argsort", "isin_elements", "argwhere"))
-# Integers divided by zero, negative powers of integers, a target outside [0, 1].
-FALLIBLE = frozenset(("floor_divide", "remainder", "fmod", "pow", "binary_cross_entropy"))
+FALLIBLE = frozenset(("binary_cross_entropy",))  # a target outside [0, 1]
+FALLIBLE_WITH_INTEGERS = frozenset(("floor_divide", "remainder", "fmod", "pow"))  # by zero, or to a negative power
 
 
-def may_raise(op: Op) -> bool:
+def may_raise(op: Op, args: Sequence[Any]) -> bool:
     """Whether it depends on the data if the operation succeeds."""
     if isinstance(op, InplaceOp):
         op = op.functional
+    if op.name in FALLIBLE_WITH_INTEGERS:
+        return not any(_is_floating(x) for x in args)
     return op.name in FALLIBLE or (op.kind in FALLIBLE_KINDS and op.name not in NEVER_FAIL)
+
+
+def _is_floating(x: Any) -> bool:
+    return x.dtype.is_floating_point if isinstance(x, TensorBase) else isinstance(x, float)
 
 
 def failing_nodes(output: OutputGraph) -> list[Node]:
@@ -131,7 +137,7 @@ def guarded_call(output: OutputGraph, codegen: Codegen, call: str, arguments: Se
     lines, before = [], "None"
     if changes:
         before = output.names.fresh("before")
-        lines = [f"{before} = {codegen.constant(Before, 'Before')}({_written_first(output, codegen, failing[-1])})"]
+        lines = [f"{before} = {codegen.constant(Before, 'Before')}({_written_first(output, codegen)})"]
     failure = output.names.fresh("failure")
     handler = run_plainly if any(node.meta.get("handled") for node in failing) else raise_as_plain
     again = f"{codegen.constant(handler, handler.__name__)}({', '.join([failure, before, 'plain', *arguments])})"
@@ -139,13 +145,11 @@ def guarded_call(output: OutputGraph, codegen: Codegen, call: str, arguments: Se
     return [*lines, f"if {failure} is not None:", f"    return {again}"]
 
 
-def _written_first(output: OutputGraph, codegen: Codegen, last: Node) -> str:
-    """The tensors from outside to keep copies of: all that are written to, if a write comes before the failure.
+def _written_first(output: OutputGraph, codegen: Codegen) -> str:
+    """The tensors from outside to keep copies of: those that are written to before the failure.
 
     Backends that don't run the nodes in order write to arguments last of all.
     """
-    nodes = list(output.graph.nodes)
-    if not any(writes(node) or is_impure(node) and not is_random(node) for node in nodes[: nodes.index(last)]):
-        return "()"
-    names = [codegen.read(variable.source) for variable in output.written_inputs if variable.source is not None]
+    first = [v for v in output.written_inputs if v.fake.storage in output.fakes.written_first]
+    names = [codegen.read(variable.source) for variable in first if variable.source is not None]
     return f"({', '.join(names)},)" if names else "()"
