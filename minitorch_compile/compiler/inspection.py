@@ -42,9 +42,10 @@ from minitorch_compile.dynamo.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.codegen.wrapper import GeneratedFile, write_file
+from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.memory_report import MemoryReport
-from minitorch_compile.inductor.scheduler import Schedule, schedule
+from minitorch_compile.inductor.scheduler import Schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor
@@ -117,7 +118,7 @@ class _Watched(Inductor):
     ) -> tuple[Schedule | None, str, MemoryReport | None, Compiled]:
         """Of a graph with fallbacks, schedule and memory are those of its longest stretch; the sources are of all."""
         self.stretches: list[tuple[Schedule, GeneratedFile]] = []
-        compiled = with_fallbacks(graph, example_inputs, self.compile_prims, find_target(self.target).dtypes)
+        compiled = with_fallbacks(graph, example_inputs, self.compile_prims, find_target(self.target))
         sources = "\n\n".join(file.source for _, file in self.stretches)
         if not self.stretches:
             return None, sources, None, compiled
@@ -126,7 +127,7 @@ class _Watched(Inductor):
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         with self.view.timed("schedule"):
-            scheduled = schedule(lower(graph))
+            scheduled = cpu_schedule(lower(graph))
         with self.view.timed("codegen"):
             self.stretches.append((scheduled, write_file(scheduled)))
         with self.view.timed("numba"):

@@ -75,6 +75,18 @@ class FusedCall:
         return [buffer for buffer in read if buffer is not self.result]
 
     @property
+    def steps_of_epilogue(self) -> int:
+        """How far the range of the group's kernel goes."""
+        axis = range_axis(self.epilogue)
+        assert axis is not None
+        return axis.size
+
+    @property
+    def block_bytes(self) -> int:
+        """The memory for one block of the result."""
+        return self.blocks.length * self.blocks.elements * self.result.dtype.itemsize
+
+    @property
     def is_fusible(self) -> bool:
         return True
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from minitorch_compile.inductor.extern.packed_meaning import MEANINGS as PACKED_MEANINGS
 from minitorch_compile.inductor.handler import Handler, Number
 from minitorch_compile.inductor.index import Digit, Index, Symbol, symbol
 from minitorch_compile.inductor.ir import (
@@ -198,7 +199,8 @@ def window(view: StridedView, memory: Memory) -> np.ndarray:
 
 
 def _run_extern(call: ExternCall, memory: Memory) -> None:
-    results = prims[call.kernel].kernel(*(window(view, memory) for view in call.inputs), *call.parameters)
+    meaning = prims[call.kernel].kernel if call.kernel in prims else PACKED_MEANINGS[call.kernel]
+    results = meaning(*(window(view, memory) for view in call.inputs), *call.parameters)
     for buffer, result in zip(call.outputs, results if isinstance(results, tuple) else (results,)):
         memory[buffer.name] = np.zeros(buffer.length, buffer.dtype.numpy)
         window(whole(buffer), memory)[...] = result

@@ -14,10 +14,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from minitorch_compile import logs
+from minitorch_compile.inductor.dependencies import buffers_read
+from minitorch_compile.inductor.fused_call import FusedCall
 from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.ir import Buffer
+from minitorch_compile.inductor.ir import Buffer, ExternCall
 from minitorch_compile.inductor.raw_memory import ALIGNMENT
-from minitorch_compile.inductor.scheduler import Schedule, reads_of
+from minitorch_compile.inductor.scheduler import Schedule, Step, reads_of
 
 log_plan = logs.artifact("memory_plan")
 
@@ -57,14 +59,16 @@ def last_uses(schedule: Schedule) -> dict[Buffer, int]:
 def in_place(schedule: Schedule) -> list[dict[Buffer, Buffer]]:
     """For each step, which of its outputs overwrite which of its inputs."""
     last = last_uses(schedule)
-    return [
-        _in_place_of(step, number, schedule, last) if isinstance(step, Group) and step.is_fusible else {}
-        for number, step in enumerate(schedule.steps)
-    ]
+    return [_in_place_of(step, number, schedule, last) for number, step in enumerate(schedule.steps)]
 
 
-def _in_place_of(group: Group, number: int, schedule: Schedule, last: Mapping[Buffer, int]) -> dict[Buffer, Buffer]:
+def _in_place_of(step: Step, number: int, schedule: Schedule, last: Mapping[Buffer, int]) -> dict[Buffer, Buffer]:
+    if isinstance(step, ExternCall) or not step.is_fusible:
+        return {}
     results = {view.buffer for view in schedule.graph.outputs}
+    group = step.epilogue if isinstance(step, FusedCall) else step
+    if isinstance(step, FusedCall):  # the call goes on reading while its epilogue writes
+        results |= {step.result, *buffers_read(step.call)}
     dying = [b for b in group.inputs if b.kind == "temporary" and b not in results and last[b] == number]
     shared: dict[Buffer, Buffer] = {}
     for output in group.outputs:

@@ -111,12 +111,11 @@ class CpuTarget(Target):
         from minitorch_compile.inductor import code_cache
         from minitorch_compile.inductor.autotune import candidates, fastest
         from minitorch_compile.inductor.codegen.wrapper import write_file
-        from minitorch_compile.inductor.scheduler import Limits, schedule
-        from minitorch_compile.inductor.split_reductions import split_reductions
+        from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 
         if options.autotune:
             return fastest(graph, [self.compile(graph, candidate) for candidate in candidates(options)])
-        scheduled = schedule(split_reductions(graph), Limits(operations=options.max_fusion))
+        scheduled = cpu_schedule(graph, options)
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:

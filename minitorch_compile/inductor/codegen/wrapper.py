@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -33,14 +33,16 @@ from minitorch_compile.inductor.codegen.chunks import chunks_text
 from minitorch_compile.inductor.codegen.kernel_families import share as share_kernels
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cpu import write_kernel
-from minitorch_compile.inductor.extern import attention, attention_backward, blas, convolution, pooling
-from minitorch_compile.inductor.extern.calls import USES_BLAS, source_of, workspace_bytes
+from minitorch_compile.inductor.extern import attention, attention_backward, blas, convolution, pooling, product_tiles
+from minitorch_compile.inductor.extern.block_calls import turn_of
+from minitorch_compile.inductor.extern.calls import USES_BLAS, ExternSource, source_of, workspace_bytes
+from minitorch_compile.inductor.fused_call import FusedCall
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, StridedView
 from minitorch_compile.inductor.memory_plan import MemoryPlan, in_place, place_scratch, plan_memory
 from minitorch_compile.inductor.memory_report import MemoryReport
 from minitorch_compile.inductor.raw_memory import element_type
-from minitorch_compile.inductor.scheduler import Schedule
+from minitorch_compile.inductor.scheduler import Schedule, Step, call_of, reads_of
 from minitorch_compile.tensor.strides import numel
 
 HEADER = '''\
@@ -79,6 +81,7 @@ MODULES = (
     blas,
     convolution,
     pooling,
+    product_tiles,
 )
 
 
@@ -107,13 +110,17 @@ class WrapperWriter:
         self.shared = in_place(schedule)
         self.kernels = share_kernels(
             [
-                write_kernel(step, schedule.internal, shared, careful) if isinstance(step, Group) else None
+                write_kernel(group, self.internal_to(step), shared, careful) if (group := group_of(step)) else None
                 for step, shared in zip(schedule.steps, self.shared)
             ]
         )
         self.plan = plan_memory(schedule, self.shared)
         self.functions: dict[str, str] = {}  # structure of a kernel -> its name in the file
         self.definitions: dict[str, None] = {}
+
+    def internal_to(self, step: Step) -> frozenset[Buffer]:
+        """The buffers that the loops of a step need no memory for; an epilogue finds the result it reads in memory."""
+        return self.schedule.internal - {step.result} if isinstance(step, FusedCall) else self.schedule.internal
 
     def write(self) -> GeneratedFile:
         kernels = self.kernel_definitions()
@@ -164,10 +171,11 @@ class WrapperWriter:
     def scratch_sizes(self, number: int) -> list[int]:
         """The bytes of each scratch array of a step."""
         step, kernel = self.schedule.steps[number], self.kernels[number]
-        if isinstance(step, ExternCall):
-            return [nbytes] if (nbytes := workspace_bytes(step)) else []
-        assert kernel is not None
-        return [array.nbytes for array in kernel.scratch]
+        sizes = [array.nbytes for array in kernel.scratch] if kernel else []
+        if isinstance(step, FusedCall) and step.result in self.schedule.internal:
+            sizes.insert(0, step.block_bytes)
+        workspace = 0 if isinstance(step, Group) else workspace_bytes(call_of(step))
+        return [workspace, *sizes] if workspace else sizes
 
     def call(self) -> str:
         """The list of kernels that the native call runs, each under the user's line it was made for."""
@@ -177,7 +185,7 @@ class WrapperWriter:
             lines.append(f"block={self.plan.total},")
         if self.scratch_bytes:
             lines.append(f"scratch={self.scratch_bytes},")
-        if any(isinstance(step, ExternCall) and step.kernel in USES_BLAS for step in self.schedule.steps):
+        if any(not isinstance(step, Group) and call_of(step).kernel in USES_BLAS for step in self.schedule.steps):
             lines.append("blas=True,")
         temporaries = [self.place_of(buffer) for step in self.schedule.steps for buffer in step.outputs]
         if any(temporaries):
@@ -198,9 +206,7 @@ class WrapperWriter:
         return lines
 
     def used_arguments(self) -> list[Buffer]:
-        used = {
-            b for step in self.schedule.steps for b in (step.inputs if isinstance(step, Group) else inputs_of(step))
-        }
+        used = {buffer for step in self.schedule.steps for buffer in reads_of(step)}
         return [buffer for buffer in self.arguments if buffer in used]
 
     def place_of(self, buffer: Buffer) -> str:
@@ -212,24 +218,35 @@ class WrapperWriter:
     def step(self, number: int) -> str:
         """The kernel of a step and its arguments, as the source of a tuple."""
         step, kernel = self.schedule.steps[number], self.kernels[number]
-        offsets, _ = place_scratch(self.scratch_sizes(number))
+        places = iter(place_scratch(self.scratch_sizes(number))[0])
+        if isinstance(step, Group):
+            assert kernel is not None
+            return self.kernel_step(kernel, chunks_text(kernel.extent, kernel.nanoseconds), places, {})
+        call = call_of(step)
+        workspace = in_scratch(next(places), call.outputs[0].dtype.name) if workspace_bytes(call) else ""
+        pointers = [*map(self.view_pointer, call.inputs), *(f'"{self.name_of(b)}"' for b in call.outputs)]
         if isinstance(step, ExternCall):
-            workspace = in_scratch(offsets[0], step.outputs[0].dtype.name) if offsets else ""
-            pointers = [*map(self.view_pointer, step.inputs), *(f'"{self.name_of(b)}"' for b in step.outputs)]
-            source = source_of(step, pointers, workspace)
-            self.definitions[source.definition] = None
-            return source.step
-        assert kernel is not None
-        buffers = dict.fromkeys(f'"{self.name_of(buffer)}"' for buffer in kernel.buffers)
-        scratch = [in_scratch(offset, array.dtype.name) for offset, array in zip(offsets, kernel.scratch)]
+            return self.defined(source_of(step, pointers, workspace))
+        assert kernel is not None and kernel.extent == step.steps_of_epilogue, "the range counts what was planned"
+        window = {step.result: window_of(step, next(places))} if step.result in self.schedule.internal else {}
+        pointers[-1] = window.get(step.result, pointers[-1])
+        turn = self.defined(turn_of(call, pointers, workspace))
+        group = self.kernel_step(kernel, str(kernel.extent), places, window)
+        return f"InTurns({step.blocks.extent}, {step.blocks.length}, {turn}, {group})"
+
+    def defined(self, source: ExternSource) -> str:
+        """The step of an extern kernel, whose definition is put into the file."""
+        self.definitions[source.definition] = None
+        return source.step
+
+    def kernel_step(
+        self, kernel: KernelSource, parts: str, places: Iterator[int], windows: Mapping[Buffer, str]
+    ) -> str:
+        """A generated kernel and its arguments: `parts` is its range, `places` are those of its scratch arrays."""
+        buffers = dict.fromkeys(windows.get(b) or f'"{self.name_of(b)}"' for b in kernel.buffers)
+        scratch = [in_scratch(offset, array.dtype.name) for offset, array in zip(places, kernel.scratch)]
         status = ['"status"'] if kernel.uses_status else []
-        arguments = [
-            chunks_text(kernel.extent, kernel.nanoseconds),
-            *map(str, kernel.sizes.values()),
-            *buffers,
-            *scratch,
-            *status,
-        ]
+        arguments = [parts, *map(str, kernel.sizes.values()), *buffers, *scratch, *status]
         return f"({self.functions[kernel.structure]}, {', '.join(arguments)})"
 
     def name_of(self, buffer: Buffer) -> str:
@@ -316,14 +333,22 @@ def in_scratch(offset: int, element: str) -> str:
     return f'Part("scratch", {offset}, "{element}")'
 
 
-def inputs_of(call: ExternCall) -> list[Buffer]:
-    return [view.buffer for view in call.inputs]
+def window_of(step: FusedCall, offset: int) -> str:
+    """The result of a call of which only a block is ever there, at an offset in scratch memory."""
+    element, (extent, elements, _) = step.result.dtype, step.blocks
+    return f'Window({offset}, "{element.name}", {elements * element.itemsize}, {extent})'
 
 
-def origins_of(step: Group | ExternCall) -> list[Any]:
-    if isinstance(step, ExternCall):
-        return [step.origin] if step.origin else []
-    return [member.loop.origin for member in step.members if member.loop.origin]
+def group_of(step: Step) -> Group | None:
+    """The loops of a step."""
+    return step.epilogue if isinstance(step, FusedCall) else step if isinstance(step, Group) else None
+
+
+def origins_of(step: Step) -> list[Any]:
+    group = group_of(step)
+    origins = [] if isinstance(step, Group) else [call_of(step).origin]
+    origins += [member.loop.origin for member in group.members] if group else []
+    return [origin for origin in origins if origin]
 
 
 def kernel_definition(name: str, kernel: KernelSource) -> str:

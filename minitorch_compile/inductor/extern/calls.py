@@ -19,8 +19,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from minitorch_compile.inductor.codegen.chunks import chunks_text
+from minitorch_compile.inductor.codegen.chunks import chunk_length, chunks_text
 from minitorch_compile.inductor.extern import attention_calls, convolution, pooling
+from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS
 from minitorch_compile.inductor.ir import ExternCall, matrix_layout
 from minitorch_compile.tensor.strides import numel
 
@@ -91,6 +92,33 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
     count = first.sizes[0]
     parts = chunks_text(count, count * nanoseconds_of_products(math.prod(shape[2:])))
     return _source("batched_product", "batched_product_kernel", call, [parts, *shape, *matrices])
+
+
+@extern_source("pack_panels")
+def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
+    (b,), (packed,) = call.inputs, call.outputs
+    layout = matrix_layout(b)
+    assert layout, "lowering makes matrices that BLAS can read"
+    panels, inner, _ = packed.sizes
+    arguments = [chunks_text(panels, 0.2 * numel(packed.sizes)), int(layout[0]), inner, b.sizes[1], pointers[0]]
+    return _source("pack_panels", "pack_panels_kernel", call, [*arguments, layout[1], pointers[1]])
+
+
+@extern_source("packed_product")
+def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
+    rows, inner = call.inputs[0].sizes
+    cost = nanoseconds_of_products(rows * inner * call.outputs[0].sizes[1])
+    length = -(-chunk_length(rows, cost) // TILE_ROWS) * TILE_ROWS
+    parts = f"Chunks({rows}, {length})" if 0 < length < rows else f"0, {rows}"
+    return packed_product_source(call, pointers, workspace, parts)
+
+
+def packed_product_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
+    """The source of a packed product; `parts` is the text of its range, which counts rows."""
+    (a, _), (c,) = call.inputs, call.outputs
+    first, panels, result = pointers
+    arguments = [parts, c.sizes[1], a.sizes[1], first, *a.strides, panels, result]
+    return _source("packed_product", "packed_product_kernel", call, arguments)
 
 
 def nanoseconds_of_products(multiplications: int) -> float:

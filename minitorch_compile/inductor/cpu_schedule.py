@@ -1,0 +1,28 @@
+"""From loops to the schedule of the CPU target: what is rewritten first, and what may be fused.
+
+>>> from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, whole
+>>> from minitorch_compile.tensor.dtype import float32
+>>> x, w, product, out = (Buffer.contiguous(name, (256, 256), float32) for name in ("x", "w", "product", "out"))
+>>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
+>>> exp = Loop(out, (256, 256), lambda ops, at: ops.apply("exp", ops.load(product, product.address(at))))
+>>> cpu_schedule(LoopGraph([x, w], [multiply, exp], [whole(out)])).steps
+[product_panels: float32[8, 256, 32] = pack_panels(w[256, 256]:[256, 1], 32), \
+FusedCall(packed_product: product, then Group(i0:65536; stage 0: out), in blocks of 192 of 256)]
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.inductor.extern.block_calls import blocks_of
+from minitorch_compile.inductor.ir import LoopGraph
+from minitorch_compile.inductor.options import DEFAULTS, Options
+from minitorch_compile.inductor.packed_products import Choice, pack_products, packing_pays
+from minitorch_compile.inductor.scheduler import Limits, Schedule, schedule
+from minitorch_compile.inductor.split_reductions import split_reductions
+
+
+def cpu_schedule(graph: LoopGraph, options: Options = DEFAULTS, packed: Choice = packing_pays) -> Schedule:
+    """The schedule of a graph on the CPU. `packed` says which matrix products are done by tiles instead of BLAS."""
+    rewritten = pack_products(split_reductions(graph), packed)
+    if options.max_fusion == 1:  # every loop on its own
+        return schedule(rewritten, Limits(operations=1))
+    return schedule(rewritten, Limits(operations=options.max_fusion, blocks_of=blocks_of))
