@@ -31,6 +31,7 @@ from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.node import Node
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
+from minitorch_compile.inductor.targets import Target
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import dtype
@@ -45,11 +46,11 @@ log = logs.artifact("fallbacks")
 
 
 def with_fallbacks(
-    graph: GraphModule, example_inputs: list[Any], compile_prims: PrimCompiler, dtypes: Collection[dtype]
+    graph: GraphModule, example_inputs: list[Any], compile_prims: PrimCompiler, target: Target
 ) -> Compiled:
-    """The graph as a function on tensors: its prims on tensors of these dtypes compiled by `compile_prims`, everything
-    else run as it is."""
-    fallbacks = find_fallbacks(graph, dtypes)
+    """The graph as a function on tensors: what the target can compute is compiled by `compile_prims`, everything else
+    run as it is."""
+    fallbacks = find_fallbacks(graph, target.dtypes, target.missing)
     if not fallbacks:
         return compile_prims(graph, example_inputs)
     if log.is_on:
@@ -58,23 +59,23 @@ def with_fallbacks(
     return StagedProgram(graph, fallbacks, compile_prims)
 
 
-def find_fallbacks(graph: GraphModule, dtypes: Collection[dtype]) -> dict[Node, None]:
-    """The calls that can't become kernels, in order: of ops that aren't prims, of prims without a lowering, and on
-    tensors of other dtypes than these."""
+def find_fallbacks(graph: GraphModule, dtypes: Collection[dtype], missing: Collection[str] = ()) -> dict[Node, None]:
+    """The calls that can't become kernels, in order: of ops that aren't prims, of prims without a lowering or that are
+    `missing` on this target, and on tensors of other dtypes than these."""
     is_beyond = lambda node: any(x.dtype not in dtypes for x in _tensors_of(node))
     found: dict[Node, None] = {}
     for node in graph.graph.find_nodes(op="call_function"):
         if node.target is operator.getitem:
             if node.args[0] in found:
                 found[node] = None
-        elif not has_kernels(node.target) or is_beyond(node) or any(map(is_beyond, node.all_input_nodes)):
+        elif not has_kernels(node.target, missing) or is_beyond(node) or any(map(is_beyond, node.all_input_nodes)):
             found[node] = None
     return found
 
 
-def has_kernels(target: Any) -> bool:
+def has_kernels(target: Any, missing: Collection[str]) -> bool:
     """Whether a call is of a prim that the kernel generator knows."""
-    return isinstance(target, Prim) and target.name not in WITHOUT_A_KERNEL
+    return isinstance(target, Prim) and target.name not in WITHOUT_A_KERNEL and target.name not in missing
 
 
 def _tensors_of(node: Node) -> list[TensorBase]:

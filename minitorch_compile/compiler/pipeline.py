@@ -86,14 +86,10 @@ class Inductor:
         return chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(
-            self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target).dtypes
-        )
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target))
 
     def compile_backward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        return with_fallbacks(
-            self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target).dtypes
-        )
+        return with_fallbacks(self.post_grad(graph), example_inputs, self.compile_prims, find_target(self.target))
 
     def post_grad(self, graph: GraphModule) -> GraphModule:
         """One half of the cut graph after the user's own passes. The backward half comes later, hence `patch`."""

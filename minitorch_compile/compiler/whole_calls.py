@@ -28,14 +28,9 @@ ONE_CALL = """
     gcd lcm nextafter view_dtype polygamma
     linalg_inv _linalg_solve _linalg_solve_triangular _linalg_pinv linalg_det _linalg_slogdet linalg_matrix_exp
     _linalg_cholesky _linalg_qr _linalg_svd _linalg_eigh _linalg_eig _linalg_lu_factor _permutation_of_pivots
-    erfc erfinv lgamma digamma igamma igammac i0
+    special_zeta special_airy_ai
 """
-WHOLE = frozenset(
-    [
-        *(ops.table[name] for name in ONE_CALL.split()),
-        *(op for op in ops.table.values() if op.name.startswith("special_") and op.kind == "pointwise"),
-    ]
-) - {ops.special_entr, ops.special_xlog1py}
+WHOLE = frozenset(ops.table[name] for name in ONE_CALL.split())
 
 
 def stays_whole(op: Op, args: tuple[Any, ...]) -> bool:

@@ -20,10 +20,15 @@ from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, Operation, P
 from minitorch_compile.inductor.loop_printer import loop_variables
 from minitorch_compile.tensor.dtype import dtype
 
-# What an elementwise primitive costs beside an addition, roughly: it decides what is worth computing twice.
-EXPENSIVE = frozenset(
-    {"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "atan2", "fmod", "remainder", "random"}
+# Series and integrals: a call of SciPy's for each element, on the CPU; other targets don't have them.
+SERIES = frozenset(
+    {"erfc", "erfcx", "erf_inv", "ndtri", "lgamma", "digamma", "igamma", "igammac"}
+    | {f"bessel_{kind}" for kind in ("j0", "j1", "y0", "y1", "i0e", "i1e", "k0e", "k1e")}
 )
+# What an elementwise primitive costs beside an addition, roughly: it decides what is worth computing twice.
+EXPENSIVE = SERIES | {
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "pow", "atan2", "fmod", "remainder", "random"
+}  # fmt: skip
 
 
 ELEMENT = "element"

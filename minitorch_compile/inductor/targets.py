@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile import logs
+from minitorch_compile.inductor.dependencies import SERIES
 from minitorch_compile.inductor.half_floats import has_float16
 from minitorch_compile.inductor.ir import LoopGraph
 from minitorch_compile.inductor.loop_printer import print_graph
@@ -52,6 +53,11 @@ class Target(ABC):
     @property
     def dtypes(self) -> frozenset[dtype]:
         return frozenset((float64, float32, int64, int32, int16, int8, uint8, bool_))
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """The prims that have a lowering, but that this target cannot compute."""
+        return frozenset()
 
     @abstractmethod
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
@@ -107,6 +113,12 @@ class CpuTarget(Target):
     def dtypes(self) -> frozenset[dtype]:
         return super().dtypes | ({float16, bfloat16} if has_float16() else {bfloat16})
 
+    @property
+    def missing(self) -> frozenset[str]:
+        from minitorch_compile.inductor.scipy_functions import MISSING
+
+        return frozenset(MISSING)
+
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor import code_cache
         from minitorch_compile.inductor.autotune import candidates, fastest
@@ -133,6 +145,10 @@ class CudaTarget(Target):
     def __init__(self, name: str, simulated: bool) -> None:
         self.name = name
         self.simulated = simulated
+
+    @property
+    def missing(self) -> frozenset[str]:
+        return SERIES
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         check_cuda(self.simulated)

@@ -256,6 +256,25 @@ def running_totals(p, x, i):
     return p.scan(x, 1, "sum"), p.scan(p.exp(x), 0, "sum"), p.scan(i, 1, "sum")
 
 
+def awkward(dtype):
+    """Where series end, change sides or have poles."""
+    ends = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 30.0, -30.0, 171.5, 1e10, 1e-20, np.inf, -np.inf, np.nan]
+    return np.array(ends, dtype)
+
+
+@program(np.tile(awkward(F), 20), np.repeat(np.abs(awkward(F)), 20))
+def series_in_float32(p, x, y):
+    of_one = [getattr(p, name)(x) for name in ("erfc", "erfcx", "erf_inv", "ndtri", "lgamma", "digamma")]
+    bessel = [getattr(p, f"bessel_{name}")(x) for name in ("j0", "j1", "y0", "y1", "i0e", "i1e", "k0e", "k1e")]
+    return *of_one, *bessel, p.igamma(p.abs(x), y), p.igammac(p.abs(x), y)
+
+
+@program(np.tile(awkward(np.float64), 20), np.repeat(np.abs(awkward(np.float64)), 20))
+def series_in_float64(p, x, y):
+    erfs = p.erfc(x), p.erf_inv(x), p.ndtri(p.mul(x, p.full((300,), 0.01, float64)))
+    return *erfs, p.exp(p.lgamma(x)), p.neg(p.digamma(x)), p.bessel_i0e(x), p.igamma(p.abs(x), y)
+
+
 BF16 = ml_dtypes.bfloat16
 
 

@@ -17,6 +17,7 @@ import math
 
 from minitorch_compile.inductor.codegen.emit import Spelling
 from minitorch_compile.inductor.handler import COMPARISONS, Number
+from minitorch_compile.inductor.scipy_functions import ROUTINES
 from minitorch_compile.tensor.dtype import bfloat16, bool_, dtype, float16, float32, int64
 
 HALF = (float16, bfloat16)  # whose bits kernels carry as integers
@@ -30,7 +31,7 @@ INFIX = {
 FLOAT_FUNCTIONS = {
     "abs": "absolute", "sqrt": "square_root", "floor": "floor", "ceil": "ceil", "round": "round_half_even",
     "trunc": "trunc", "maximum": "maximum", "minimum": "minimum", "where": "select",
-    "sign": "float_sign",
+    "sign": "float_sign", **{prim: prim for prim in ROUTINES},
 }  # fmt: skip
 # Slower functions that are right where the quick ones of `vecmath` may not be: see `second_look`.
 CAREFUL_FUNCTIONS = {"remainder": "float_remainder", "fmod": "truncated_float_remainder"}
