@@ -3,6 +3,9 @@
 import os
 import tempfile
 
+# The tests run in several processes already; one that compiles for others would only be in their way.
+os.environ.setdefault("MTC_COMPILE_THREADS", "1")
+
 # Set before the package is imported, and inherited by the processes that tests start.
 if "MTC_CACHE_DIR" not in os.environ:
     _folder = tempfile.TemporaryDirectory(prefix="minitorch_compile-tests-")

@@ -66,6 +66,10 @@ emulate_precision_casts: Annotated[
     bool, "Kernels round float16 and bfloat16 after each operation, as eager execution does, not only where they store."
 ] = False
 
+compile_threads: Annotated[
+    int | None, "Processes that compile the kernels of a large graph; None: MTC_COMPILE_THREADS, else the processors."
+] = None
+
 constant_bytes: Annotated[int, "Constants of at most this many bytes are computed while compiling."] = 65536
 
 joint_custom_pre_pass: Annotated[

@@ -16,7 +16,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from numba import config as numba_config
+
 from minitorch_compile import logs
+from minitorch_compile.inductor import compile_pool
 from minitorch_compile.inductor.cache_folder import cache_folder, read_own, write_whole
 from minitorch_compile.inductor.object_store import environment
 
@@ -34,7 +37,11 @@ def load(source: str) -> ModuleType:
     path = write_once(cache_folder() / key[:2] / f"mtc_{key}.py", source)
     if log_code.is_on:
         log_code(f"# {path}\n{source}")
-    _loaded[key] = run_module(source, path, f"minitorch_compile_generated_{key}")
+    module = run_module(source, path, f"minitorch_compile_generated_{key}")
+    if not numba_config.DISABLE_JIT:
+        compile_pool.POOL.provide(source, module.call.functions)
+        assert module.call.address  # asking for it compiles what is left, now and not at the first call
+    _loaded[key] = module
     return _loaded[key]
 
 

@@ -80,20 +80,38 @@ class _KernelCompiler(ccallback._CFuncCompiler):
 class NativeFunction:
     """Machine code at an `address`, taking 64-bit integers and pointers; `python` is the function it was made from.
 
-    It is read from disk if it was kept there by an earlier process (`was_kept`), else compiled and kept.
+    When its address is first asked for, it is read from disk if another process kept it there, else compiled and kept.
     """
 
     def __init__(self, name: str, signature: Any, python: Callable[..., None]) -> None:
         self.name = name
         self.python = python
         self.signature = signature
-        key = object_store.key_of(name, signature, python)
-        found = object_store.find(key) if key else None
-        self.was_kept = found is not None
-        self.address: int = self.compiled.address if found is None else found
-        if key and found is None and not self.compiled._library.has_dynamic_globals:
+
+    @cached_property
+    def key(self) -> str | None:
+        """What the machine code is called on disk; None for a function that isn't kept there."""
+        return object_store.key_of(self.name, self.signature, self.python)
+
+    @cached_property
+    def address(self) -> int:
+        found = object_store.find(self.key) if self.key else None
+        if found is not None:
+            return found
+        address: int = self.compiled.address
+        if self.key and not self.compiled._library.has_dynamic_globals:
             _, _, (code, _) = self.compiled._library.serialize_using_object_code()
-            object_store.keep(key, self.compiled.native_name, code)
+            object_store.keep(self.key, self.compiled.native_name, code)
+        return address
+
+    @property
+    def was_kept(self) -> bool:
+        """Whether the machine code came from disk."""
+        return bool(self.address) and "compiled" not in vars(self)
+
+    def is_missing(self) -> bool:
+        """Whether the machine code is neither here nor on disk, and could be there."""
+        return "address" not in vars(self) and self.key is not None and not object_store.path_of(self.key).exists()
 
     @cached_property
     def compiled(self) -> Any:
@@ -132,6 +150,11 @@ def native_function(name: str, signature: Any) -> Callable[[Callable[..., None]]
         return _compiled[name]
 
     return decorate
+
+
+def known(name: str) -> NativeFunction | None:
+    """The function that was compiled, or is to be, under this name."""
+    return _compiled.get(name)
 
 
 def kernel(name: str, *elements: Any, sizes: int = 0) -> Callable[[Callable[..., None]], Any]:

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,11 +126,6 @@ class NativeCall:
         self.temporaries = dict(temporaries or {})
         self.scratch = scratch
         self.blas = blas
-        if not config.DISABLE_JIT:
-            self.code = self.encoded()
-            self.address: int = self.code.ctypes.data
-            if any(isinstance(step, InTurns) or any(isinstance(a, Chunks) for a in step) for step in self.steps):
-                native_loop.provide_threads()
 
     def __call__(self, arrays: tuple[np.ndarray, ...]) -> None:
         native_loop.execute(self.address, id(arrays), native_loop.PARALLEL_ADDRESS)
@@ -140,6 +136,24 @@ class NativeCall:
             self.interpret(arrays)
 
     # ------------------------------------------------------------------------------------------ as data
+
+    @cached_property
+    def address(self) -> int:
+        """Where the list lies; asking for it compiles what isn't yet."""
+        if self.uses_threads:
+            native_loop.provide_threads()
+        self.code = self.encoded()
+        return int(self.code.ctypes.data)
+
+    @property
+    def uses_threads(self) -> bool:
+        return any(isinstance(step, InTurns) or any(isinstance(a, Chunks) for a in step) for step in self.steps)
+
+    @property
+    def functions(self) -> list[Any]:
+        """The native functions that the call needs."""
+        kernels = [k for step in self.steps for k in (step.kernels if isinstance(step, InTurns) else (step,))]
+        return [kernel[0] for kernel in kernels] + (native_loop.thread_functions() if self.uses_threads else [])
 
     def encoded(self) -> np.ndarray:
         """The list as integers, in the form that `native_loop` describes; tuples of numbers follow the steps."""

@@ -12,6 +12,7 @@ A step with chunks goes to the thread pool, where each thread has scratch memory
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -215,10 +216,18 @@ _parallel = np.array([0, POOL.address, 0, _count.ctypes.data, _kept_block.ctypes
 PARALLEL_ADDRESS: int = _parallel.ctypes.data
 
 
+def thread_functions() -> list[Any]:
+    """The native functions that steps with chunks need: what starts a task, what threads run, and one chunk of a step.
+
+    Without threads there are none.
+    """
+    if not HAS_THREADS:
+        return []
+    return [*POOL.functions, native_function("run_chunk", types.void(*[types.int64] * 3))(run_chunk)]
+
+
 @cache
 def provide_threads() -> None:
     """Compiles what steps with chunks need."""
-    if not HAS_THREADS:
-        return
-    _parallel[0] = POOL.launcher.address
-    _parallel[2] = native_function("run_chunk", types.void(*[types.int64] * 3))(run_chunk).address
+    if HAS_THREADS:
+        _parallel[0], _parallel[2] = POOL.launcher.address, thread_functions()[-1].address

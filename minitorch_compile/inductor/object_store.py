@@ -49,6 +49,8 @@ INLINED_SOURCES = (
     "half_floats",
     "running",
     "tiles",
+    "kept_block",
+    "scipy_functions",
 )
 # What the user can set that changes the code that Numba makes.
 NUMBA_SETTINGS = (

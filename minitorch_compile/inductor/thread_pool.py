@@ -211,9 +211,17 @@ class ThreadPool:
     @cached_property
     def launcher(self) -> Any:
         """`parallel_for` as a native function; asking for it compiles what the threads run."""
-        self._worker = native_function("thread_pool_worker", types.int64(types.int64))(worker)
+        launcher, self._worker = self.functions
         self.word(MAIN_OF_WORKER).value = self._worker.address
-        return native_function("parallel_for", types.void(*[types.int64] * 5))(parallel_for)
+        return launcher
+
+    @property
+    def functions(self) -> list[Any]:
+        """`parallel_for` and what each thread runs, compiled when their addresses are asked for."""
+        return [
+            native_function("parallel_for", types.void(*[types.int64] * 5))(parallel_for),
+            native_function("thread_pool_worker", types.int64(types.int64))(worker),
+        ]
 
     def word(self, place: int) -> ctypes.c_int64:
         """One of the words of the pool's memory."""
