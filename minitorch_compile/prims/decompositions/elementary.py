@@ -63,23 +63,38 @@ def _(x: Tensor) -> Tensor:
 
 @elementwise(ops.sinh)
 def _(x: Tensor) -> Tensor:
-    """Half the difference of exp(x) - 1 and exp(-x) - 1, which is exact near 0."""
-    near = prims.mul(number_like(x, 0.5), prims.sub(prims.expm1(x), prims.expm1(prims.neg(x))))
-    return near if x.dtype.is_complex else _with_sign_of(x, _or_half_of_exp(prims.abs(near), prims.abs(x)))
+    """(t + t / (t + 1)) / 2 for t = exp(|x|) - 1, which is exact near 0."""
+    half, one = number_like(x, 0.5), number_like(x, 1)
+    if x.dtype.is_complex:
+        return prims.mul(half, prims.sub(prims.expm1(x), prims.expm1(prims.neg(x))))
+    is_far, size = _before_overflow(prims.abs(x))
+    t = prims.expm1(size)
+    near = prims.mul(half, prims.add(t, prims.div(t, prims.add(t, one))))
+    return _odd(x, prims.where(is_far, prims.mul(prims.mul(t, half), t), near))
 
 
 @elementwise(ops.cosh)
 def _(x: Tensor) -> Tensor:
     """Half the sum of exp(x) and exp(-x)."""
-    near = prims.mul(number_like(x, 0.5), prims.add(prims.exp(x), prims.exp(prims.neg(x))))
-    return near if x.dtype.is_complex else _or_half_of_exp(near, prims.abs(x))
+    half = number_like(x, 0.5)
+    if x.dtype.is_complex:
+        return prims.mul(half, prims.add(prims.exp(x), prims.exp(prims.neg(x))))
+    is_far, size = _before_overflow(prims.abs(x))
+    e = prims.exp(size)
+    near = prims.mul(half, prims.add(e, prims.reciprocal(e)))
+    return prims.where(is_far, prims.mul(prims.mul(e, half), e), near)
 
 
-def _or_half_of_exp(near: Tensor, size: Tensor) -> Tensor:
-    """`near`, but exp(size / 2)^2 / 2 for numbers so large that exp(size) overflows before its half does."""
-    root = prims.exp(prims.mul(size, number_like(size, 0.5)))
-    far = prims.mul(prims.mul(root, number_like(size, 0.5)), root)
-    return prims.where(prims.gt(size, number_like(size, {2: 10, 4: 80}.get(size.dtype.itemsize, 700))), far, near)
+def _before_overflow(size: Tensor) -> tuple[Tensor, Tensor]:
+    """Where exp(size) might overflow before its half does; and the size, there half of it, to be squared."""
+    is_far = prims.gt(size, number_like(size, {2: 10, 4: 80}.get(size.dtype.itemsize, 700)))
+    return is_far, prims.where(is_far, prims.mul(size, number_like(size, 0.5)), size)
+
+
+def _odd(x: Tensor, of_size: Tensor) -> Tensor:
+    """An odd function from its value at |x|; at a zero, it is the zero with its sign."""
+    zero = number_like(x, 0)
+    return prims.where(prims.lt(x, zero), prims.neg(of_size), prims.where(prims.eq(x, zero), x, of_size))
 
 
 @elementwise(ops.asinh)
@@ -90,8 +105,8 @@ def _(x: Tensor) -> Tensor:
     one, size = number_like(x, 1), prims.abs(x)
     square = prims.mul(size, size)
     root = prims.sqrt(prims.add(square, one))
-    near = prims.log1p(prims.add(size, prims.div(square, prims.add(one, root))))
-    return _with_sign_of(x, _or_log_of_twice(near, size))
+    above = prims.add(size, prims.div(square, prims.add(one, root)))
+    return _odd(x, _log1p_or_log_of_twice(above, size))
 
 
 @elementwise(ops.acosh)
@@ -101,22 +116,24 @@ def _(x: Tensor) -> Tensor:
         return complex_numbers.acosh(x)
     over = prims.sub(x, number_like(x, 1))
     root = prims.sqrt(prims.mul(over, prims.add(over, number_like(x, 2))))
-    return _or_log_of_twice(prims.log1p(prims.add(over, root)), x)
+    return _log1p_or_log_of_twice(prims.add(over, root), x)
 
 
-def _or_log_of_twice(near: Tensor, size: Tensor) -> Tensor:
-    """`near`, but log(2 size) for numbers so large that the 1 beside their square is lost."""
-    large = number_like(size, {2: 1e2, 4: 1e9}.get(size.dtype.itemsize, 1e16))
-    far = prims.add(prims.log(size), number_like(size, math.log(2)))
-    return prims.where(prims.gt(size, large), far, near)
+def _log1p_or_log_of_twice(above: Tensor, size: Tensor) -> Tensor:
+    """log1p(above), but log(2 size) for numbers so large that a 1 beside their square is lost: by one logarithm."""
+    is_large = prims.gt(size, number_like(size, {2: 1e2, 4: 1e9}.get(size.dtype.itemsize, 1e16)))
+    logarithm = prims.log1p(prims.where(is_large, prims.sub(size, number_like(size, 1)), above))
+    return prims.where(is_large, prims.add(logarithm, number_like(size, math.log(2))), logarithm)
 
 
 @elementwise(ops.atanh)
 def _(x: Tensor) -> Tensor:
-    """Half of log((1 + x) / (1 - x)), as a difference that is exact near 0."""
+    """Half of log((1 + |x|) / (1 - |x|)), as log1p, which is exact near 0."""
     if x.dtype.is_complex:
         return complex_numbers.atanh(x)
-    return prims.mul(number_like(x, 0.5), prims.sub(prims.log1p(x), prims.log1p(prims.neg(x))))
+    one, size = number_like(x, 1), prims.abs(x)
+    over = prims.div(prims.mul(number_like(x, 2), size), prims.sub(one, size))
+    return _odd(x, prims.mul(number_like(x, 0.5), prims.log1p(over)))
 
 
 @elementwise(ops.hypot)
