@@ -470,4 +470,5 @@ Table(
 # From there the course goes up, floor by floor: what an operation is (02), from bytecode to graphs (03 to 07), the tape that
 # gradients come from (08), modules and optimizers (09), functions of functions (10), both passes as one graph that is cut in
 # two (11), a small set of operations that all others are made of (12), loops made from these (13),
-# loops fused into kernels (14), and kernels as machine code (15). The lessons above are being built.
+# loops fused into kernels (14), kernels as machine code (15), and what is no loop: matrix products, memory, and choosing by
+# the clock (16). The lessons above are being built.

@@ -11,7 +11,8 @@ up to 40 GB/s and 100 GFLOP/s; the roof bends at 2.5 operations a byte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from math import log10
 
 from .svg import Drawing, element, label, line_colour
@@ -21,6 +22,8 @@ LINE = 13  # between two names that would lie on each other
 
 Point = tuple[float, float]
 """Operations a byte, and GFLOP/s."""
+Place = tuple[float, float, float]
+"""Where a name begins and ends, and its height."""
 
 
 def draw_roofline(bandwidth: float, peak: float, points: Mapping[str, Point]) -> Drawing:
@@ -73,16 +76,25 @@ def _roof(across: _Scale, up: _Scale, bandwidth: float, peak: float) -> str:
 
 def _points(across: _Scale, up: _Scale, points: Mapping[str, Point]) -> list[str]:
     parts: list[str] = []
-    taken: list[tuple[float, float]] = []  # where names are: x, y
+    taken: list[Place] = []
     for name, (x, y) in sorted(points.items(), key=lambda item: -item[1][1]):
-        left, at = across(x), up(y)
-        while any(abs(left - other) < 120 and abs(at - below) < LINE for other, below in taken):
-            at += LINE
-        taken.append((left, at))
-        parts.append(element("circle", cx=left, cy=up(y), r=4, fill=line_colour(0)))
-        outside = left + 9 + 7.3 * len(name) > LEFT + WIDTH
-        parts.append(label(left + (-9 if outside else 9), at + 4, name, size=11, anchor="end" if outside else "start"))
+        at, width = (across(x), up(y)), 7.3 * len(name)
+        place = next(place for place in _places(at, width) if not any(_overlap(place, other) for other in taken))
+        taken.append(place)
+        parts.append(element("circle", cx=at[0], cy=at[1], r=4, fill=line_colour(0)))
+        parts.append(label(place[0], place[2] + 4, name, size=11, anchor="start"))
     return parts
+
+
+def _places(at: tuple[float, float], width: float) -> Iterator[Place]:
+    """Where a name may stand: to the right of its point, to the left, and then farther and farther below."""
+    for below in count():
+        for left in (at[0] + 9, at[0] - 9 - width):
+            yield left, left + width, at[1] + LINE * below
+
+
+def _overlap(a: Place, b: Place) -> bool:
+    return a[0] < b[1] and b[0] < a[1] and abs(a[2] - b[2]) < LINE
 
 
 def _text(bandwidth: float, peak: float, points: Mapping[str, Point]) -> str:

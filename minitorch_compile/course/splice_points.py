@@ -209,6 +209,12 @@ SPLICE_POINTS = (
         "Offsets by name and the size of the block: nothing overlaps in both place and time, all multiples of 64.",
     ),
     SplicePoint(
+        "inductor.overwrites_safely",
+        "inductor.memory_plan:overwrites_safely",
+        ("group", "output", "source"),
+        "Whether every element of `source` is read for the last time where, and not after, `output` takes its place.",
+    ),
+    SplicePoint(
         "inductor.chunk_length",
         "inductor.codegen.chunks:chunk_length",
         ("extent", "nanoseconds"),

@@ -95,8 +95,8 @@ def test_a_logarithm_has_no_place_for_zero():
 
 def test_names_of_measurements_do_not_lie_on_each_other():
     drawing = draw_roofline(40.0, 100.0, dict.fromkeys(("one", "two", "three"), (20.0, 50.0)))
-    places = [node.get("y") for node in parts(drawing, "text") if node.text in ("one", "two", "three")]
-    assert len(set(places)) == 3
+    names = [node for node in parts(drawing, "text") if node.text in ("one", "two", "three")]
+    assert len({(node.get("x"), node.get("y")) for node in names}) == 3
 
 
 def test_a_buffer_is_as_wide_as_its_life_and_as_high_as_its_bytes():

@@ -1,0 +1,537 @@
+# %% [markdown]
+# # 16 Exercises: matmul, epilogues, memory planning, autotune
+#
+# Six exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place
+# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("16.1")` gives the first
+# of three hints, and calling it again the next; hints cost nothing.
+
+# %%
+import math
+import statistics
+
+import numpy as np
+
+import minitorch_compile as torch
+from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
+from minitorch_compile.inductor.group import Group
+from minitorch_compile.inductor.ir import Buffer
+
+# %% [markdown]
+# ## 16.1 Under the roof: predict
+#
+# x and y are (64, 64) of float32, v is (64,). How many operations does each program do, and how many bytes does it move? An
+# addition or a multiplication is one operation, and so is the maximum of relu. A sum of n products is n multiplications and n
+# additions. Each product is a kernel, which reads each input once and writes its result once; relu is an epilogue on hot
+# blocks. And on a machine whose roof bends at 4 operations a byte, what limits the program, "memory" or "arithmetic"? Write
+# triples before you compute anything. `x * 2` would be (4096, 32768, "memory").
+
+# %% tags=["stub"]
+predicted = {
+    "x + y": ...,
+    "x @ v": ...,
+    "x @ y": ...,
+    "(x @ y).relu()": ...,
+    "(x @ y) @ v": ...,
+    "x @ (y @ v)": ...,
+}
+
+# %% tags=["solution"]
+predicted = {
+    "x + y": (4096, 49152, "memory"),
+    "x @ v": (8192, 16896, "memory"),
+    "x @ y": (524288, 49152, "arithmetic"),
+    "(x @ y).relu()": (528384, 49152, "arithmetic"),
+    "(x @ y) @ v": (532480, 66048, "arithmetic"),
+    "x @ (y @ v)": (16384, 33792, "memory"),
+}
+
+# %%
+check("16.1")
+
+# %% tags=["wrong"] says="so memory is the limit"
+predicted = predicted | {"x + y": (4096, 49152, "arithmetic")}
+
+# %% tags=["wrong"] says="and write the result, 256 bytes, too"
+predicted = predicted | {"x @ v": (8192, 16640, "memory")}
+
+# %% tags=["wrong"] says="are two operations"
+predicted = predicted | {"x @ y": (262144, 49152, "arithmetic")}
+
+# %% tags=["wrong"] says="but no byte"
+predicted = predicted | {"(x @ y).relu()": (528384, 81920, "arithmetic")}
+
+# %% tags=["wrong"] says="and read again by the second product"
+predicted = predicted | {"(x @ y) @ v": (532480, 49664, "arithmetic")}
+
+# %% tags=["wrong"] says="no product of matrices"
+predicted = predicted | {"x @ (y @ v)": (532480, 66048, "arithmetic")}
+
+# %% [markdown]
+# ## 16.2 An order for the cache
+#
+# A product of n by n matrices does `c[i, j] += a[i, k] * b[k, j]` for all (i, j, k). Write a generator that yields these triples,
+# each once, in an order that suits a small cache. It holds 32 lines of 8 numbers, of all three matrices together, and gives
+# up the line that wasn't used for longest. Each row of a matrix begins a new line. For n = 40, fetch at most 3,000 lines.
+# For n = 1 there is one triple, (0, 0, 0).
+
+
+# %%
+def order(n: int):
+    """Yields (i, j, k), each below n, each combination once."""
+    ### BEGIN SOLUTION
+    starts = range(0, n, 8)
+    for top in starts:
+        for left in starts:
+            for deep in starts:
+                for i in range(top, min(top + 8, n)):
+                    for k in range(deep, min(deep + 8, n)):
+                        for j in range(left, min(left + 8, n)):
+                            yield i, j, k
+    ### END SOLUTION
+
+
+# %%
+check("16.2")
+
+
+# %% tags=["wrong"] says="walks down a column of b"
+def order(n):
+    return ((i, j, k) for i in range(n) for j in range(n) for k in range(n))
+
+
+# %% tags=["wrong"] says="for each row of c all of b passes by"
+def order(n):
+    return ((i, j, k) for i in range(n) for k in range(n) for j in range(n))
+
+
+# %% tags=["wrong"] says="Blocks that are narrower"
+def order(n):
+    starts = range(0, n, 4)
+    for top, left, deep in ((t, l, d) for t in starts for l in starts for d in starts):
+        for i in range(top, min(top + 4, n)):
+            for j in range(left, min(left + 4, n)):
+                for k in range(deep, min(deep + 4, n)):
+                    yield i, j, k
+
+
+# %% tags=["wrong"] says="must fit into the 32 lines together"
+def order(n):
+    starts = range(0, n, 20)
+    for top, left, deep in ((t, l, d) for t in starts for l in starts for d in starts):
+        for i in range(top, min(top + 20, n)):
+            for j in range(left, min(left + 20, n)):
+                for k in range(deep, min(deep + 20, n)):
+                    yield i, j, k
+
+
+# %% tags=["wrong"] says="The last blocks are smaller"
+def order(n):
+    starts = range(0, n - 7, 8)
+    for top, left, deep in ((t, l, d) for t in starts for l in starts for d in starts):
+        for i in range(top, top + 8):
+            for j in range(left, left + 8):
+                for k in range(deep, deep + 8):
+                    yield i, j, k
+    if n < 8:
+        yield from ((i, j, k) for i in range(n) for j in range(n) for k in range(n))
+
+
+# %% tags=["wrong"] says="a block ends where the matrix ends"
+def order(n):
+    side = min(8, n)
+    starts = range(0, n, side)
+    for top, left, deep in ((t, l, d) for t in starts for l in starts for d in starts):
+        for i in range(top, top + side):
+            for j in range(left, left + side):
+                for k in range(deep, deep + side):
+                    yield i, j, k
+
+
+# %% [markdown]
+# ## 16.3 Find the bug: an epilogue on blocks
+#
+# This computes gelu(x @ w + bias) in blocks of rows, and cuts the sums as well. It gets two functions.
+# `product(top, bottom, start, end)` adds x[top:bottom, start:end] @ w[start:end] to those rows of the result, which begin as
+# zeros. `finish(top, bottom)` puts bias and gelu on those rows. It is right for small matrices, and wrong for others. Repair it
+# so that each block is finished while it's hot: after its last product, and before the next rows have their first.
+
+
+# %% tags=["stub"]
+def linear(product, finish, rows, inner, tall, deep):
+    for start in range(0, inner, deep):
+        for top in range(0, rows, tall):
+            product(top, top + tall, start, start + deep)
+            finish(top, top + tall)
+
+
+# %% tags=["solution"]
+def linear(product, finish, rows, inner, tall, deep):
+    for top in range(0, rows, tall):
+        bottom = min(top + tall, rows)
+        for start in range(0, inner, deep):
+            product(top, bottom, start, min(start + deep, inner))
+        finish(top, bottom)
+
+
+# %%
+check("16.3")
+
+
+# %% tags=["wrong"] says="is not a part of gelu of the sum"
+def linear(product, finish, rows, inner, tall, deep):
+    for start in range(0, inner, deep):
+        for top in range(0, rows, tall):
+            bottom = min(top + tall, rows)
+            product(top, bottom, start, min(start + deep, inner))
+            finish(top, bottom)
+
+
+# %% tags=["wrong"] says="those rows have left the cache"
+def linear(product, finish, rows, inner, tall, deep):
+    for start in range(0, inner, deep):
+        for top in range(0, rows, tall):
+            product(top, min(top + tall, rows), start, min(start + deep, inner))
+    finish(0, rows)
+
+
+# %% tags=["wrong"] says="The last block is shorter"
+def linear(product, finish, rows, inner, tall, deep):
+    for top in range(0, rows, tall):
+        for start in range(0, inner, deep):
+            product(top, top + tall, start, min(start + deep, inner))
+        finish(top, top + tall)
+
+
+# %% tags=["wrong"] says="The rest that is no whole block"
+def linear(product, finish, rows, inner, tall, deep):
+    for block in range(rows // tall):
+        top = block * tall
+        for start in range(0, inner, deep):
+            product(top, top + tall, start, min(start + deep, inner))
+        finish(top, top + tall)
+
+
+# %% tags=["wrong"] says="gelu of gelu"
+def linear(product, finish, rows, inner, tall, deep):
+    for top in range(0, rows, tall):
+        bottom = min(top + tall, rows)
+        for start in range(0, inner, deep):
+            product(top, bottom, start, min(start + deep, inner))
+        for start in range(0, inner, deep):
+            finish(top, bottom)
+
+
+# %% [markdown]
+# ## 16.4 A block of keys
+#
+# Attention of one query, block by block. A state is a triple: the largest score so far, the sum of exp(score - largest), and
+# the sum of exp(score - largest) times value. Return the state after one more block of `scores`, of shape (n,), and `values`,
+# (n, d). It begins as (-inf, 0.0, zeros), and a block may be masked: then all its scores are -inf, and the state stays as it
+# is, also at the beginning. After scores [0, 1] and values [[10], [20]], weighted / total is 17.31.
+
+
+# %%
+def merge(state, scores: np.ndarray, values: np.ndarray):
+    """(largest, total, weighted) after this block."""
+    ### BEGIN SOLUTION
+    largest, total, weighted = state
+    new = max(largest, scores.max())
+    if new == -math.inf:
+        return state
+    e, correction = np.exp(scores - new), math.exp(largest - new)
+    return new, total * correction + e.sum(), weighted * correction + e @ values
+    ### END SOLUTION
+
+
+# %%
+check("16.4")
+
+# %% [markdown]
+# Here it is at work: causal attention of 100 queries, in blocks of 16 keys, of which some are masked.
+
+# %%
+if passed("16.4"):
+    q, k, v = np.random.default_rng(0).normal(size=(3, 100, 8))
+    result = np.zeros((100, 8))
+    for query in range(100):
+        state = (-math.inf, 0.0, np.zeros(8))
+        for first in range(0, 100, 16):
+            scores = k[first : first + 16] @ q[query] / math.sqrt(8)
+            scores[np.arange(first, first + len(scores)) > query] = -math.inf
+            state = merge(state, scores, v[first : first + 16])
+        result[query] = state[2] / state[1]
+    wanted = torch.nn.functional.scaled_dot_product_attention(
+        *(torch.tensor(each)[None] for each in (q, k, v)), is_causal=True
+    )
+    print(np.allclose(result, wanted[0].numpy()))
+
+
+# %% tags=["wrong"] says="Each block is measured against its own largest score"
+def merge(state, scores, values):
+    largest, total, weighted = state
+    e = np.exp(scores - scores.max())
+    return scores.max(), total + e.sum(), weighted + e @ values
+
+
+# %% tags=["wrong"] says="and the total has still the old reference"
+def merge(state, scores, values):
+    largest, total, weighted = state
+    new = max(largest, scores.max())
+    e, correction = np.exp(scores - new), np.exp(largest - new)
+    return new, total + e.sum(), weighted * correction + e @ values
+
+
+# %% tags=["wrong"] says="and the weighted sum has still the old reference"
+def merge(state, scores, values):
+    largest, total, weighted = state
+    new = max(largest, scores.max())
+    e, correction = np.exp(scores - new), np.exp(largest - new)
+    return new, total * correction + e.sum(), weighted + e @ values
+
+
+# %% tags=["wrong"] says="The correction goes the wrong way"
+def merge(state, scores, values):
+    largest, total, weighted = state
+    new = max(largest, scores.max())
+    e = np.exp(scores - new)
+    correction = np.exp(new - largest) if total else 0.0
+    return new, total * correction + e.sum(), weighted * correction + e @ values
+
+
+# %% tags=["wrong"] says="exp(1000) is infinity"
+def merge(state, scores, values):
+    _, total, weighted = state
+    e = np.exp(scores)
+    return scores.max(), total + e.sum(), weighted + e @ values
+
+
+# %% tags=["wrong"] says="-inf minus -inf is NaN"
+def merge(state, scores, values):
+    largest, total, weighted = state
+    new = max(largest, scores.max())
+    e, correction = np.exp(scores - new), np.exp(largest - new)
+    return new, total * correction + e.sum(), weighted * correction + e @ values
+
+
+# %% [markdown]
+# ## 16.5 Over the dead
+#
+# May a kernel write `output` into the memory of `source`, which nobody reads afterwards? The kernel is a group.
+# `group.writer(output)` is the member that writes it. A member has `reads`, each with `buffer`, `address` and `masked`; it
+# has `write.address`; `inner` is True if it runs at each position, False if once a row; and `loop.is_reduction`.
+# `group.stages()` has the stage of each of `group.members`. Say True only if every read of source, by any member, is where
+# output is written, by a loop of the same kind (`inner`), in the writer's stage or before it, and not masked. A reduction
+# overwrites nothing. For `z = sin(y)` the answer is True, for `z = y + y.flip(1)` it's False.
+
+
+# %%
+def overwrites_safely(group: Group, output: Buffer, source: Buffer) -> bool:
+    """Whether each number of source is read for the last time where, and not after, output is written."""
+    ### BEGIN SOLUTION
+    writer, stage = group.writer(output), dict(zip(group.members, group.stages()))
+    if writer is None or writer.loop.is_reduction:
+        return False
+    for member in group.members:
+        for access in member.reads:
+            if access.buffer is source and (
+                access.masked
+                or access.address != writer.write.address
+                or member.inner != writer.inner
+                or stage[member] > stage[writer]
+            ):
+                return False
+    return True
+    ### END SOLUTION
+
+
+# %%
+check("16.5")
+
+# %% [markdown]
+# The package asks this for each pair of a result and a dying buffer of its size. With your rule in it, this program's memory:
+
+# %%
+if passed("16.5"):
+    with splice("inductor.overwrites_safely", overwrites_safely):
+        chain = lambda x: x.cumsum(0).softmax(1).cumsum(0).softmax(1).sum()
+        print(torch.compiler.inspect(chain, torch.ones(256, 256)).memory)
+
+
+# %% tags=["wrong"] says="lies a number of y that is read later"
+def overwrites_safely(group, output, source):
+    return group.writer(output) is not None and not group.writer(output).loop.is_reduction
+
+
+# %% tags=["wrong"] says="All reads of y count"
+def overwrites_safely(group, output, source):
+    writer = group.writer(output)
+    places = [a.address for member in group.members for a in member.reads if a.buffer is source]
+    return not writer.loop.is_reduction and writer.write.address in places
+
+
+# %% tags=["wrong"] says="in stage 1 the same row of y is read once more"
+def overwrites_safely(group, output, source):
+    writer = group.writer(output)
+    return not writer.loop.is_reduction and all(
+        a.address == writer.write.address and not a.masked and member.inner == writer.inner
+        for member in group.members
+        for a in member.reads
+        if a.buffer is source
+    )
+
+
+# %% tags=["wrong"] says="That loop still wants y"
+def overwrites_safely(group, output, source):
+    writer, stage = group.writer(output), dict(zip(group.members, group.stages()))
+    return not writer.loop.is_reduction and all(
+        a.address == writer.write.address and not a.masked and stage[member] <= stage[writer]
+        for member in group.members
+        for a in member.reads
+        if a.buffer is source
+    )
+
+
+# %% tags=["wrong"] says="A reduction may use its place from the beginning"
+def overwrites_safely(group, output, source):
+    writer, stage = group.writer(output), dict(zip(group.members, group.stages()))
+    return all(
+        a.address == writer.write.address
+        and not a.masked
+        and member.inner == writer.inner
+        and stage[member] <= stage[writer]
+        for member in group.members
+        for a in member.reads
+        if a.buffer is source
+    )
+
+
+# %% tags=["wrong"] says="A masked read may look at another place"
+def overwrites_safely(group, output, source):
+    writer, stage = group.writer(output), dict(zip(group.members, group.stages()))
+    return not writer.loop.is_reduction and all(
+        a.address == writer.write.address
+        and member.inner == writer.inner
+        and stage[member] <= stage[writer]
+        for member in group.members
+        for a in member.reads
+        if a.buffer is source
+    )
+
+
+# %% tags=["wrong"] says="y is read in stages 0 and 1"
+def overwrites_safely(group, output, source):
+    writer = group.writer(output)
+    stage = dict(zip(group.members, group.stages()))
+    return not writer.loop.is_reduction and all(
+        a.address == writer.write.address
+        and not a.masked
+        and member.inner == writer.inner
+        and stage[member] == stage[writer]
+        for member in group.members
+        for a in member.reads
+        if a.buffer is source
+    )
+
+
+# %% [markdown]
+# ## 16.6 Choose by timing
+#
+# Return the fastest of `candidates`, a list of names. `seconds(name)` runs one once and says how long it took. The first call
+# of each is cold, other programs disturb single calls, and the machine may become slower at any moment. `remembered` is a
+# dict from keys to names. If it has a choice for this key that is still a candidate, return that without timing anything;
+# otherwise measure, at most 20 calls of each, and write the choice down.
+
+
+# %%
+def choose(key: str, candidates: list[str], seconds, remembered: dict[str, str]) -> str:
+    """The name of the fastest candidate."""
+    ### BEGIN SOLUTION
+    if remembered.get(key) in candidates:
+        return remembered[key]
+    times = {name: [] for name in candidates}
+    for _ in range(8):
+        for name in candidates:
+            times[name].append(seconds(name))
+    remembered[key] = min(candidates, key=lambda name: statistics.median(times[name][1:]))
+    return remembered[key]
+    ### END SOLUTION
+
+
+# %%
+check("16.6")
+
+
+# %% tags=["wrong"] says="One call says nothing"
+def choose(key, candidates, seconds, remembered):
+    if remembered.get(key) not in candidates:
+        remembered[key] = min(candidates, key=seconds)
+    return remembered[key]
+
+
+# %% tags=["wrong"] says="A median doesn't see them"
+def choose(key, candidates, seconds, remembered):
+    if remembered.get(key) not in candidates:
+        times = {name: [] for name in candidates}
+        for _ in range(8):
+            for name in candidates:
+                times[name].append(seconds(name))
+        remembered[key] = min(candidates, key=lambda name: sum(times[name][1:]))
+    return remembered[key]
+
+
+# %% tags=["wrong"] says="Let them take turns"
+def choose(key, candidates, seconds, remembered):
+    if remembered.get(key) not in candidates:
+        times = {name: [seconds(name) for _ in range(8)][1:] for name in candidates}
+        remembered[key] = min(candidates, key=lambda name: statistics.median(times[name]))
+    return remembered[key]
+
+
+# %% tags=["wrong"] says="Write the choice down"
+def choose(key, candidates, seconds, remembered):
+    if remembered.get(key) in candidates:
+        return remembered[key]
+    rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
+    medians = [statistics.median(times) for times in zip(*rounds)]
+    return candidates[medians.index(min(medians))]
+
+
+# %% tags=["wrong"] says="Look it up before you measure"
+def choose(key, candidates, seconds, remembered):
+    rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
+    medians = [statistics.median(times) for times in zip(*rounds)]
+    remembered[key] = candidates[medians.index(min(medians))]
+    return remembered[key]
+
+
+# %% tags=["wrong"] says="Another key is another question"
+def choose(key, candidates, seconds, remembered):
+    for known in remembered.values():
+        if known in candidates:
+            return known
+    rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
+    medians = [statistics.median(times) for times in zip(*rounds)]
+    remembered[key] = candidates[medians.index(min(medians))]
+    return remembered[key]
+
+
+# %% tags=["wrong"] says="A newer version of the program"
+def choose(key, candidates, seconds, remembered):
+    if key not in remembered:
+        rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
+        medians = [statistics.median(times) for times in zip(*rounds)]
+        remembered[key] = candidates[medians.index(min(medians))]
+    return remembered[key]
+
+
+# %% [markdown]
+# ## All of them
+#
+# How far you are, and the whole stack on your own parts: every answer that passes and has a place in the package.
+
+# %%
+progress("16")
+
+# %%
+with own_parts():
+    print(torch.compile(lambda x: (x @ x).softmax(1).cumsum(0))(torch.ones(2, 2)))
