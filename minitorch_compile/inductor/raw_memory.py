@@ -19,7 +19,7 @@ A pointer knows no length and keeps nothing alive: the wrapper that generates th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -32,6 +32,7 @@ from minitorch_compile.inductor.half_floats import has_float16
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 _BYTE_POINTER = ir.IntType(8).as_pointer()
+Numbers = TypeVar("Numbers", bound=tuple[int, ...])
 
 # The element type behind a pointer. Booleans are bytes: kernels compare them with 0 when they load one. Floats of two
 # bytes are their bits: kernels convert them to float32 (see `half_floats`).
@@ -69,8 +70,10 @@ if config.DISABLE_JIT:
     def release(block: np.ndarray) -> None:
         return None
 
-    def as_tuple(array: np.ndarray, like: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(int(value) for value in array)
+    def as_tuple(array: np.ndarray, like: Numbers) -> Numbers:
+        values: Any = [int(value) for value in array]
+        make = getattr(type(like), "_make", type(like))  # a named tuple has a constructor of its own for lists
+        return make(values)
 
     def _typed(block: np.ndarray, offset: int, element: Any) -> np.ndarray:
         itemsize = element.bitwidth // 8
@@ -140,7 +143,7 @@ else:
 
     @intrinsic
     def as_tuple(typing_context, start, like):
-        """The numbers behind a pointer, as a tuple of the length of `like`."""
+        """The numbers behind a pointer, as a tuple of the length of `like`, named if that is."""
 
         def code(context, builder, signature, arguments):
             return builder.load(builder.bitcast(arguments[0], context.get_value_type(like).as_pointer()))

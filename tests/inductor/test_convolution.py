@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from minitorch_compile.inductor.extern.convolution import KERNELS, PLANS, Shape, convolution_kernel, extent_of
+from minitorch_compile.inductor.extern.convolution import KERNELS, PLANS, convolution_kernel, extent_of
+from minitorch_compile.inductor.extern.convolution_plan import Shape
 
 
 def geometry(images, channels, image, filters, kernel, stride, padding, dilation, groups):
@@ -31,6 +32,11 @@ SHAPES = {
     "1x1 of groups": geometry(2, 6, (6, 7), 40, (1, 1), (1, 1), (0, 0), (1, 1), 2),
     "1x1 with stride": geometry(2, 5, (6, 7), 4, (1, 1), (2, 2), (0, 0), (1, 1), 1),
     "more padding than kernel": geometry(2, 2, (5, 5), 3, (2, 2), (1, 1), (3, 4), (1, 1), 1),
+    "border wider than the image": geometry(2, 3, (3, 2), 9, (3, 3), (1, 1), (4, 4), (4, 4), 1),
+    "border on one side only": geometry(2, 3, (6, 7), 9, (4, 4), (1, 1), (1, 1), (1, 1), 1),
+    "single place": geometry(2, 3, (3, 3), 9, (3, 3), (1, 1), (0, 0), (1, 1), 1),
+    "wide with stride": geometry(1, 2, (5, 71), 4, (3, 3), (2, 2), (1, 1), (1, 1), 1),
+    "depthwise 5x5": geometry(2, 4, (6, 35), 4, (5, 5), (1, 1), (2, 2), (1, 1), 4),
     "one line": geometry(2, 4, (1, 40), 6, (1, 5), (1, 1), (0, 2), (1, 1), 1),
     "rows that the kernel never meets": geometry(1, 2, (10, 10), 3, (2, 2), (3, 3), (0, 0), (1, 1), 1),
 }
@@ -110,6 +116,19 @@ def test_parts_of_the_range_have_the_same_bits_as_all_of_it():
     ):
         whole = run(kernel, "float32", first, second, like, shape)
         assert np.array_equal(whole, run(kernel, "float32", first, second, like, shape, cuts=(1, 2)))
+
+
+def test_no_images_make_a_weight_gradient_of_zeros():
+    for kernel in ((3, 3), (1, 1)):
+        shape = geometry(0, 3, (5, 5), 4, kernel, (1, 1), (0, 0), (1, 1), 1)
+        grad, x = np.empty((0, 4, *shape.out), np.float32), np.empty((0, 3, 5, 5), np.float32)
+        found = run("convolution_weight_grad", "float32", grad, x, np.empty((4, 3, *kernel)), shape)
+        assert not found.any()
+
+
+def test_one_image_is_cut_into_ranges_of_filters():
+    shape = geometry(1, 64, (28, 28), 64, (3, 3), (1, 1), (1, 1), (1, 1), 1)
+    assert [extent_of(kernel, shape) for kernel in KERNELS] == [8, 16, 8]
 
 
 def test_every_kernel_has_a_plan():

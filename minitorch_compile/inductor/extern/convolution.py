@@ -11,193 +11,114 @@ itself is copied, with its border; it stays in cache while all filters pass over
   places and images. (The columns between two rows are multiplied by zero; so an infinity in an image may become NaN in
   gradients of the weights that never met it.)
 
-A 1x1 window with a stride of 1 is a matrix product.
-
-The argument `numbers` of each kernel points to its shape: (images, channels, height, width, filters, kernel_height,
-kernel_width, out_height, out_width, stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x, groups), and then
-its plan: whether it slides, the rows and columns of a plane, the shift of the gradient's planes in y and x (for the
-gradient of the weight: how many images are taken at once), and where in `scratch` the weights or the gradient's planes,
-the tile and the offsets lie.
+A 1x1 window with a stride of 1 is a matrix product. The argument `numbers` of each kernel points to its `Plan`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from numba import types
 
 from minitorch_compile.inductor.extern.blas import gemm
+from minitorch_compile.inductor.extern.convolution_plan import (
+    PLAN,
+    UNIT,
+    Plan,
+    Shape,
+    plan_forward,
+    plan_input_grad,
+    plan_weight_grad,
+)
 from minitorch_compile.inductor.extern.shifted_planes import (
     WIDEST,
+    block_of,
+    clear,
     compiled,
     deal_planes,
+    pack_rows,
     padded_to_block,
-    put_weight,
     slide,
 )
-from minitorch_compile.inductor.extern.vector_tiles import COLUMNS, FILTERS, ROWS, VECTOR_BYTES, inner_products, lanes
+from minitorch_compile.inductor.extern.vector_tiles import COLUMNS, COLUMNS_OF_ONE, ROWS, inner_products, lanes
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_integers, as_tuple
 
-Pair = tuple[int, int]
-NUMBERS = (0,) * 24
-UNIT = 4 * ROWS  # filters whose weights' gradients are computed by one thread together
-FEWEST_PLACES = 2048  # over which a gradient of weights is added up in registers: several images, if they are small
 LONGEST = 4096  # places of one image that are added up before the sum is stored
+FEW_PLACES = 256  # from so many on, BLAS multiplies UNIT rows at a time faster than all together
 STRIP = 1 << 16  # elements of an image's planes that filters pass over one after the other: they stay in cache
 
 
-class Shape(NamedTuple):
-    """The sizes of a convolution; pairs are (y, x)."""
-
-    images: int
-    channels: int
-    image: Pair
-    filters: int
-    kernel: Pair
-    out: Pair
-    stride: Pair
-    padding: Pair
-    dilation: Pair
-    groups: int
-
-    @property
-    def slides(self) -> bool:
-        """False for a matrix product."""
-        return not (self.kernel == (1, 1) and self.stride == (1, 1) and self.padding == (0, 0))
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        pairs = (*self.kernel, *self.out, *self.stride, *self.padding, *self.dilation)
-        return self.images, self.channels, *self.image, self.filters, *pairs, self.groups
-
-    @property
-    def multiplications(self) -> int:
-        """How many a direct computation takes."""
-        window = self.kernel[0] * self.kernel[1] * self.channels // self.groups
-        return self.images * self.filters * self.out[0] * self.out[1] * window
-
-
-def aligned(elements: int) -> int:
-    return -(-elements // 16) * 16
-
-
-def places_of(parts: list[int]) -> tuple[list[int], int]:
-    """Where parts of these lengths lie, one after the other, and how long all are."""
-    places, end = [], 0
-    for elements in parts:
-        places.append(end)
-        end += aligned(elements)
-    return places, end
-
-
-def planned(shape: Shape, rows: int, pitch: int, shift: Pair, parts: list[int]) -> tuple[tuple[int, ...], int]:
-    (_, weights, tile, offsets), end = places_of(parts)
-    return (*shape.numbers, 1, rows, pitch, *shift, weights, tile, offsets), end
-
-
-def plan_forward(shape: Shape) -> tuple[tuple[int, ...], int]:
-    """The numbers that `forward` takes, and how many elements of scratch memory it needs."""
-    if not shape.slides:
-        return (*shape.numbers, *[0] * 8), 0
-    rows, pitch = (o + (k - 1) * d // s for o, k, d, s in zip(shape.out, shape.kernel, shape.dilation, shape.stride))
-    window = shape.channels // shape.groups * shape.kernel[0] * shape.kernel[1]
-    planes = shape.channels // shape.groups * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + WIDEST
-    filters = shape.filters // shape.groups + FILTERS
-    tile = FILTERS * (shape.out[0] * pitch + WIDEST)
-    return planned(shape, rows, pitch, (0, 0), [planes, filters * window, tile, 2 * window])
-
-
-def shifts(stride: int, padding: int, kernel: int, dilation: int) -> tuple[int, int]:
-    """The least and the largest row of the output, from row 0 of each kind, that a row of the input went into."""
-    steps = [r + padding - k * dilation for r in range(stride) for k in range(kernel)]
-    whole = [step // stride for step in steps if step % stride == 0]
-    return min(whole, default=0), max(whole, default=0)
-
-
-def plan_input_grad(shape: Shape) -> tuple[tuple[int, ...], int]:
-    """The numbers that `input_grad` takes, and how many elements of scratch memory it needs."""
-    if not shape.slides:
-        return (*shape.numbers, *[0] * 8), 0
-    ranges = [shifts(*four) for four in zip(shape.stride, shape.padding, shape.kernel, shape.dilation)]
-    sizes = [-(-size // stride) for size, stride in zip(shape.image, shape.stride)]
-    rows, pitch = (size + high - low for size, (low, high) in zip(sizes, ranges))
-    filters = shape.filters // shape.groups
-    window = filters * shape.kernel[0] * shape.kernel[1]
-    channels = shape.channels // shape.groups + FILTERS
-    parts = [filters * rows * pitch + pitch + WIDEST, channels * window, FILTERS * (sizes[0] * pitch + WIDEST)]
-    return planned(shape, rows, pitch, (-ranges[0][0], -ranges[1][0]), [*parts, 2 * window])
-
-
-def images_at_once(shape: Shape, pitch: int) -> int:
-    """How many images a gradient of weights is added up over before it is stored."""
-    return min(shape.images, max(1, FEWEST_PLACES // (shape.out[0] * pitch)))
-
-
-def plan_weight_grad(shape: Shape) -> tuple[tuple[int, ...], int]:
-    """The numbers that `weight_grad` takes, and how many elements of scratch memory it needs."""
-    if not shape.slides:
-        return (*shape.numbers, *[0] * 8), 0
-    numbers, _ = plan_forward(shape)
-    rows, pitch = numbers[17], numbers[18]
-    count = images_at_once(shape, pitch)
-    planes = shape.channels // shape.groups * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + WIDEST
-    window = shape.channels // shape.groups * shape.kernel[0] * shape.kernel[1]
-    grads = UNIT * (shape.out[0] * pitch + VECTOR_BYTES // 4)
-    parts = [count * planes, count * grads, ROWS * COLUMNS, 2 * (window + COLUMNS)]
-    return planned(shape, rows, pitch, (count, 0), parts)
-
-
-# ------------------------------------------------------------------------------------------------ kernels
-
-
 @compiled
-def fill_offsets(offsets, channels, kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, rows, pitch):
-    """The shift of each (channel, ky, kx) in the planes of an image."""
+def fill_offsets(offsets, plan):
+    """The shift of each (channel, ky, kx) of a group in the planes of an image."""
     k = 0
-    for channel in range(channels):
-        for ky in range(kernel_y):
-            for kx in range(kernel_x):
-                y, x = ky * dilation_y, kx * dilation_x
-                plane = (channel * stride_y + y % stride_y) * stride_x + x % stride_x
-                offsets[k] = (plane * rows + y // stride_y) * pitch + x // stride_x
+    for channel in range(plan.channels // plan.groups):
+        for ky in range(plan.kernel_y):
+            for kx in range(plan.kernel_x):
+                y, x = ky * plan.dilation_y, kx * plan.dilation_x
+                plane = (channel * plan.stride_y + y % plan.stride_y) * plan.stride_x + x % plan.stride_x
+                offsets[k] = (plane * plan.rows + y // plan.stride_y) * plan.pitch + x // plan.stride_x
                 k += 1
 
 
+@compiled
+def deal_image(image, planes, channels, plan):
+    """The planes of some channels of an image."""
+    deal_planes(
+        image, planes, channels, plan.height, plan.width, plan.rows, plan.pitch, plan.top, plan.left,
+        plan.stride_y, plan.stride_x,
+    )  # fmt: skip
+
+
 def forward(lo, hi, x, w, out, scratch, numbers):
-    """out for the images from lo up to hi."""
-    (
-        _, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x, stride_y, stride_x, pad_y, pad_x,
-        step_y, step_x, groups, slides, rows, pitch, _, _, weights_at, tile_at, offsets_at,
-    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
-    part, per_group, area, places = channels // groups, filters // groups, height * width, out_y * out_x
-    window = part * kernel_y * kernel_x
-    packed, tile = advance(scratch, weights_at), advance(scratch, tile_at)
-    offsets = as_integers(advance(scratch, offsets_at))
-    if slides:
-        fill_offsets(offsets, part, kernel_y, kernel_x, stride_y, stride_x, step_y, step_x, rows, pitch)
-    strips = part * stride_y * stride_x * rows * pitch // STRIP + 1
-    height_of_strip = (out_y + strips - 1) // strips
-    for g in range(groups):
-        weight = advance(w, g * per_group * window)
-        if slides:
-            for f in range(per_group):
-                for k in range(window):
-                    put_weight(packed, per_group, window, f, k, weight[f * window + k])
-        for n in range(lo, hi):
-            image = advance(x, (n * channels + g * part) * area)
-            result = advance(out, (n * filters + g * per_group) * places)
-            if not slides:
-                gemm(False, False, per_group, places, part, weight, part, image, places, 0.0, result, places)
-                continue
-            deal_planes(image, scratch, part, height, width, rows, pitch, pad_y, pad_x, stride_y, stride_x)
-            for y in range(0, out_y, height_of_strip):
-                slide(
-                    advance(scratch, y * pitch), offsets, packed, window, per_group, min(height_of_strip, out_y - y),
-                    pitch, out_x, tile, advance(result, y * out_x), places, out_x, 1,
-                )  # fmt: skip
+    """out for the ranges from lo up to hi: each group, in it each image, for it the filters, `at_once` by `at_once`."""
+    plan = as_tuple(numbers, PLAN)
+    part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
+    window, places = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
+    packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
+    offsets = as_integers(advance(scratch, plan.offsets_at))
+    if plan.slides:
+        fill_offsets(offsets, plan)
+    strips = part * plan.stride_y * plan.stride_x * plan.rows * plan.pitch // STRIP + 1
+    height_of_strip = (plan.out_y + strips - 1) // strips
+    ranges = (per_group + plan.at_once - 1) // plan.at_once
+    unit, packed_unit, packed_count = lo, -1, 0
+    while unit < hi:
+        g, n, begin = unit // ranges // plan.images, unit // ranges % plan.images, unit % ranges
+        end = min(ranges, begin + hi - unit)  # what is left of this image is done together
+        first = begin * plan.at_once
+        count = min(end * plan.at_once, per_group) - first
+        unit += end - begin
+        weight = advance(w, (g * per_group + first) * window)
+        image = advance(x, (n * plan.channels + g * part) * area)
+        result = advance(out, (n * plan.filters + g * per_group + first) * places)
+        if not plan.slides:
+            gemm(False, False, count, places, part, weight, part, image, places, 0.0, result, places)
+            continue
+        if packed_unit != g * ranges + begin or packed_count != count:
+            pack_rows(weight, window, window, count, packed, window)
+            packed_unit, packed_count = g * ranges + begin, count
+        deal_image(image, scratch, part, plan)
+        for y in range(0, plan.out_y, height_of_strip):
+            slide(
+                advance(scratch, y * plan.pitch), offsets, packed, window, count, min(height_of_strip, plan.out_y - y),
+                plan.pitch, plan.out_x, tile, advance(result, y * plan.out_x), places, plan.out_x, 1,
+            )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ of the input
+
+
+@compiled
+def weights_of_kind(ry, rx, plan):
+    """How many weights of a group's channel the rows ry and columns rx of the input met."""
+    met = meetings(ry + plan.padding_y, plan.kernel_y, plan.dilation_y, plan.stride_y)
+    return (
+        plan.filters // plan.groups * met * meetings(rx + plan.padding_x, plan.kernel_x, plan.dilation_x, plan.stride_x)
+    )
 
 
 @compiled
@@ -211,146 +132,179 @@ def meetings(first, kernel, step, stride):
 
 
 @compiled
-def pack_kind(
-    w, packed, offsets, count, filters, channels, kernel_y, kernel_x, first_y, first_x, stride_y, stride_x, step_y,
-    step_x, top, left, rows, pitch,
-):  # fmt: skip
-    """The `count` weights, and their shifts, that one kind of rows and columns of the input met."""
-    k = 0
-    for f in range(filters):
-        for ky in range(kernel_y):
-            for kx in range(kernel_x):
-                y, x = first_y - ky * step_y, first_x - kx * step_x
-                if y % stride_y == 0 and x % stride_x == 0:
-                    offsets[k] = (f * rows + y // stride_y + top) * pitch + x // stride_x + left
+def pack_kind(w, packed, offsets, count, channels, ry, rx, plan):
+    """The `count` weights of some channels, and their shifts, that the rows ry and columns rx of the input met."""
+    part, taps, filters = plan.channels // plan.groups, plan.kernel_y * plan.kernel_x, plan.filters // plan.groups
+    block = block_of(channels)
+    met = 0
+    for ky in range(plan.kernel_y):
+        for kx in range(plan.kernel_x):
+            y, x = ry + plan.padding_y - ky * plan.dilation_y, rx + plan.padding_x - kx * plan.dilation_x
+            if y % plan.stride_y != 0 or x % plan.stride_x != 0:
+                continue
+            row, column = y // plan.stride_y + plan.top, x // plan.stride_x + plan.left
+            for f in range(filters):
+                k = f * (count // filters) + met
+                offsets[k] = (f * plan.rows + row) * plan.pitch + column
+                if count < filters * taps:
+                    source = advance(w, f * part * taps + ky * plan.kernel_x + kx)
                     for c in range(channels):
-                        value = w[((f * channels + c) * kernel_y + ky) * kernel_x + kx]
-                        put_weight(packed, channels, count, c, k, value)
-                    k += 1
+                        packed[c // block * block * count + k * block + c % block] = source[c * taps]
+            met += 1
+    if count == filters * taps:
+        for f in range(filters):
+            pack_rows(advance(w, f * part * taps), taps, taps, channels, advance(packed, f * taps * block), count)
+
+
+@compiled
+def pack_kinds(w, packed, offsets, channels, plan):
+    """The weights of some channels, and their shifts, kind after kind."""
+    before = 0
+    for ry in range(plan.stride_y):
+        for rx in range(plan.stride_x):
+            count = weights_of_kind(ry, rx, plan)
+            here = advance(packed, before * padded_to_block(channels))
+            pack_kind(w, here, advance(offsets, before), count, channels, ry, rx, plan)
+            before += count
+
+
+@compiled
+def slide_kinds(planes, offsets, packed, channels, tile, image, plan):
+    """The rows and columns of some channels of an image, kind after kind."""
+    before = 0
+    for ry in range(plan.stride_y):
+        for rx in range(plan.stride_x):
+            count = weights_of_kind(ry, rx, plan)
+            slide(
+                planes, advance(offsets, before), advance(packed, before * padded_to_block(channels)), count, channels,
+                (plan.height - ry + plan.stride_y - 1) // plan.stride_y, plan.pitch,
+                (plan.width - rx + plan.stride_x - 1) // plan.stride_x, tile, advance(image, ry * plan.width + rx),
+                plan.height * plan.width, plan.stride_y * plan.width, plan.stride_x,
+            )  # fmt: skip
+            before += count
 
 
 def input_grad(lo, hi, grad, w, out, scratch, numbers):
-    """The gradient of the images from lo up to hi."""
-    (
-        _, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x, stride_y, stride_x, pad_y, pad_x,
-        step_y, step_x, groups, slides, rows, pitch, top, left, weights_at, tile_at, offsets_at,
-    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
-    part, per_group, area, places = channels // groups, filters // groups, height * width, out_y * out_x
-    all_packed, tile = advance(scratch, weights_at), advance(scratch, tile_at)
-    all_offsets = as_integers(advance(scratch, offsets_at))
-    padded = padded_to_block(part)
-    for g in range(groups):
-        weight = advance(w, g * per_group * part * kernel_y * kernel_x)
-        for n in range(lo, hi):
-            image = advance(out, (n * channels + g * part) * area)
-            part_grad = advance(grad, (n * filters + g * per_group) * places)
-            if not slides:
-                gemm(True, False, part, places, per_group, weight, part, part_grad, places, 0.0, image, places)
-                continue
-            deal_planes(part_grad, scratch, per_group, out_y, out_x, rows, pitch, top, left, 1, 1)
-            before = 0
-            for ry in range(stride_y):
-                for rx in range(stride_x):
-                    met = meetings(ry + pad_y, kernel_y, step_y, stride_y)
-                    count = per_group * met * meetings(rx + pad_x, kernel_x, step_x, stride_x)
-                    packed, offsets = advance(all_packed, before * padded), advance(all_offsets, before)
-                    if n == lo:
-                        pack_kind(
-                            weight, packed, offsets, count, per_group, part, kernel_y, kernel_x, ry + pad_y, rx + pad_x,
-                            stride_y, stride_x, step_y, step_x, top, left, rows, pitch,
-                        )  # fmt: skip
-                    slide(
-                        scratch, offsets, packed, count, part, (height - ry + stride_y - 1) // stride_y, pitch,
-                        (width - rx + stride_x - 1) // stride_x, tile, advance(image, ry * width + rx), area,
-                        stride_y * width, stride_x,
-                    )  # fmt: skip
-                    before += count
+    """The gradient for the ranges from lo up to hi: each group, in it each image, and its channels."""
+    plan = as_tuple(numbers, PLAN)
+    part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
+    taps, places = plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
+    packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
+    offsets = as_integers(advance(scratch, plan.offsets_at))
+    ranges = (part + plan.at_once - 1) // plan.at_once
+    unit, packed_unit, packed_count = lo, -1, 0
+    while unit < hi:
+        g, n, begin = unit // ranges // plan.images, unit // ranges % plan.images, unit % ranges
+        end = min(ranges, begin + hi - unit)
+        first = begin * plan.at_once
+        count = min(end * plan.at_once, part) - first
+        unit += end - begin
+        weight = advance(w, (g * per_group * part + first) * taps)
+        image = advance(out, (n * plan.channels + g * part + first) * area)
+        part_grad = advance(grad, (n * plan.filters + g * per_group) * places)
+        if not plan.slides:
+            gemm(True, False, count, places, per_group, weight, part, part_grad, places, 0.0, image, places)
+            continue
+        deal_planes(
+            part_grad, scratch, per_group, plan.out_y, plan.out_x, plan.rows, plan.pitch, plan.top, plan.left, 1, 1
+        )
+        if packed_unit != g * ranges + begin or packed_count != count:
+            pack_kinds(weight, packed, offsets, count, plan)
+            packed_unit, packed_count = g * ranges + begin, count
+        slide_kinds(scratch, offsets, packed, count, tile, image, plan)
 
 
-multiply_block, multiply_one = inner_products(ROWS, COLUMNS), inner_products(1, COLUMNS)
+# ------------------------------------------------------------------------------------------------ of the weight
+
+multiply_block, multiply_one = inner_products(ROWS, COLUMNS), inner_products(1, COLUMNS_OF_ONE)
 
 
 @compiled
-def clear(target, count):
-    for i in range(count):
-        target[i] = 0
-
-
-@compiled
-def lay_out_grads(grad, out, filters, height, width, pitch, step):
+def lay_out_grads(grad, out, filters, step, plan):
     """The planes of the output's gradient, rows `pitch` apart, zeros between them, planes `step` apart."""
     for f in range(filters):
-        deal_planes(
-            advance(grad, f * height * width), advance(out, f * step), 1, height, width, height, pitch, 0, 0, 1, 1
-        )
-        clear(advance(out, f * step + height * pitch), step - height * pitch)
+        plane = advance(out, f * step)
+        source = advance(grad, f * plan.out_y * plan.out_x)
+        deal_planes(source, plane, 1, plan.out_y, plan.out_x, plan.out_y, plan.pitch, 0, 0, 1, 1)
+        clear(advance(plane, plan.out_y * plan.pitch), step - plan.out_y * plan.pitch)
 
 
 @compiled
-def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length, images, tile, out, filters, window):
+def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length, images, out, filters, window):
     """out[f, k] += products of the gradient's plane f with the shifted plane k, over all places of all images."""
-    rows = ROWS if 2 * filters > ROWS else 1
-    for f in range(0, filters, rows):
-        for k in range(0, window, COLUMNS):
+    block = 2 * filters > ROWS
+    for f in range(0, filters, ROWS if block else 1):
+        for k in range(0, window, COLUMNS if block else COLUMNS_OF_ONE):
+            shifted, result = advance(offsets, k), advance(out, f * window + k)
             for place in range(0, length, LONGEST):
                 left, right = advance(grads, f * step + place), advance(planes, place)
                 here = min(LONGEST, length - place)
-                if rows == 1:
-                    multiply_one(left, step, grads_apart, right, advance(offsets, k), planes_apart, here, images, tile)
-                else:
+                if block:
                     multiply_block(
-                        left, step, grads_apart, right, advance(offsets, k), planes_apart, here, images, tile
-                    )
-                for r in range(min(rows, filters - f)):
-                    for c in range(min(COLUMNS, window - k)):
-                        out[(f + r) * window + k + c] += tile[r * COLUMNS + c]
+                        left, step, grads_apart, right, shifted, planes_apart, here, images, result, window,
+                        filters - f, min(COLUMNS, window - k),
+                    )  # fmt: skip
+                else:
+                    multiply_one(
+                        left, step, grads_apart, right, shifted, planes_apart, here, images, result, window,
+                        1, min(COLUMNS_OF_ONE, window - k),
+                    )  # fmt: skip
+
+
+@compiled
+def slide_over_grads(grad, x, out, scratch, filters, plan):
+    """out[f, k] for some filters of a group, whose gradients and channels begin at `grad` and `x`."""
+    part = plan.channels // plan.groups
+    window, vector = part * plan.kernel_y * plan.kernel_x, lanes(scratch)
+    places, area = plan.out_y * plan.out_x, plan.height * plan.width
+    grads, offsets = advance(scratch, plan.second_at), as_integers(advance(scratch, plan.offsets_at))
+    length, step = (plan.out_y * plan.pitch + vector - 1) // vector * vector, plan.out_y * plan.pitch + vector
+    elements = part * plan.stride_y * plan.stride_x * plan.rows * plan.pitch
+    apart, grads_apart = elements + plan.pitch + WIDEST, UNIT * step
+    clear(out, filters * window)
+    for n in range(0, plan.images, plan.at_once):
+        now = min(plan.at_once, plan.images - n)
+        for i in range(now):
+            planes = advance(scratch, i * apart)
+            deal_image(advance(x, (n + i) * plan.channels * area), planes, part, plan)
+            clear(advance(planes, elements), plan.pitch + WIDEST)
+        for first in range(0, filters, UNIT):
+            count = min(UNIT, filters - first)
+            for i in range(now):
+                source = advance(grad, ((n + i) * plan.filters + first) * places)
+                lay_out_grads(source, advance(grads, i * grads_apart), count, step, plan)
+            result = advance(out, first * window)
+            add_products(grads, step, grads_apart, scratch, offsets, apart, length, now, result, count, window)
 
 
 def weight_grad(lo, hi, grad, x, out, scratch, numbers):
-    """The gradient of the filters of the units from lo up to hi: each group's filters, UNIT by UNIT."""
-    (
-        images, channels, height, width, filters, kernel_y, kernel_x, out_y, out_x, stride_y, stride_x, pad_y, pad_x,
-        step_y, step_x, groups, slides, rows, pitch, at_once, _, grads_at, tile_at, offsets_at,
-    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
-    part, per_group, area, places = channels // groups, filters // groups, height * width, out_y * out_x
-    window, units = part * kernel_y * kernel_x, (per_group + UNIT - 1) // UNIT
-    grads, tile, offsets = advance(scratch, grads_at), advance(scratch, tile_at), advance(scratch, offsets_at)
-    offsets = as_integers(offsets)
-    vector = lanes(scratch)
-    length, step = (out_y * pitch + vector - 1) // vector * vector, out_y * pitch + vector
-    plane_elements = part * stride_y * stride_x * rows * pitch
-    apart, grads_apart = plane_elements + pitch + WIDEST, UNIT * step
-    if slides:
-        for k in range(window, window + COLUMNS):
+    """The gradient of the filters of the ranges from lo up to hi: each group's filters, ROWS by ROWS."""
+    plan = as_tuple(numbers, PLAN)
+    part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
+    window, places = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
+    ranges = (per_group + ROWS - 1) // ROWS
+    if plan.slides:
+        offsets = as_integers(advance(scratch, plan.offsets_at))
+        for k in range(window, window + COLUMNS + COLUMNS_OF_ONE):
             offsets[k] = 0
-        fill_offsets(offsets, part, kernel_y, kernel_x, stride_y, stride_x, step_y, step_x, rows, pitch)
-    for unit in range(lo, hi):
-        g, first = unit // units, unit % units * UNIT
-        count = min(UNIT, per_group - first)
+        fill_offsets(offsets, plan)
+    for g in range(lo // ranges, (hi + ranges - 1) // ranges):
+        first = max(lo - g * ranges, 0) * ROWS
+        count = min((hi - g * ranges) * ROWS, per_group) - first
         result = advance(out, (g * per_group + first) * window)
-        for n in range(0, images, at_once if slides else 1):
-            image = advance(x, (n * channels + g * part) * area)
-            part_grad = advance(grad, (n * filters + g * per_group + first) * places)
-            if not slides:
-                keep = 0.0 if n == 0 else 1.0
-                gemm(False, True, count, part, places, part_grad, places, image, places, keep, result, part)
-                continue
-            if n == 0:
-                clear(result, count * window)
-            now = min(at_once, images - n)
-            for i in range(now):
-                planes = advance(scratch, i * apart)
-                if unit == lo or unit % units == 0 or at_once < images:
-                    deal_planes(
-                        advance(image, i * channels * area), planes, part, height, width, rows, pitch, pad_y, pad_x,
-                        stride_y, stride_x,
-                    )  # fmt: skip
-                    clear(advance(planes, plane_elements), pitch + WIDEST)
-                lay_out_grads(
-                    advance(part_grad, i * filters * places), advance(grads, i * grads_apart), count, out_y, out_x,
-                    pitch, step,
-                )  # fmt: skip
-            add_products(grads, step, grads_apart, scratch, offsets, apart, length, now, tile, result, count, window)
+        images, grads = advance(x, g * part * area), advance(grad, (g * per_group + first) * places)
+        if plan.slides:
+            slide_over_grads(grads, images, result, scratch, count, plan)
+            continue
+        clear(result, count * window)
+        together = count if places < FEW_PLACES else UNIT
+        for n in range(plan.images):
+            image, image_grad = advance(images, n * plan.channels * area), advance(grads, n * plan.filters * places)
+            for f in range(0, count, together):
+                left, target = advance(image_grad, f * places), advance(result, f * part)
+                gemm(
+                    False, True, min(together, count - f), part, places, left, places, image, places, 1.0, target, part
+                )
 
 
 KERNELS: dict[str, Callable[..., None]] = {
@@ -358,7 +312,7 @@ KERNELS: dict[str, Callable[..., None]] = {
     "convolution_weight_grad": weight_grad,
     "convolution_input_grad": input_grad,
 }
-PLANS: dict[str, Callable[[Shape], tuple[tuple[int, ...], int]]] = {
+PLANS: dict[str, Callable[[Shape], tuple[Plan, int]]] = {
     "convolution": plan_forward,
     "convolution_weight_grad": plan_weight_grad,
     "convolution_input_grad": plan_input_grad,
@@ -366,10 +320,12 @@ PLANS: dict[str, Callable[[Shape], tuple[tuple[int, ...], int]]] = {
 
 
 def extent_of(kernel: str, shape: Shape) -> int:
-    """How far `hi` goes: the images, or the units of filters of all groups."""
-    if kernel != "convolution_weight_grad":
-        return shape.images
-    return shape.groups * -(-(shape.filters // shape.groups) // UNIT)
+    """How far `hi` goes: so many ranges there are."""
+    if kernel == "convolution_weight_grad":
+        return shape.groups * -(-shape.per_group // ROWS)
+    results = shape.per_group if kernel == "convolution" else shape.part
+    plan, _ = PLANS[kernel](shape)
+    return shape.images * shape.groups * -(-results // plan.at_once)
 
 
 @cache

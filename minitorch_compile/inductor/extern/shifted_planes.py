@@ -5,13 +5,18 @@ Take an image of one channel with a border of zeros around it, its rows one afte
 convolution is a sum of shifted planes times weights, and no window has to be copied. The columns where a window would
 reach around the end of a row are computed, too, and thrown away.
 
+The border on the right of a row and the one on the left of the next row are the same zeros, where both are needed.
+
 With a stride of s, a window sees every s-th row only: an image is first dealt out into s planes for the rows
 (y mod s) and s for the columns; within each of them the stride is 1.
 
->>> image, out = np.arange(1.0, 5.0), np.empty(16)                 # 1 2 / 3 4 with a border of one
->>> deal_planes(image, out, 1, 2, 2, 4, 4, 1, 1, 1, 1)
->>> out.reshape(4, 4).tolist()
-[[0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 0.0], [0.0, 3.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+>>> @njit
+... def example(image, planes):
+...     deal_planes(pointer(image), pointer(planes), 1, 2, 2, 4, 3, 1, 1, 1, 1)
+>>> image, planes = np.arange(1.0, 5.0), np.empty(13)               # 1 2 / 3 4 with a border of one
+>>> example(image, planes)
+>>> planes[:12].reshape(4, 3).tolist()
+[[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]
 """
 
 from __future__ import annotations
@@ -21,14 +26,37 @@ from typing import Any
 import numpy as np  # noqa: F401 (the example's)
 from numba import njit
 
-from minitorch_compile.inductor.extern.vector_tiles import FILTERS, VECTOR_BYTES, VECTORS, lanes, outer_products
-from minitorch_compile.inductor.raw_memory import advance
+from minitorch_compile.inductor.extern.vector_moves import copy_every_other, copy_row, interleave
+from minitorch_compile.inductor.extern.vector_tiles import (
+    FILTERS,
+    VECTOR_BYTES,
+    VECTORS,
+    VECTORS_OF_ONE,
+    lanes,
+    outer_products,
+)
+from minitorch_compile.inductor.raw_memory import advance, pointer  # noqa: F401 (pointer: the example's)
 
 compiled: Any = njit(error_model="numpy")
-WIDEST = VECTOR_BYTES // 4 * VECTORS  # the most places that are computed at once
+WIDEST = VECTOR_BYTES // 4 * max(VECTORS, VECTORS_OF_ONE)  # the most places that are computed at once
 
 slide_block, slide_block_wide = outer_products(FILTERS, 1), outer_products(FILTERS, VECTORS)
-slide_one, slide_one_wide = outer_products(1, 1), outer_products(1, VECTORS)
+slide_one, slide_one_wide = outer_products(1, 1), outer_products(1, VECTORS_OF_ONE)
+
+
+def pitch_of(width: int, before: int, places: int, reach: int) -> int:
+    """How far apart the rows of a plane lie, in which `places` windows stand side by side, the last `reach` further.
+
+    `before` is how many zeros stand before the `width` elements of a row; those after them are the next row's, if it
+    has enough.
+
+    >>> pitch_of(7, before=1, places=7, reach=2)        # 3x3 with a border of one: 9 columns, of which two are one
+    8
+    """
+    after = max(0, places + reach - before - width)
+    if before < 0:
+        return places + reach
+    return min(places + reach, max(width + max(before, after), places))
 
 
 @njit(forceinline=True)
@@ -44,30 +72,45 @@ def end_inside(offset, stride, size, places):
 
 
 @compiled
+def clear(target, count):
+    for i in range(count):
+        target[i] = 0
+
+
+@compiled
+def take_every(source, stride, target, count):
+    """target[i] = source[i * stride]."""
+    if stride == 1:
+        copy_row(source, target, count)
+    elif stride == 2:
+        copy_every_other(source, target, count)
+    else:
+        for i in range(count):
+            target[i] = source[i * stride]
+
+
+@compiled
 def deal_planes(image, planes, channels, height, width, rows, pitch, top, left, stride_y, stride_x):
-    """planes[channel, py, px, y, x] = image[channel, y * stride_y + py - top, x * stride_x + px - left]; 0 outside."""
-    target = 0
+    """planes[channel, py, px, y, x] = image[channel, y * stride_y + py - top, x * stride_x + px - left]; 0 outside.
+
+    The zeros that the last row shares with the one after it stand at the end.
+    """
+    plane = 0
     for channel in range(channels):
         for py in range(stride_y):
+            first_row = min(first_inside(py - top, stride_y), rows)
+            end_row = max(first_row, end_inside(py - top, stride_y, height, rows))
             for px in range(stride_x):
                 begin = min(first_inside(px - left, stride_x), pitch)
                 end = max(begin, end_inside(px - left, stride_x, width, pitch))
-                for row in range(rows):
-                    y = row * stride_y + py - top
-                    inside = 0 <= y < height
-                    source = (channel * height + y) * width + px - left
-                    for x in range(begin if inside else pitch):
-                        planes[target + x] = 0
-                    if inside and stride_x == 1:  # of which LLVM makes a copy of whole vectors
-                        for x in range(begin, end):
-                            planes[target + x] = image[source + x]
-                    elif inside:
-                        for x in range(begin, end):
-                            planes[target + x] = image[source + x * stride_x]
-                    if inside:
-                        for x in range(end, pitch):
-                            planes[target + x] = 0
-                    target += pitch
+                clear(advance(planes, plane), rows * pitch)
+                for row in range(first_row, end_row):
+                    y, x = row * stride_y + py - top, begin * stride_x + px - left
+                    source = advance(image, (channel * height + y) * width + x)
+                    take_every(source, stride_x, advance(planes, plane + row * pitch + begin), end - begin)
+                plane += rows * pitch
+    if stride_x == 1:
+        clear(advance(planes, plane), left)
 
 
 @njit(forceinline=True)
@@ -83,10 +126,19 @@ def padded_to_block(filters):
 
 
 @compiled
-def put_weight(packed, filters, count, filter, k, value):
-    """Puts a weight where `slide` looks for it: filters in blocks, and in each block those of one k side by side."""
+def pack_rows(weights, step, count, filters, packed, apart):
+    """Puts rows of `count` weights, `step` apart, where `slide` looks for them: filters in blocks, `apart` from each
+    other, and in each block those of one k side by side.
+    """
     block = block_of(filters)
-    packed[filter // block * block * count + k * block + filter % block] = value
+    for first in range(0, filters, block):
+        source, target = advance(weights, first * step), advance(packed, first * apart)
+        if block == FILTERS and filters - first >= FILTERS:
+            interleave(source, step, count, target)
+        else:
+            for f in range(min(block, filters - first)):
+                for k in range(count):
+                    target[k * block + f] = source[f * step + k]
 
 
 @compiled
@@ -112,13 +164,12 @@ def slide(planes, offsets, packed, count, filters, rows, pitch, columns, tile, o
                 slide_block_wide(here, offsets, weights, count, result, step)
             else:
                 slide_block(here, offsets, weights, count, result, step)
-            place += vector * VECTORS if wide else vector
+            place += vector * ((VECTORS_OF_ONE if block == 1 else VECTORS) if wide else 1)
         for f in range(min(block, filters - first)):
             for y in range(rows):
-                source, target = f * step + y * pitch, (first + f) * area + y * row_step
+                source, target = advance(tile, f * step + y * pitch), advance(out, (first + f) * area + y * row_step)
                 if column_step == 1:
-                    for x in range(columns):
-                        out[target + x] = tile[source + x]
+                    copy_row(source, target, columns)
                 else:
                     for x in range(columns):
-                        out[target + x * column_step] = tile[source + x]
+                        target[x * column_step] = source[x]

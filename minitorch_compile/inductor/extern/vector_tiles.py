@@ -9,8 +9,8 @@ Both multiply with planes that are shifted against each other: `planes[offsets[k
 
 for `vectors` vectors of places i. `inner_products(rows, columns)` makes one that adds up along i instead:
 
-    out[r * columns + k] = sum over n < images, i < length of
-                               rows[n * rows_apart + r * row_step + i] * planes[n * planes_apart + offsets[k] + i]
+    out[r * out_step + k] += sum over n < images, i < length of
+                                 rows[n * rows_apart + r * row_step + i] * planes[n * planes_apart + offsets[k] + i]
 
 where `length` is a multiple of what a vector holds. All sums stay in registers until they are finished.
 
@@ -45,15 +45,18 @@ REGISTERS = 32 if VECTOR_BYTES == 64 or not _FEATURES.get("sse2") else 16
 # How large the tiles are: with what is loaded to compute them, they fill the registers.
 FILTERS, VECTORS = (8, 3) if REGISTERS == 32 else (4, 2)
 ROWS, COLUMNS = (4, 6) if REGISTERS == 32 else (3, 3)
+VECTORS_OF_ONE, COLUMNS_OF_ONE = 4, 9  # of a single filter, or a single row
 WORD = ir.IntType(64)
+_INDEX = ir.IntType(32)
 Vectors = list[list[ir.Value]]
 
 
 class VectorEmitter:
-    """Writes LLVM for loops over vectors of one element type."""
+    """Writes LLVM for loops over vectors; `lanes` is how many elements one holds."""
 
     def __init__(self, builder: ir.IRBuilder, element: ir.Type) -> None:
         self.builder = builder
+        self.element = element
         self.lanes = VECTOR_BYTES // (4 if isinstance(element, ir.FloatType) else 8)
         self.vector = ir.VectorType(element, self.lanes)
         self.bytes = VECTOR_BYTES // self.lanes
@@ -63,36 +66,71 @@ class VectorEmitter:
         tile = [[cgutils.alloca_once(self.builder, self.vector) for _ in range(columns)] for _ in range(rows)]
         for row in tile:
             for place in row:
-                self.builder.store(ir.Constant(self.vector, [0.0] * self.lanes), place)
+                self.builder.store(self.zero, place)
         return tile
 
-    def at(self, start: ir.Value, index: ir.Value) -> ir.Value:
-        """A pointer to the vector that begins `index` elements further."""
-        return self.builder.bitcast(self.builder.gep(start, [index]), self.vector.as_pointer())
+    @property
+    def zero(self) -> ir.Constant:
+        return ir.Constant(self.vector, [0.0] * self.lanes)
 
-    def load(self, start: ir.Value, index: ir.Value) -> ir.Value:
-        return self.builder.load(self.at(start, index), align=self.bytes)
+    def at(self, start: ir.Value, index: ir.Value, lanes: int = 0) -> ir.Value:
+        """A pointer to the vector that begins `index` elements further."""
+        vector = ir.VectorType(self.element, lanes or self.lanes)
+        return self.builder.bitcast(self.builder.gep(start, [index]), vector.as_pointer())
+
+    def load(self, start: ir.Value, index: ir.Value, lanes: int = 0) -> ir.Value:
+        return self.builder.load(self.at(start, index, lanes), align=self.bytes)
+
+    def store(self, value: ir.Value, start: ir.Value, index: ir.Value) -> None:
+        self.builder.store(value, self.at(start, index, value.type.count), align=self.bytes)
 
     def spread(self, start: ir.Value, index: ir.Value) -> ir.Value:
         """One element, in every place of a vector."""
-        value = self.builder.load(self.builder.gep(start, [index]))
-        undefined = ir.Constant(self.vector, ir.Undefined)
-        first = self.builder.insert_element(undefined, value, ir.IntType(32)(0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(first, undefined, mask)
+        return self.everywhere(self.builder.load(self.builder.gep(start, [index])))
+
+    def everywhere(self, value: ir.Value) -> ir.Value:
+        vector = ir.VectorType(value.type, self.lanes)
+        first = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, _INDEX(0))
+        return self.shuffled(first, first, [0] * self.lanes)
+
+    def shuffled(self, a: ir.Value, b: ir.Value, places: list[int]) -> ir.Value:
+        """The elements of a, followed by those of b, that stand at these places."""
+        return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INDEX, len(places)), places))
+
+    def first_of(self, count: ir.Value) -> ir.Value:
+        """A mask of the first `count` places."""
+        places = ir.Constant(ir.VectorType(WORD, self.lanes), list(range(self.lanes)))
+        return self.builder.icmp_signed("<", places, self.everywhere(count))
+
+    def load_where(self, mask: ir.Value, place: ir.Value) -> ir.Value:
+        """The elements at a pointer for which the mask is set, and zeros; the others aren't even looked at."""
+        load = ir.FunctionType(self.vector, [place.type, _INDEX, mask.type, self.vector])
+        return self.builder.call(self._masked("load", load), [place, _INDEX(self.bytes), mask, self.zero])
+
+    def store_where(self, mask: ir.Value, value: ir.Value, place: ir.Value) -> None:
+        store = ir.FunctionType(ir.VoidType(), [self.vector, place.type, _INDEX, mask.type])
+        self.builder.call(self._masked("store", store), [value, place, _INDEX(self.bytes), mask])
+
+    def _masked(self, name: str, signature: ir.FunctionType) -> ir.Function:
+        kind = f"v{self.lanes}{'f32' if self.bytes == 4 else 'f64'}"
+        return cgutils.get_or_insert_function(self.builder.module, signature, f"llvm.masked.{name}.{kind}.p0")
 
     def add_product(self, place: ir.Value, a: ir.Value, b: ir.Value) -> None:
         """Adds a * b to an accumulator, rounded once where the processor can."""
         product = self.builder.fmul(a, b, flags=("contract",))
         self.builder.store(self.builder.fadd(self.builder.load(place), product, flags=("contract",)), place)
 
-    def total(self, place: ir.Value) -> ir.Value:
-        """The sum of an accumulator's places."""
-        element = self.vector.element
-        suffix = f"v{self.lanes}{'f32' if self.bytes == 4 else 'f64'}"
-        signature = ir.FunctionType(element, [element, self.vector])
-        function = cgutils.get_or_insert_function(self.builder.module, signature, f"llvm.vector.reduce.fadd.{suffix}")
-        return self.builder.call(function, [element(-0.0), self.builder.load(place)], fastmath=("reassoc",))
+    def totals(self, vectors: list[ir.Value]) -> ir.Value:
+        """The sum of each vector's elements, as the elements of one: at most as many vectors as it has lanes.
+
+        In each round the neighbours within a vector are added; two halved vectors fill one.
+        """
+        even, odd = ([*range(first, 2 * self.lanes, 2)] for first in (0, 1))
+        for _ in range(self.lanes.bit_length() - 1):
+            vectors = [*vectors, *[self.zero] * (len(vectors) % 2)]
+            pairs = list(zip(vectors[::2], vectors[1::2]))
+            vectors = [self.builder.fadd(self.shuffled(*pair, even), self.shuffled(*pair, odd)) for pair in pairs]
+        return vectors[0]
 
 
 @cache
@@ -114,8 +152,7 @@ def outer_products(filters: int, vectors: int) -> Callable[..., None]:
         for f in range(filters):
             row = builder.mul(out_step, WORD(f))
             for v in range(vectors):
-                place = emitter.at(out, builder.add(row, WORD(v * emitter.lanes)))
-                builder.store(builder.load(tile[f][v]), place, align=emitter.bytes)
+                emitter.store(builder.load(tile[f][v]), out, builder.add(row, WORD(v * emitter.lanes)))
 
     def meaning(planes, offsets, weights, count, out, out_step):
         places = np.arange(vectors * VECTOR_BYTES // planes.itemsize)
@@ -128,10 +165,13 @@ def outer_products(filters: int, vectors: int) -> Callable[..., None]:
 
 @cache
 def inner_products(rows: int, columns: int) -> Callable[..., None]:
-    """(rows, row_step, rows_apart, planes, offsets, planes_apart, length, images, out), as the module says."""
+    """(rows, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width).
+
+    As the module says, but only `height` rows and `width` columns of the tile are added to `out`.
+    """
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
-        left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out = values
+        left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width = values
         emitter = VectorEmitter(builder, planes.type.pointee)
         tile = emitter.zeros(rows, columns)
         starts = [builder.load(builder.gep(offsets, [WORD(k)])) for k in range(columns)]
@@ -146,19 +186,26 @@ def inner_products(rows: int, columns: int) -> Callable[..., None]:
                     for r in range(rows):
                         emitter.add_product(tile[r][k], seen[r], column)
         for r in range(rows):
-            for k in range(columns):
-                builder.store(emitter.total(tile[r][k]), builder.gep(out, [WORD(r * columns + k)]))
+            here = builder.select(builder.icmp_signed("<", WORD(r), height), width, WORD(0))
+            for first_column in range(0, columns, emitter.lanes):
+                some = [builder.load(place) for place in tile[r][first_column : first_column + emitter.lanes]]
+                place = emitter.at(out, builder.add(builder.mul(out_step, WORD(r)), WORD(first_column)))
+                mask = emitter.first_of(builder.sub(here, WORD(first_column)))
+                sums = builder.fadd(emitter.load_where(mask, place), emitter.totals(some))
+                emitter.store_where(mask, sums, place)
 
-    def meaning(left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out):
+    def meaning(
+        left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width
+    ):
         places = np.arange(length)
-        for r in range(rows):
-            for k in range(columns):
-                out[r * columns + k] = sum(
+        for r in range(height):
+            for k in range(width):
+                out[r * out_step + k] += sum(
                     left[n * rows_apart + r * row_step + places] @ planes[n * planes_apart + offsets[k] + places]
                     for n in range(images)
                 )
 
-    return vector_function(9, emit, meaning)
+    return vector_function(12, emit, meaning)
 
 
 def vector_function(parameters: int, emit: Callable[[ir.IRBuilder, list[ir.Value]], None], meaning: Any) -> Any:
@@ -175,8 +222,8 @@ def vector_function(parameters: int, emit: Callable[[ir.IRBuilder, list[ir.Value
 
     names = ", ".join(f"a{number}" for number in range(parameters))
     scope: dict[str, Any] = {"build": build, "__name__": __name__}
-    exec(f"def vector_tile(typing_context, {names}):\n    return build(({names},))", scope)
-    return intrinsic(scope["vector_tile"])
+    exec(f"def vector_code(typing_context, {names}):\n    return build(({names},))", scope)
+    return intrinsic(scope["vector_code"])
 
 
 def _python_lanes(start: Any) -> int:
