@@ -89,6 +89,38 @@ def integer_remainder(x, y):
     return 0 if y == 0 or y == -1 else x % y
 
 
+# ------------------------------------------------------------------------------------------------ quick division
+
+# Up to here, float64 holds an integer exactly, and the rounded quotient by another, its fraction dropped, is exact.
+LARGEST_NUMERATOR = 2**52
+
+
+@njit(**INLINED)
+def far_numerator(x):
+    """Whether an integer is so large that the quick functions below get its quotients wrong."""
+    return (x > LARGEST_NUMERATOR) | (x < -LARGEST_NUMERATOR)
+
+
+@njit(**INLINED)
+def quick_quotient(x, y):
+    """As `truncated_quotient`, by a division of floats, which vectorises: processors have no other for vectors."""
+    zero = np.int64(0)
+    divisor = select(y == 0, np.int64(1), np.int64(y))
+    return select(y == 0, zero, np.int64(np.float64(x) / np.float64(divisor)))
+
+
+@njit(**INLINED)
+def quick_truncated_remainder(x, y):
+    return select(y == 0, np.int64(0), np.int64(x) - quick_quotient(x, y) * np.int64(y))
+
+
+@njit(**INLINED)
+def quick_remainder(x, y):
+    """x % y with the sign of y; 0 if y is 0."""
+    rest, divisor = quick_truncated_remainder(x, y), np.int64(y)
+    return select((rest != 0) & ((rest < 0) != (divisor < 0)), rest + divisor, rest)
+
+
 @njit(**INLINED)
 def integer_power(x, y):
     """x multiplied y times, by repeated squaring; 0 for a negative y (prims.pow refuses those)."""

@@ -33,6 +33,21 @@ def test_quotients_of_any_size_have_a_remainder():
         assert np.array_equal(result.array, reference)
 
 
+LARGE = [2**52, 2**52 + 1, 2**53 + 1, -(2**53) - 1, 2**62, -(2**62), 2**63 - 1, -(2**63), 6 * 10**17, 7]
+
+
+@pytest.mark.parametrize("numerators, doubtful", [(LARGE, True), (range(-(2**52), 2**52, 2**48 + 1), False)])
+def test_integers_of_any_size_have_a_quotient(numerators, doubtful):
+    divisors = [1, -1, 2, -3, 10, 2**31 + 1, 2**52 - 1, -(2**53) - 1, 2**63 - 1, 0]
+    x, y = (part.ravel() for part in np.meshgrid(np.array(numerators, np.int64), np.array(divisors, np.int64)))
+    if doubtful:  # with any other divisor: -2**63 // -1 has no int64
+        x, y = x[y != -1], y[y != -1]
+    run, module, tensors = compiled(lambda p, x, y: (p.div(x, y), p.remainder(x, y), p.fmod(x, y)), x, y)
+    for result, reference in zip(run(*tensors), expected(module, tensors)):
+        assert np.array_equal(result.array, reference)
+    assert (run.careful is not None) == doubtful
+
+
 def test_nothing_is_computed_twice_without_doubts():
     run, _, tensors = compiled(lambda p, x: p.sin(x), floats(100))
     run(*tensors)

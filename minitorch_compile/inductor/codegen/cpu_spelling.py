@@ -35,10 +35,13 @@ FLOAT_FUNCTIONS = {
 }  # fmt: skip
 # Slower functions that are right where the quick ones of `vecmath` may not be: see `second_look`.
 CAREFUL_FUNCTIONS = {"remainder": "float_remainder", "fmod": "truncated_float_remainder"}
+CAREFUL_INTEGER_FUNCTIONS = {
+    "div": "truncated_quotient", "remainder": "integer_remainder", "fmod": "truncated_remainder",
+}  # fmt: skip
 
 INTEGER_FUNCTIONS = {
-    "abs": "abs", "maximum": "max", "minimum": "min", "where": "select", "div": "truncated_quotient",
-    "remainder": "integer_remainder", "fmod": "truncated_remainder", "sign": "integer_sign", "pow": "integer_power",
+    "abs": "abs", "maximum": "max", "minimum": "min", "where": "select", "div": "quick_quotient",
+    "remainder": "quick_remainder", "fmod": "quick_truncated_remainder", "sign": "integer_sign", "pow": "integer_power",
 }  # fmt: skip
 
 
@@ -99,7 +102,8 @@ class CpuSpelling(Spelling):
             return f" {INFIX[prim]} ".join(operands)
         if prim in ("neg", "bitwise_not"):
             return f"{'-' if prim == 'neg' else '~'}{operands[0]}"
-        return f"{INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
+        careful = CAREFUL_INTEGER_FUNCTIONS if self.careful else {}
+        return f"{careful.get(prim) or INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
 
     def _bool(self, prim: str, operands: list[str]) -> str:
         if prim == "bitwise_not":

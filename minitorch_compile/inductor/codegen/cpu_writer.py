@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from minitorch_compile.inductor.codegen.block import Block, Value
 from minitorch_compile.inductor.codegen.chunks import estimated_nanoseconds
-from minitorch_compile.inductor.codegen.cpu_spelling import CpuSpelling
+from minitorch_compile.inductor.codegen.cpu_spelling import CAREFUL_INTEGER_FUNCTIONS, CpuSpelling
 from minitorch_compile.inductor.codegen.emit import EmitHandler
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource, ScratchArray, kernel_title, name_parameters
 from minitorch_compile.inductor.group import Group, Member
@@ -16,7 +16,7 @@ from minitorch_compile.inductor.handler import Number
 from minitorch_compile.inductor.index import Index, symbol
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.iteration import Axis
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.dtype import dtype, int64
 
 # LLVM unrolls a loop of a known length between these completely, before it would vectorise it: softmax over 64 columns
 # takes 21 us for 64 rows then, and 4.6 us if the length is a parameter. Shorter ones are better unrolled.
@@ -87,6 +87,8 @@ class CpuKernelWriter(EmitHandler):
         if prim in DOUBTFUL and value.dtype.is_floating_point:
             function = f"{DOUBTFUL[prim]}_{value.dtype.name}"
             self.doubt(value, f"{function}({', '.join(operand.name for operand in operands)})")
+        if prim in CAREFUL_INTEGER_FUNCTIONS and value.dtype is int64:
+            self.doubt(value, f"far_numerator({operands[0].name})")
         return value
 
     def indirect(self, value: Value, size: int, wrap: bool) -> Index:

@@ -14,7 +14,7 @@ from minitorch_compile.inductor.index import Index
 from minitorch_compile.inductor.iteration import Axes, Axis, kept, reduced
 
 JUMP = 8  # a step to another cache line, against one step inside a line
-SHORTEST_SQUARE = 16  # axes that are not longer need no walk square by square: all their cache lines are at hand
+SHORTEST_SQUARE = 15  # axes that are not longer need no walk square by square: all their cache lines are at hand
 SHORTEST_COLUMNS = 8  # fewer rows than this side by side are not worth a loop of their own
 
 
