@@ -2,7 +2,8 @@
 
 `c = mm(a, b)` becomes two operations, `panels = pack_panels(b)` and `c = packed_product(a, panels)`. A matrix that
 several products multiply with, such as the weight of a recurrent network, is packed once. Any rows of a packed product
-can be computed at any time, so it can have an epilogue (see `fused_call`).
+can be computed at any time, so it can have an epilogue (see `fused_call`). In a batch of products, each matrix is
+packed just before it is multiplied with.
 
 >>> from minitorch_compile.inductor.ir import Buffer, ExternCall, whole
 >>> from minitorch_compile.tensor.dtype import float32
@@ -20,39 +21,55 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
-from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_count, panel_width
+from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
 from minitorch_compile.inductor.fused_call import Blocks
-from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, Operation, StridedView, whole
+from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, Operation, StridedView, matrix_layout, whole
 from minitorch_compile.tensor.dtype import float32, float64
 
-# OpenBLAS has quick kernels that pack nothing for products of at most a million multiplications.
-FEWEST_MULTIPLICATIONS = 1_000_000
 FEWEST_ROWS = 8  # fewer are not worth packing for
-MOST_PADDING = 1.5  # times as many columns as there are: what tiles compute too much, since panels are two vectors wide
+FEWEST_MULTIPLICATIONS = 10_000
+MOST_PADDING = 1.65  # times as many columns as there are: what tiles compute too much, since they compute whole vectors
+BLAS_IS_QUICK_BELOW = 1_000_000  # multiplications: OpenBLAS has kernels for these that pack nothing
 LARGEST_PANEL = 1 << 18  # bytes: every tile reads a whole panel, so it has to stay in the second-level cache
+LARGEST_PACKED = 1 << 21  # bytes of scratch memory that one matrix of a batch may take, for each thread
 BLOCK_BYTES = 1 << 18  # of the result: an epilogue's other inputs and results lie in the second-level cache beside it
 SHORTEST_BLOCK, LONGEST_BLOCK = 4 * TILE_ROWS, 16 * TILE_ROWS
+FEWEST_CHUNKS = 8  # of a batch of products, so that threads have something to share
 
 Choice = Callable[[ExternCall], bool]
 
 
 def packing_pays(call: ExternCall) -> bool:
-    """Whether tiles are quicker than BLAS, as measured on processors with 256-bit and 512-bit vectors."""
+    """Whether tiles are quicker than BLAS, as measured with OpenBLAS on a processor with vectors of 512 bits."""
+    return batch_pays(call) if call.kernel == "bmm" else product_pays(call)
+
+
+def product_pays(call: ExternCall) -> bool:
     a, b = call.inputs
     rows, inner, columns = *a.sizes, b.sizes[1]
     itemsize = call.outputs[0].dtype.itemsize
-    width = panel_width(itemsize)
+    width = panel_width(columns, itemsize)
     return (
         rows >= FEWEST_ROWS
         and rows * inner * columns >= FEWEST_MULTIPLICATIONS
-        and panel_count(columns, itemsize) * width <= MOST_PADDING * columns
+        and -(-columns // width) * width <= MOST_PADDING * columns
         and inner * width * itemsize <= LARGEST_PANEL
     )
 
 
+def batch_pays(call: ExternCall) -> bool:
+    """BLAS has quick kernels for small products, but not if the second matrix is transposed."""
+    _, b = call.inputs
+    _, rows, columns = call.outputs[0].sizes
+    inner, layout = b.sizes[1], matrix_layout(b)
+    small = rows * columns * inner <= BLAS_IS_QUICK_BELOW
+    fits = inner * columns * b.buffer.dtype.itemsize <= LARGEST_PACKED
+    return layout is not None and (layout[0] or not small) and rows > 1 and columns > 2 and fits
+
+
 def can_pack(operation: Operation) -> TypeGuard[ExternCall]:
-    """Whether an operation is a product that tiles can compute."""
-    if not isinstance(operation, ExternCall) or operation.kernel != "mm":
+    """Whether an operation is a product, or a batch of them, that tiles can compute."""
+    if not isinstance(operation, ExternCall) or operation.kernel not in ("mm", "bmm"):
         return False
     return operation.outputs[0].dtype in (float32, float64)
 
@@ -64,22 +81,29 @@ def pack_products(graph: LoopGraph, chosen: Choice = packing_pays) -> LoopGraph:
     for operation in graph.operations:
         if not can_pack(operation) or not chosen(operation):
             operations.append(operation)
-            continue
-        a, b = operation.inputs
-        key = (b.buffer, b.sizes, b.strides, b.offset)
-        if key not in panels:
-            panels[key] = panels_of(b, operation)
-            width = panels[key].sizes[-1]
-            operations.append(ExternCall("pack_panels", [b], [panels[key]], (width,), operation.origin))
-        inputs = [a, whole(panels[key])]
-        operations.append(ExternCall("packed_product", inputs, operation.outputs, (b.sizes[1],), operation.origin))
+        elif operation.kernel == "bmm":
+            operations.append(replace(operation, kernel="batched_tiles"))
+        else:
+            operations += packed_form(operation, panels)
     return replace(graph, operations=operations)
+
+
+def packed_form(call: ExternCall, panels: dict[tuple[object, ...], Buffer]) -> list[Operation]:
+    """A product as one or two operations: `panels` remembers what has been packed before."""
+    a, b = call.inputs
+    key = (b.buffer, b.sizes, b.strides, b.offset)
+    before: list[Operation] = []
+    if key not in panels:
+        panels[key] = panels_of(b, call)
+        before.append(ExternCall("pack_panels", [b], [panels[key]], (panels[key].sizes[-1],), call.origin))
+    return [*before, ExternCall("packed_product", [a, whole(panels[key])], call.outputs, (b.sizes[1],), call.origin)]
 
 
 def panels_of(b: StridedView, call: ExternCall) -> Buffer:
     """A buffer for b in panels, named after the first product that wants it."""
-    itemsize = b.buffer.dtype.itemsize
-    sizes = (panel_count(b.sizes[1], itemsize), b.sizes[0], panel_width(itemsize))
+    inner, columns = b.sizes
+    width = panel_width(columns, b.buffer.dtype.itemsize)
+    sizes = (-(-columns // width), inner, width)
     return Buffer.contiguous(f"{call.outputs[0].name}_panels", sizes, b.buffer.dtype)
 
 
@@ -89,3 +113,10 @@ def row_blocks(call: ExternCall) -> Blocks:
     fitting = BLOCK_BYTES // (columns * call.outputs[0].dtype.itemsize)
     length = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, fitting // TILE_ROWS * TILE_ROWS))
     return Blocks(rows, columns, min(length, rows))
+
+
+def matrix_blocks(call: ExternCall) -> Blocks:
+    """How a batch of products falls into blocks: as many whole matrices as fit in cache."""
+    count, rows, columns = call.outputs[0].sizes
+    fitting = BLOCK_BYTES // (rows * columns * call.outputs[0].dtype.itemsize)
+    return Blocks(count, rows * columns, max(1, min(fitting, -(-count // FEWEST_CHUNKS))))

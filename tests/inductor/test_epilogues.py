@@ -84,6 +84,29 @@ def test_operands_in_any_layout(first, second):
     assert kinds(schedule)[-1] == "packed_product"
 
 
+@pytest.mark.parametrize("sizes", [(5, 1, 1, 3), (7, 9, 16, 9), (3, 40, 20, 33), (64, 2, 3, 50), (2, 13, 1, 32)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_batch_of_products_and_what_follows_each(sizes, transposed):
+    batch, rows, inner, columns = sizes
+
+    def program(p, x, w, b):
+        second = p.transpose(w, (0, 2, 1)) if transposed else w
+        return p.tanh(p.add(p.bmm(x, second), p.broadcast_in_dim(b, (batch, rows, columns), (2,))))
+
+    w = floats(batch, columns, inner) if transposed else floats(batch, inner, columns)
+    for kind in (np.float32, np.float64):
+        schedule = check(program, floats(batch, rows, inner).astype(kind), w.astype(kind), floats(columns).astype(kind))
+        assert kinds(schedule) == ["batched_tiles"]
+
+
+def test_batches_that_blas_computes_have_epilogues_too():
+    graph = record(lambda p, x, y: p.exp(p.bmm(x, y)), tensors_of([floats(6, 8, 8), floats(6, 8, 8)]))
+    schedule = cpu_schedule(lower(graph))
+    assert kinds(schedule) == ["bmm"] and isinstance(schedule.steps[0], FusedCall)
+    wanted = expected(graph, tensors_of([floats(6, 8, 8), floats(6, 8, 8)]))
+    np.testing.assert_allclose(run(schedule, floats(6, 8, 8), floats(6, 8, 8))[0], wanted[0], rtol=1e-4)
+
+
 def test_only_a_block_of_the_result_is_ever_there():
     schedule = planned(lambda p, x, w: p.exp(p.mm(x, w)), floats(1000, 64), floats(64, 256))
     (fused,) = [step for step in schedule.steps if isinstance(step, FusedCall)]

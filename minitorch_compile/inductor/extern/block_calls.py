@@ -10,7 +10,7 @@ protocol of `fused_call`. To let another kernel take part, enter it in `BLOCK_CA
 >>> blocks_of(call)
 Blocks(extent=960, elements=64, length=192)
 >>> turn_of(call, ['"a"', '"panels"', '"c"'], "").step
-'(packed_product_float32, 960, 64, 64, "a", 64, 1, "panels", "c")'
+'(packed_product_float32, 960, 32, 64, 64, "a", 64, 1, "panels", "c")'
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from minitorch_compile.inductor.extern.calls import ExternSource, packed_product_source
+from minitorch_compile.inductor.extern.calls import (
+    ExternSource,
+    batched_product_source,
+    batched_tiles_source,
+    packed_product_source,
+)
 from minitorch_compile.inductor.fused_call import Blocks
 from minitorch_compile.inductor.ir import ExternCall
-from minitorch_compile.inductor.packed_products import row_blocks
+from minitorch_compile.inductor.packed_products import matrix_blocks, row_blocks
 
 
 class BlockCall(NamedTuple):
@@ -35,7 +40,11 @@ class BlockCall(NamedTuple):
     turn: Callable[[ExternCall, Sequence[str], str, str], ExternSource]
 
 
-BLOCK_CALLS: dict[str, BlockCall] = {"packed_product": BlockCall(row_blocks, packed_product_source)}
+BLOCK_CALLS: dict[str, BlockCall] = {
+    "packed_product": BlockCall(row_blocks, packed_product_source),
+    "bmm": BlockCall(matrix_blocks, batched_product_source),
+    "batched_tiles": BlockCall(matrix_blocks, batched_tiles_source),
+}
 
 
 def blocks_of(call: ExternCall) -> Blocks | None:

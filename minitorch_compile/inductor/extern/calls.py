@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.codegen.chunks import chunk_length, chunks_text
 from minitorch_compile.inductor.extern import attention_calls, convolution, pooling
-from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS
+from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
 from minitorch_compile.inductor.ir import ExternCall, matrix_layout
 from minitorch_compile.tensor.strides import numel
 
@@ -56,6 +56,11 @@ def workspace_bytes(call: ExternCall) -> int:
     """The scratch memory that a call needs."""
     if call.kernel in attention_calls.KERNELS:
         return attention_calls.workspace_bytes(call)
+    if call.kernel == "batched_tiles":
+        _, inner, columns = call.inputs[1].sizes
+        itemsize = call.outputs[0].dtype.itemsize
+        width = panel_width(columns, itemsize)
+        return -(-columns // width) * width * inner * itemsize
     if call.kernel not in convolution.KERNELS:
         return 0
     _, elements = convolution.PLANS[call.kernel](_convolution_shape(call))
@@ -85,13 +90,37 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
 
 @extern_source("bmm")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
+    return batched_product_source(call, pointers, workspace, batches_text(call))
+
+
+@extern_source("batched_tiles")
+def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
+    return batched_tiles_source(call, pointers, workspace, batches_text(call))
+
+
+def batches_text(call: ExternCall) -> str:
+    """The range of a batch of products, in chunks."""
+    count, rows, inner = call.inputs[0].sizes
+    return chunks_text(count, nanoseconds_of_products(count * rows * inner * call.outputs[0].sizes[-1]))
+
+
+def batched_product_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
+    """The source of a batch of products by BLAS; `parts` is the text of its range, which counts products."""
     shape, a_step, b_step = _layouts(call)
     first, second = call.inputs
     a, b, out = pointers
     matrices = [a, first.strides[0], a_step, b, second.strides[0], b_step, out, call.outputs[0].sizes[-1]]
-    count = first.sizes[0]
-    parts = chunks_text(count, count * nanoseconds_of_products(math.prod(shape[2:])))
     return _source("batched_product", "batched_product_kernel", call, [parts, *shape, *matrices])
+
+
+def batched_tiles_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
+    """The source of a batch of products by tiles."""
+    (_, transposed, *shape), _, b_step = _layouts(call)
+    first, second = call.inputs
+    a, b, out = pointers
+    width = panel_width(second.sizes[-1], second.buffer.dtype.itemsize)
+    arguments = [parts, width, transposed, *shape, a, *first.strides, b, second.strides[0], b_step, workspace, out]
+    return _source("batched_tiles", "batched_tiles_kernel", call, arguments)
 
 
 @extern_source("pack_panels")
@@ -99,9 +128,10 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
     (b,), (packed,) = call.inputs, call.outputs
     layout = matrix_layout(b)
     assert layout, "lowering makes matrices that BLAS can read"
-    panels, inner, _ = packed.sizes
-    arguments = [chunks_text(panels, 0.2 * numel(packed.sizes)), int(layout[0]), inner, b.sizes[1], pointers[0]]
-    return _source("pack_panels", "pack_panels_kernel", call, [*arguments, layout[1], pointers[1]])
+    panels, inner, width = packed.sizes
+    shape = [width, int(layout[0]), inner, b.sizes[1]]
+    arguments = [chunks_text(panels, 0.2 * numel(packed.sizes)), *shape, pointers[0], layout[1], pointers[1]]
+    return _source("pack_panels", "pack_panels_kernel", call, arguments)
 
 
 @extern_source("packed_product")
@@ -115,9 +145,9 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
 
 def packed_product_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
     """The source of a packed product; `parts` is the text of its range, which counts rows."""
-    (a, _), (c,) = call.inputs, call.outputs
-    first, panels, result = pointers
-    arguments = [parts, c.sizes[1], a.sizes[1], first, *a.strides, panels, result]
+    (a, panels), (c,) = call.inputs, call.outputs
+    first, packed, result = pointers
+    arguments = [parts, panels.sizes[2], c.sizes[1], a.sizes[1], first, *a.strides, packed, result]
     return _source("packed_product", "packed_product_kernel", call, arguments)
 
 

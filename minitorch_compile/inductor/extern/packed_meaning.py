@@ -32,4 +32,8 @@ def packed_product(a: np.ndarray, panels: np.ndarray, columns: int) -> np.ndarra
     return np.asarray(prims["mm"].kernel(a, unpacked(panels, columns)))
 
 
-MEANINGS: dict[str, Callable[..., np.ndarray]] = {"pack_panels": packed, "packed_product": packed_product}
+MEANINGS: dict[str, Callable[..., np.ndarray]] = {
+    "pack_panels": packed,
+    "packed_product": packed_product,
+    "batched_tiles": prims["bmm"].kernel,
+}
