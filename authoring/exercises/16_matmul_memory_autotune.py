@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 16 Exercises: matmul, epilogues, memory planning, autotune
 #
-# Six exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place
+# Seven exercises, less than two hours. Each is a sentence, a signature, an example and a check. Write your answer in place
 # of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("16.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
 
@@ -13,8 +13,10 @@ import numpy as np
 
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
+from minitorch_compile.inductor.dependencies import Access
 from minitorch_compile.inductor.group import Group
 from minitorch_compile.inductor.ir import Buffer
+from minitorch_compile.inductor.iteration import Axis
 
 # %% [markdown]
 # ## 16.1 Under the roof: predict
@@ -222,7 +224,88 @@ def linear(product, finish, rows, inner, tall, deep):
 
 
 # %% [markdown]
-# ## 16.4 A block of keys
+# ## 16.4 The piece that was just made
+#
+# A product is made in pieces of `piece` numbers: in step n those from n * piece up to, but not including, (n + 1) * piece. After
+# each piece comes a step of the group that follows, whose outermost loop is `axis`; `axis.variable` is its n. May the group
+# make this read? `access.address` is an index expression. It has `bounds()`, its least and greatest value, and you can add
+# and multiply it. A read that is `masked`, or whose address `is_indirect`, may be anywhere. With pieces of 16, the address
+# `16*i0 + i1` stays in its piece if i1 is below 16, and `8*i1 + i0` doesn't.
+
+
+# %%
+def stays_in_piece(access: Access, axis: Axis, piece: int) -> bool:
+    """Whether in step n only numbers of piece n are read."""
+    ### BEGIN SOLUTION
+    if access.masked or access.address.is_indirect:
+        return False
+    least, most = (access.address - axis.variable * piece).bounds()
+    return 0 <= least and most < piece
+    ### END SOLUTION
+
+
+# %%
+check("16.4")
+
+# %% [markdown]
+# The scheduler asks this about every group that follows a product. With your rule in it:
+
+# %%
+if passed("16.4"):
+    with splice("inductor.stays_in_piece", stays_in_piece):
+        x = torch.ones(256, 256)
+        for program in (lambda x: (x @ x).relu(), lambda x: (x @ x).flip(0).exp()):
+            print(torch.compiler.inspect(program, x).schedule.kernel_count)
+
+
+# %% tags=["wrong"] says="are a row too far"
+def stays_in_piece(access, axis, piece):
+    known = not access.masked and not access.address.is_indirect
+    return known and access.address.coefficient(axis.variable) == piece
+
+
+# %% tags=["wrong"] says="the first one of the next piece"
+def stays_in_piece(access, axis, piece):
+    least, most = (access.address - axis.variable * piece).bounds()
+    return not access.masked and not access.address.is_indirect and 0 <= least and most <= piece
+
+
+# %% tags=["wrong"] says="the last one of the piece before"
+def stays_in_piece(access, axis, piece):
+    inside = access.address - axis.variable * piece
+    if access.masked or access.address.is_indirect or inside.depends_on(axis.variable):
+        return False
+    return inside.bounds()[1] < piece
+
+
+# %% tags=["wrong"] says="Most rows are still to be made"
+def stays_in_piece(access, axis, piece):
+    least, most = access.address.bounds()
+    return 0 <= least and most < piece * axis.size
+
+
+# %% tags=["wrong"] says="and then overwritten"
+def stays_in_piece(access, axis, piece):
+    if access.masked or access.address.is_indirect:
+        return False
+    least, most = (access.address - axis.variable * piece).bounds()
+    return most < piece
+
+
+# %% tags=["wrong"] says="where the mask is false"
+def stays_in_piece(access, axis, piece):
+    least, most = (access.address - axis.variable * piece).bounds()
+    return not access.address.is_indirect and 0 <= least and most < piece
+
+
+# %% tags=["wrong"] says="don't vouch for it"
+def stays_in_piece(access, axis, piece):
+    least, most = (access.address - axis.variable * piece).bounds()
+    return not access.masked and 0 <= least and most < piece
+
+
+# %% [markdown]
+# ## 16.5 A block of keys
 #
 # Attention of one query, block by block. A state is a triple: the largest score so far, the sum of exp(score - largest), and
 # the sum of exp(score - largest) times value. Return the state after one more block of `scores`, of shape (n,), and `values`,
@@ -244,13 +327,13 @@ def merge(state, scores: np.ndarray, values: np.ndarray):
 
 
 # %%
-check("16.4")
+check("16.5")
 
 # %% [markdown]
 # Here it is at work: causal attention of 100 queries, in blocks of 16 keys, of which some are masked.
 
 # %%
-if passed("16.4"):
+if passed("16.5"):
     q, k, v = np.random.default_rng(0).normal(size=(3, 100, 8))
     result = np.zeros((100, 8))
     for query in range(100):
@@ -314,7 +397,7 @@ def merge(state, scores, values):
 
 
 # %% [markdown]
-# ## 16.5 Over the dead
+# ## 16.6 Over the dead
 #
 # May a kernel write `output` into the memory of `source`, which nobody reads afterwards? The kernel is a group.
 # `group.writer(output)` is the member that writes it. A member has `reads`, each with `buffer`, `address` and `masked`; it
@@ -345,13 +428,13 @@ def overwrites_safely(group: Group, output: Buffer, source: Buffer) -> bool:
 
 
 # %%
-check("16.5")
+check("16.6")
 
 # %% [markdown]
 # The package asks this for each pair of a result and a dying buffer of its size. With your rule in it, this program's memory:
 
 # %%
-if passed("16.5"):
+if passed("16.6"):
     with splice("inductor.overwrites_safely", overwrites_safely):
         chain = lambda x: x.cumsum(0).softmax(1).cumsum(0).softmax(1).sum()
         print(torch.compiler.inspect(chain, torch.ones(256, 256)).memory)
@@ -434,7 +517,7 @@ def overwrites_safely(group, output, source):
 
 
 # %% [markdown]
-# ## 16.6 Choose by timing
+# ## 16.7 Choose by timing
 #
 # Return the fastest of `candidates`, a list of names. `seconds(name)` runs one once and says how long it took. The first call
 # of each is cold, other programs disturb single calls, and the machine may become slower at any moment. `remembered` is a
@@ -458,7 +541,7 @@ def choose(key: str, candidates: list[str], seconds, remembered: dict[str, str])
 
 
 # %%
-check("16.6")
+check("16.7")
 
 
 # %% tags=["wrong"] says="One call says nothing"

@@ -52,11 +52,13 @@ from numba import njit, types
 
 import minitorch_compile as torch
 from minitorch_compile.inductor.extern import vector_tiles
+from minitorch_compile.inductor.extern.blas import gemm
 from minitorch_compile.inductor.extern.vector_tiles import FILTERS, VECTORS, outer_products
 from minitorch_compile.inductor.kernel_function import kernel
 from minitorch_compile.inductor.raw_memory import advance
 
 torch.set_num_threads(1)
+rng = np.random.default_rng(0)
 float32, int64 = types.float32, types.int64
 WIDTH = VECTORS * vector_tiles.VECTOR_BYTES // 4
 multiply = outer_products(FILTERS, VECTORS)
@@ -187,7 +189,6 @@ def tiles(lo, hi, a, b, c, packed, rows_of_b):
 
 # %% tags=["varies"]
 from minitorch_compile.course.bar_chart import draw_bars
-from minitorch_compile.inductor.extern.blas import gemm
 
 
 @kernel("lesson_blas", float32, float32, float32)
@@ -196,7 +197,6 @@ def blas(lo, hi, a, b, c):
 
 
 ROWS = 96
-rng = np.random.default_rng(0)
 a, b = rng.normal(size=(2, N, N)).astype(np.float32)
 packing = np.zeros(FILTERS * N, np.float32), np.zeros(N, np.int64)
 more = {"tiles": packing}
@@ -225,7 +225,7 @@ draw_bars(speed, unit="GFLOP/s")
 # %% tags=["varies"]
 from minitorch_compile.course.roofline_drawing import draw_roofline
 from minitorch_compile.inductor.native import accumulate_sum
-from minitorch_compile.inductor.vecmath import erf_float32, exp_float32
+from minitorch_compile.inductor.vecmath import exp_float32
 
 
 @kernel("lesson_exps", float32, float32)
@@ -253,7 +253,7 @@ points |= {name: (ROWS * N / (2 * N + 4 * ROWS), rate) for name, rate in speed.i
 draw_roofline(bandwidth, peak, points)
 
 # %% [markdown]
-# An exponential is 18 operations on 8 bytes. Even that is near the slope. The products stand far to the right, one
+# An exponential is about 18 operations on 8 bytes. Even that is near the slope. The products stand far to the right, one
 # above the other, since they do the same work on the same bytes. (We computed only 96 rows, so each number of b is used 96
 # times. That's why they don't stand at 160.) The height of that ladder is what this section was about. For the others
 # there is no ladder to climb: they touch the roof already. All you can do for them is to move them to the right, and that's
@@ -323,6 +323,9 @@ draw_bars({f"from {name}": 1000 * ms for name, ms in each.items()}, unit="ns a p
 
 
 # %%
+from minitorch_compile.inductor.vecmath import erf_float32
+
+
 @njit(forceinline=True, error_model="numpy")
 def finish(rows, columns, bias, product, out):
     for i in range(rows):
@@ -354,66 +357,77 @@ def candidates(rows, inner, columns, heights=(32, 128, 512)):
 
 
 # %% tags=["varies"]
-draw_bars(milliseconds(candidates(32768, 32, 512), rounds=6), unit="ms, inner size 32")
+draw_bars(milliseconds(candidates(32768, 32, 480), rounds=6), unit="ms, inner size 32")
 
 # %% [markdown]
 # The same with eight times as much to multiply for each number of the result:
 
 # %% tags=["varies"]
-draw_bars(milliseconds(candidates(8192, 256, 512), rounds=6), unit="ms, inner size 256")
+draw_bars(milliseconds(candidates(8192, 256, 480), rounds=6), unit="ms, inner size 256")
 
 # %% [markdown]
 # Here low blocks probably lose on your machine. BLAS does what our `tiles` did: it packs its factors. It does so anew in
 # each call, so for each 32 rows all of w is packed again. What an epilogue saves is a trip to memory for each number of the
 # result, whatever the inner size. What it costs in this way grows with the inner size.
 #
-# The cure is a product that is packed once. In `product_tiles.py` the package has one. It's our `tiles` in earnest: w is
-# packed into *panels*, two vectors wide, and then any rows can be asked for at any time.
+# The cure is to write the product ourselves. `tiles` packs a few rows of x, and needs nothing of w to be packed. So any
+# rows can be had at any time, and each strip can be finished as soon as it has left the registers.
+
 
 # %% tags=["varies"]
-from minitorch_compile.inductor.extern import product_tiles
-
-packed_product = njit(product_tiles.packed_product)
-
-
-@kernel("lesson_packed_gelu", float32, float32, float32, float32, float32, sizes=3)
-def packed_gelu(lo, hi, block, inner, columns, x, panels, bias, product, out):
-    for top in range(lo, hi, block):
-        rows, first = min(block, hi - top), advance(x, inner * top)
-        packed_product(0, rows, columns, inner, first, inner, 1, panels, product)
-        finish(rows, columns, bias, product, advance(out, columns * top))
-
-
-def with_panels(x, w, bias, product, out):
-    width = product_tiles.panel_width(w.itemsize)
-    panels = np.ascontiguousarray(w.reshape(256, -1, width).transpose(1, 0, 2))
-    packed_gelu(0, 8192, 96, 256, 512, x, panels, bias, product, out)
+@kernel("lesson_tiles_gelu", *[float32] * 5, int64, float32, sizes=2)
+def tiles_gelu(lo, hi, inner, columns, x, w, bias, packed, product, rows_of_w, out):
+    for k in range(inner):
+        rows_of_w[k] = columns * k
+    for i in range(lo, hi, FILTERS):
+        for k in range(inner):
+            for r in range(FILTERS):
+                packed[FILTERS * k + r] = x[inner * (i + r) + k]
+        for left in range(0, columns, WIDTH):
+            strip = advance(product, left)
+            multiply(advance(w, left), rows_of_w, packed, inner, strip, columns)
+        finish(FILTERS, columns, bias, product, advance(out, columns * i))
 
 
-x, w, bias = (rng.normal(size=s).astype("f") for s in ((8192, 256), (256, 512), 512))
-product, out = np.zeros((96, 512), np.float32), np.zeros((8192, 512), np.float32)
-calls = candidates(8192, 256, 512)
-calls["96, packed once"] = lambda: with_panels(x, w, bias, product, out)
+x, w, bias, packed, product, out = (
+    rng.normal(size=size).astype("f")
+    for size in ((8192, 256), (256, 480), 480, 256 * FILTERS, (FILTERS, 480), (8192, 480))
+)
+rows_of_w = np.zeros(256, np.int64)
+calls = candidates(8192, 256, 480)
+arguments = 256, 480, x, w, bias, packed, product, rows_of_w, out
+calls["own tiles"] = lambda: tiles_gelu(0, 8192, *arguments)
 draw_bars(milliseconds(calls, rounds=6), unit="ms, inner size 256")
 
 # %% [markdown]
-# The package's protocol for this is in `fused_call.py`. When no more loops can be fused, the scheduler looks at each product
+# That's why compilers write their own products. The package's are in `product_tiles.py`: tiles again, with w packed once for
+# all blocks, into *panels* that a tile reads from beginning to end. They take over from BLAS where they are quicker.
+#
+# The protocol for epilogues is in `fused_call.py`. When no more loops can be fused, the scheduler looks at each product
 # again. An extern kernel that can make its result in pieces says so: this many positions, this many elements for each. A
 # group may be the epilogue if each step of its outermost loop reads only the piece that has just been made. That is
 # lesson 14's question, and the addresses answer it. So a bias, an activation, even a layer normalisation along the rows fits,
 # and a sum down the columns doesn't.
 
-# %%
+# %% tags=["varies"]
 from minitorch_compile.nn import functional as F
-
 
 layer = torch.randn(8192, 128), torch.randn(512, 128), torch.randn(512)
 for program in (
-    lambda x, w, b: F.gelu(F.linear(x, w, b)),
     lambda x, w, b: F.linear(x, w, b).sum(0),
+    lambda x, w, b: F.gelu(F.linear(x, w, b)),
 ):
     seen = torch.compiler.inspect(program, *layer)
     print(seen.schedule, *seen.schedule.why_not, "", sep="\n")
+
+# %% [markdown]
+# In the first program, w is packed, x is multiplied by it, and the sum waits for all of that. The reason stands below. In the
+# second, the product and its epilogue are a single kernel, and of the product only a block is ever there. This is how it looks
+# in the generated file. `InTurns` is a step of the native call. It has two kernels, each with its arguments, and what goes
+# from the one to the other is a `Window`: scratch memory for one block, which each thread has for itself.
+
+# %% tags=["varies"]
+print(*[line.strip() for line in seen.source.splitlines() if " InTurns(" in line], sep="\n")
 
 # %% [markdown]
 # ## Attention without the scores
@@ -649,7 +663,7 @@ draw_lives(rows)
 # and you can ask for the one of any program. Here is a training step. The results of its forward pass contain what is
 # saved for the backward pass, and those are its arguments then.
 
-# %%
+# %% tags=["varies"]
 layers = [torch.nn.Linear(512, 512) for _ in range(4)]
 
 
@@ -681,7 +695,7 @@ print("backward: ", seen.backward_memory)
 # *autotuning*. First, look at what you'd measure: sixty calls of two of our candidates, in turns.
 
 # %% tags=["varies"]
-calls = candidates(8192, 32, 512)
+calls = candidates(8192, 32, 480)
 measured = {"all at once": [], "blocks of 128": []}
 for _ in range(60):
     for name, times in measured.items():
@@ -731,7 +745,7 @@ def chosen(shape, file):
 
 # %% tags=["varies"]
 file = Path(tempfile.mkdtemp()) / "choices.json"
-for shape in (16384, 32, 512), (4096, 256, 512), (16384, 32, 512):
+for shape in (16384, 32, 480), (4096, 256, 480), (16384, 32, 480):
     print(shape, *chosen(shape, file))
 
 # %% [markdown]

@@ -209,6 +209,12 @@ SPLICE_POINTS = (
         "Offsets by name and the size of the block: nothing overlaps in both place and time, all multiples of 64.",
     ),
     SplicePoint(
+        "inductor.stays_in_piece",
+        "inductor.fused_call:stays_in_piece",
+        ("access", "axis", "piece"),
+        "Whether position n of the axis reads only elements from n * piece up to (n + 1) * piece.",
+    ),
+    SplicePoint(
         "inductor.overwrites_safely",
         "inductor.memory_plan:overwrites_safely",
         ("group", "output", "source"),

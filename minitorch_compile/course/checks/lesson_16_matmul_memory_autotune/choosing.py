@@ -1,4 +1,4 @@
-"""Exercise 16.6: the fastest of several candidates, on a machine that is sometimes disturbed, remembered."""
+"""Exercise 16.7: the fastest of several candidates, on a machine that is sometimes disturbed, remembered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ...exercise import Exercise, NotWritten, WrongAnswer
 
 CHOOSING = Exercise(
-    "16.6",
+    "16.7",
     "choose by timing",
     answer="choose",
     minutes=15,

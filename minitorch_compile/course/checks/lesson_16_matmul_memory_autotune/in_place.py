@@ -1,4 +1,4 @@
-"""Exercise 16.5: whether a kernel may write a buffer over one that it reads for the last time."""
+"""Exercise 16.6: whether a kernel may write a buffer over one that it reads for the last time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice
 
 IN_PLACE = Exercise(
-    "16.5",
+    "16.6",
     "over the dead",
     answer="overwrites_safely",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 16.4: softmax of blocks, each corrected when a larger score comes."""
+"""Exercise 16.5: softmax of blocks, each corrected when a larger score comes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...exercise import Exercise, NotWritten, WrongAnswer
 
 ONLINE_SOFTMAX = Exercise(
-    "16.4",
+    "16.5",
     "a block of keys",
     answer="merge",
     minutes=15,
