@@ -58,19 +58,9 @@ def _emit_every_other(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         pair = emitter.load(source, first), emitter.load(source, builder.add(first, WORD(lanes - 1)))
         emitter.store(emitter.shuffled(pair[0], pair[1], places), target, index)
     with builder.if_then(builder.icmp_signed("<", whole, count)):
-        first = builder.mul(whole, WORD(2))
         left = builder.sub(count, whole)
-        reach = builder.sub(builder.mul(left, WORD(2)), WORD(1))
-        halves = [
-            emitter.load_where(
-                emitter.first_of(builder.sub(reach, WORD(further))),
-                emitter.at(source, builder.add(first, WORD(further))),
-            )
-            for further in (0, lanes - 1)
-        ]
-        emitter.store_where(
-            emitter.first_of(left), emitter.shuffled(halves[0], halves[1], places), emitter.at(target, whole)
-        )
+        last = emitter.load_first(2, source, builder.mul(whole, WORD(2)), left)
+        emitter.store_where(emitter.first_of(left), last, emitter.at(target, whole))
 
 
 def _copy(source: Any, target: Any, count: int) -> None:

@@ -107,12 +107,28 @@ class VectorEmitter:
         load = ir.FunctionType(self.vector, [place.type, _INDEX, mask.type, self.vector])
         return self.builder.call(self._masked("load", load), [place, _INDEX(self.bytes), mask, self.zero])
 
+    def load_first(self, stride: int, start: ir.Value, index: ir.Value, count: ir.Value) -> ir.Value:
+        """The first `count` of the elements that lie `stride` apart (1 or 2); nothing beyond them is looked at."""
+        if stride == 1:
+            return self.load_where(self.first_of(count), self.at(start, index))
+        reach = self.builder.sub(self.builder.mul(count, WORD(2)), WORD(1))
+        halves = []
+        for further in (0, self.lanes - 1):  # of the second vector the odd places are taken
+            mask = self.first_of(self.builder.sub(reach, WORD(further)))
+            halves.append(self.load_where(mask, self.at(start, self.builder.add(index, WORD(further)))))
+        places = [*range(0, self.lanes, 2), *range(self.lanes + 1, 2 * self.lanes, 2)]
+        return self.shuffled(halves[0], halves[1], places)
+
     def store_where(self, mask: ir.Value, value: ir.Value, place: ir.Value) -> None:
-        store = ir.FunctionType(ir.VoidType(), [self.vector, place.type, _INDEX, mask.type])
-        self.builder.call(self._masked("store", store), [value, place, _INDEX(self.bytes), mask])
+        """Stores those elements for which the mask is set; they may be 64-bit integers."""
+        store = ir.FunctionType(ir.VoidType(), [value.type, place.type, _INDEX, mask.type])
+        align = 8 if value.type.element == WORD else self.bytes
+        self.builder.call(self._masked("store", store), [value, place, _INDEX(align), mask])
 
     def _masked(self, name: str, signature: ir.FunctionType) -> ir.Function:
-        kind = f"v{self.lanes}{'f32' if self.bytes == 4 else 'f64'}"
+        vector = signature.return_type if name == "load" else signature.args[0]
+        kinds = {ir.FloatType(): "f32", ir.DoubleType(): "f64", WORD: "i64"}
+        kind = f"v{self.lanes}{next(name for element, name in kinds.items() if element == vector.element)}"
         return cgutils.get_or_insert_function(self.builder.module, signature, f"llvm.masked.{name}.{kind}.p0")
 
     def add_product(self, place: ir.Value, a: ir.Value, b: ir.Value) -> None:

@@ -123,22 +123,36 @@ def _(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Tensor:
-    """Along each dimension, the input gradient of a convolution with ones."""
+    """Along each dimension, the shares of the windows that saw an element, added up."""
     sizes = tuple(input_sizes)
     how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     share = _divided(grad, divisors(sizes[2:], *how))
     for d in range(len(kernel_size)):
-        k, s, p = kernel_size[d], stride[d], padding[d]
-        before, after = math.prod(share.sizes[: 2 + d]), math.prod(share.sizes[3 + d :])
-        windows = share.sizes[2 + d]
-        longest = (windows - 1) * s + k  # with ceil_mode, the last windows reach beyond the padding
-        rows = reshaped(share, (before, 1, windows, after))
-        ones = ops.ones((1, 1, k, 1), dtype=grad.dtype)
-        geometry = ((s, 1), (0, 0), (1, 1), 1)
-        spread = prims.convolution_input_grad(rows, ones, (before, 1, longest, after), *geometry)
-        spread = ops.constant_pad_nd(spread, (0, 0, -p, sizes[2 + d] + p - longest))
-        share = reshaped(spread, (*share.sizes[: 2 + d], sizes[2 + d], *share.sizes[3 + d :]))
+        share = _spread(share, 2 + d, sizes[2 + d], kernel_size[d], stride[d], padding[d])
     return share
+
+
+def _spread(share: Tensor, dim: int, size: int, kernel: int, stride: int, padding: int) -> Tensor:
+    """What each of `size` elements along a dimension gets from the windows, whose shares are given.
+
+    Elements are taken in runs of `stride`. Those of run m lie in the windows m, m - 1, ...; in the last of these, the
+    kernel may end within the run.
+    """
+    runs = -(-(padding + size) // stride)
+    behind = (0,) * (2 * (len(share.sizes) - 1 - dim))
+    total = None
+    for back in range(-(-kernel // stride)):
+        seen = ops.constant_pad_nd(share, (*behind, back, runs - back - share.sizes[dim]))
+        if stride > 1:
+            seen = ops.unsqueeze(seen, dim + 1)
+        if kernel - back * stride < stride:
+            inside = ops.lt(ops.arange(stride), kernel - back * stride)
+            seen = ops.where(reshaped(inside, (stride, *(1,) * (len(share.sizes) - 1 - dim))), seen, 0.0)
+        total = seen if total is None else ops.add(total, seen)
+    before, after = share.sizes[:dim], share.sizes[dim + 1 :]
+    if stride > 1:
+        total = reshaped(ops.expand(total, (*before, runs, stride, *after)), (*before, runs * stride, *after))
+    return ops.slice(total, dim, padding, padding + size, 1)
 
 
 # ------------------------------------------------------------------------------------------ padding, resampling
