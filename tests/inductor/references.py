@@ -13,3 +13,4 @@ REFERENCES = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh, "sigmoid": sigmoid,
     "sin": np.sin, "cos": np.cos, "erf": special.erf, "rsqrt": lambda x: 1 / np.sqrt(x),
 }  # fmt: skip
+ONLY_FLOAT32 = {"erfc": special.erfc, "erf_inv": special.erfinv}

@@ -11,7 +11,7 @@ from minitorch_compile.inductor import vecmath
 from minitorch_compile.inductor.kernel_function import kernel
 from minitorch_compile.inductor.raw_memory import ELEMENTS
 from minitorch_compile.inductor.vecmath import LARGEST_ANGLE, ULP_BOUNDS
-from tests.inductor.references import REFERENCES
+from tests.inductor.references import ONLY_FLOAT32, REFERENCES
 from tests.inductor.sweep import sweep
 
 SAMPLES = 100_000
@@ -21,12 +21,16 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -1.5, 2.0, 5e-324
            709.79, -745.1, -746.0, -0.9999999, 1e10, -1e10]  # fmt: skip
 
 
+ALL = REFERENCES | ONLY_FLOAT32
+FUNCTIONS = [(name, "float32") for name in ALL] + [(name, "float64") for name in REFERENCES]
+
 # Intervals that are sampled evenly, besides all magnitudes.
 INTERVALS = {
     "exp": [(-104, 89), (-1, 1)], "expm1": [(-30, 89), (-1, 1)], "log": [(0, 10), (0.5, 2)],
     "log1p": [(-1, 10), (-0.5, 0.5)],
     "tanh": [(-20, 20), (-1, 1)], "sigmoid": [(-100, 40), (-3, 3)], "sin": [(-100, 100), (-1, 1)],
     "cos": [(-100, 100), (-1, 1)], "erf": [(-6, 6), (-1, 1)], "rsqrt": [(0, 10)],
+    "erfc": [(-6, 11), (-1, 1)], "erf_inv": [(-1.01, 1.01), (0.999, 1)],
 }  # fmt: skip
 
 
@@ -79,8 +83,7 @@ def wider(x):
     return x.astype(np.float64 if x.dtype == np.float32 else np.longdouble)
 
 
-@pytest.mark.parametrize("element", ["float32", "float64"])
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name, element", FUNCTIONS)
 def test_the_stated_error_bound_holds(name, element):
     if name == "erf" and element == "float64":
         pytest.skip("SciPy's erf is no more precise than ours: see the next test")
@@ -92,7 +95,7 @@ def test_the_stated_error_bound_holds(name, element):
     out = np.empty_like(x)
     elementwise(getattr(vecmath, f"{name}_{element}"))(x, out)
     with np.errstate(all="ignore"):
-        exact = REFERENCES[name](wider(x))
+        exact = ALL[name](wider(x))
     assert error_in_ulps(out, exact) <= ULP_BOUNDS[f"{name}_{element}"]
 
 
@@ -103,14 +106,13 @@ def test_erf_in_float64_agrees_with_scipy_to_two_roundings():
     assert error_in_ulps(out, special.erf(x)) <= ULP_BOUNDS["erf_float64"] + 1.5
 
 
-@pytest.mark.parametrize("element", ["float32", "float64"])
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name, element", FUNCTIONS)
 def test_special_values_are_those_of_c(name, element):
     with np.errstate(all="ignore"):
         x = np.array(SPECIAL).astype(element)
         if name in ("sin", "cos"):
             x = x[~((np.abs(x) > LARGEST_ANGLE[element]) & np.isfinite(x))]
-        expected = REFERENCES[name](x if name == "erf" else wider(x)).astype(element)
+        expected = ALL[name](x if name == "erf" else wider(x)).astype(element)
     out = np.empty_like(x)
     elementwise(getattr(vecmath, f"{name}_{element}"))(x, out)
     assert_same(out, expected, x)
@@ -143,7 +145,8 @@ def test_pow_keeps_its_error_bound(element, bases, exponents):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 assembly")
 @pytest.mark.parametrize(
-    "name", ["exp_float32", "log_float32", "tanh_float32", "erf_float32", "sin_float32", "exp_float64"]
+    "name",
+    ["exp_float32", "log_float32", "tanh_float32", "erf_float32", "sin_float32", "erf_inv_float32", "exp_float64"],
 )
 def test_a_loop_over_it_is_vector_code(name):
     function = getattr(vecmath, name)
@@ -160,7 +163,7 @@ def test_a_loop_over_it_is_vector_code(name):
     assert "callq\t*" in text or "call" not in text  # at most the landing pad that Numba adds, no library function
 
 
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name", ALL)
 def test_every_so_manieth_float32_keeps_the_bound(name):
     error, where = sweep(name, step=20_011)
     assert error <= ULP_BOUNDS[f"{name}_float32"], where

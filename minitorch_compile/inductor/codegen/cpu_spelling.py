@@ -56,6 +56,9 @@ VECMATH = frozenset(
 )
 
 
+VECMATH_IN_FLOAT32 = frozenset({"erfc", "erf_inv"})  # in float64, SciPy computes them
+
+
 class CpuSpelling(Spelling):
     """Operations as Numba functions and operators; if `careful`, as those that are right for every number."""
 
@@ -95,7 +98,8 @@ class CpuSpelling(Spelling):
             return CAREFUL_FUNCTIONS[prim]
         if self.careful and prim in ("sin", "cos"):
             return f"exact_{prim}_{dtype.name}"
-        return f"{prim}_{dtype.name}" if prim in VECMATH else FLOAT_FUNCTIONS[prim]
+        of_one_dtype = prim in VECMATH or (prim in VECMATH_IN_FLOAT32 and dtype is float32)
+        return f"{prim}_{dtype.name}" if of_one_dtype else FLOAT_FUNCTIONS[prim]
 
     def _integer(self, prim: str, operands: list[str]) -> str:
         if prim in INFIX:

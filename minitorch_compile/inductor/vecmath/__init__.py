@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from minitorch_compile.inductor.vecmath import float32, float64
 from minitorch_compile.inductor.vecmath.angles import atan2_float32, atan2_float64
+from minitorch_compile.inductor.vecmath.error_functions import erf_inv_float32, erfc_float32
 from minitorch_compile.inductor.vecmath.float32 import (
     cos_float32,
     erf_float32,
@@ -62,7 +63,7 @@ from minitorch_compile.inductor.vecmath.remainders import (
 ULP_BOUNDS = {
     "exp_float32": 1.0, "expm1_float32": 1.5, "log_float32": 1.0, "log1p_float32": 1.5, "tanh_float32": 2.5,
     "sigmoid_float32": 2.5, "erf_float32": 1.5, "sin_float32": 1.5, "cos_float32": 1.5, "pow_float32": 0.6,
-    "rsqrt_float32": 1.5, "atan2_float32": 2.5,
+    "rsqrt_float32": 1.5, "atan2_float32": 2.5, "erfc_float32": 4.5, "erf_inv_float32": 3.5,
     "exp_float64": 1.0, "expm1_float64": 2.0, "log_float64": 1.0, "log1p_float64": 1.5, "tanh_float64": 3.0,
     "sigmoid_float64": 2.5, "erf_float64": 1.5, "sin_float64": 1.5, "cos_float64": 1.5, "pow_float64": 2.5,
     "rsqrt_float64": 1.5, "atan2_float64": 2.5,
