@@ -48,7 +48,7 @@ ERF_INV_FAR = float32s(
 
 @njit(**INLINED)
 def erfc_float32(x):
-    """1 - erf up to 3/4, exp(-x**2) times a polynomial beyond. What rounding x**2 loses is put back: exp magnifies it."""
+    """1 - erf up to 3/4, exp(-x**2) times a polynomial beyond; what rounding x**2 loses is put back."""
     size = absolute(x)
     bounded = select(size > LARGEST, LARGEST, size)
     square = bounded * bounded
