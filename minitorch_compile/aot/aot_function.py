@@ -28,6 +28,7 @@ import numpy as np
 
 from minitorch_compile import logs
 from minitorch_compile.aot.argument_layouts import ForEachLayout, matters
+from minitorch_compile.aot.backward_in_graph import with_recomputation
 from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
 from minitorch_compile.aot.custom_calls import dissolved
@@ -64,13 +65,15 @@ def aot_function(
     bw_compiler: Compiler | None = None,
     partition_fn: PartitionFunction = default_partition,
     decompose: Rewrite | None = None,
+    before_autograd: Rewrite | None = None,
 ) -> CompiledGraph:
     """A function like the captured graph, compiled.
 
     `example_inputs` (fake tensors will do) say what the arguments look like and which of them require grad. A compiler
     gets a functional graph and example inputs, and returns a function from tensors to a tuple of tensors. bw_compiler
     is fw_compiler unless given, and is called when the first backward pass is. `decompose` rewrites the graph of ops,
-    forward and backward together, for instance to prims. Compiled for the grad mode that is on now.
+    forward and backward together, for instance to prims; `before_autograd` the functional program, before it is
+    differentiated. Compiled for the grad mode that is on now.
     """
     lifted, constants = lift_constants(captured)
     grad_mode = is_grad_enabled()
@@ -80,6 +83,8 @@ def aot_function(
     def compile_for(inputs: Sequence[Any], sharing: Sharing | None = None) -> tuple[FunctionalProgram, CompiledGraph]:
         with set_grad_enabled(grad_mode):
             program = functional_program(lifted, inputs, sharing)
+            if before_autograd is not None:
+                program.graph_module = before_autograd(program.graph_module)
             everything = [*inputs, *(sharing.bases if sharing else ())]
             compiled = _compile(program, everything, fw_compiler, bw_compiler or fw_compiler, partition_fn, decompose)
             return program, _with_effects(program, compiled)
@@ -113,7 +118,7 @@ def _compile(
         if any(joint.differentiable) or joint.refused:
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
-    forward = _rewritten(dissolved(program.graph_module), decompose)
+    forward = with_recomputation(_rewritten(dissolved(program.graph_module), decompose), partition_fn)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)

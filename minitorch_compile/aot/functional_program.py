@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch_compile.aot.backward_in_graph import arguments_walked_back_to
 from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record_call
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import AotOp
@@ -26,6 +25,7 @@ from minitorch_compile.aot.shared_memory import Sharing
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional
+from minitorch_compile.aot.walks import WALKS, arguments_walked_back_to
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
@@ -102,6 +102,8 @@ class _Rerun(Retrace):
         applied = applied_class(target)
         if applied is not None and not any(map(_is_differentiated, args)):
             return record_call(applied, self.tracer, self.functional, args)
+        if target in WALKS:
+            self.tracer.inherited = {**self.tracer.inherited, "backward": True}
         if target is getattr and args[1:] == ("data",):
             return self.functional.data_of(args[0])
         return super().call_function(target, args, kwargs)

@@ -44,7 +44,8 @@ class JointGraph:
 
     `differentiable[i]`: output i requires grad and has a tangent. `gradients[i]`: where that of argument i is among the
     returned gradients, or None if it has none. `refused`: outputs that require grad and have no tangent, with the error
-    that going back from them raises: a value is overwritten, a derivative missing.
+    that going back from them raises: a value is overwritten, a derivative missing. `starts`: nodes that the backward
+    pass begins with besides tangents.
     """
 
     graph_module: GraphModule
@@ -53,6 +54,7 @@ class JointGraph:
     differentiable: list[bool]
     gradients: list[int | None]
     refused: dict[int, RuntimeError] = field(default_factory=dict)
+    starts: list[Node] = field(default_factory=list)
 
     def tangents_of_gradients(self) -> list[frozenset[int]]:
         """For each gradient that is returned, the numbers of the tangents that it is computed from."""

@@ -76,7 +76,7 @@ class Sides:
         self.inputs, self.tangents = placeholders[: joint.input_count], placeholders[joint.input_count :]
         self.outputs, self.gradients = returned[: joint.output_count], returned[joint.output_count :]
         self.forward = _with_items(ancestors(self.outputs))
-        self.backward = descendants(self.tangents)
+        self.backward = descendants([*self.tangents, *joint.starts])
         self.order = {node: i for i, node in enumerate(graph.nodes)}
 
     def crossing(self) -> list[Node]:

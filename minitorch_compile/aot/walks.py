@@ -1,0 +1,36 @@
+"""Captured programs that call backward() or grad() themselves: a training step as one graph.
+
+Such a program is run under the tape, with its parameters as leaves, so that the call finds a recorded graph; what is
+written down are operations, forward and backward. Nothing is left for a joint graph: no result has a history.
+
+>>> import minitorch_compile as torch
+>>> def show(gm, inputs):
+...     print(sorted(arguments_walked_back_to(gm.graph)))
+...     return gm
+>>> def step(w, x):
+...     (w * x).sum().backward()
+>>> torch.compile(step, backend=show)(torch.ones(2, requires_grad=True), torch.ones(2))
+['w']
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.autograd.traced_backward import gradients_of, walk_back
+from minitorch_compile.fx.graph import Graph
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+WALKS: tuple[Any, ...] = (walk_back, gradients_of)
+
+
+def arguments_walked_back_to(graph: Graph) -> frozenset[str]:
+    """The names of the arguments that a program records for itself: all that require grad, if it walks back at all."""
+    if not any(graph.find_nodes(op="call_function", target=target) for target in WALKS):
+        return frozenset()
+    arguments = graph.find_nodes(op="placeholder")
+    return frozenset(node.name for node in arguments if _requires_grad(node.meta.get("val")))
+
+
+def _requires_grad(x: object) -> bool:
+    return isinstance(x, TensorBase) and x.requires_grad
