@@ -1,51 +1,203 @@
-"""Choosing among several compilations of one graph by timing them.
+"""`mode="max-autotune"`: choosing how to compute things by timing the ways that there are, and remembering the answer.
 
-How much fusion pays depends on the machine: a kernel with many loops in it reads less memory, and needs more registers.
-The candidates are run on tensors of zeros in the graph's own sizes, in turns, so that a disturbance hits all of them.
+Which way is the fastest depends on the machine. Two kinds of questions are asked:
 
->>> [option.max_fusion for option in candidates(Options(autotune=True))]
-[300, 8, 1]
+* For each matrix product, with the loops that follow it: BLAS or tiles? Should the loops be its epilogue, and if so,
+  how many rows make a block? Each product is compiled as a graph of its own, in every way, and timed.
+* For the whole graph: how many loops may one kernel hold? A large kernel reads less memory, and needs more registers.
+
+The candidates run on tensors of zeros in their own sizes, in turns, so that a disturbance hits all of them. What was
+found out is kept on disk (`remembered_choices`), so that neither a second process nor a second layer of the same shape
+asks again. `MTC_LOGS=perf_hints` shows the tables.
+
+>>> print(table_of("mm of 64 x 64 by 64, 1 thread", {"tiles": 5e-6, "BLAS": 8e-6}, "timed"))
+autotune: mm of 64 x 64 by 64, 1 thread (timed)
+  tiles                                5.0 us  1.00  <- chosen
+  BLAS                                 8.0 us  1.60
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minitorch_compile import logs
-from minitorch_compile.inductor.ir import Buffer, LoopGraph
+from minitorch_compile.inductor import code_cache
+from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.extern.block_calls import blocks_of
+from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS
+from minitorch_compile.inductor.fused_call import Blocks, FusedCall
+from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph
 from minitorch_compile.inductor.options import Options
+from minitorch_compile.inductor.packed_products import can_pack, packing_pays, row_blocks
+from minitorch_compile.inductor.remembered_choices import key_of, recall, remember, structure_of
+from minitorch_compile.inductor.scheduler import Limits, Schedule, call_of, schedule
+from minitorch_compile.inductor.split_reductions import split_reductions
+from minitorch_compile.inductor.step_graph import step_graph
 from minitorch_compile.inductor.tensor_call import tensor_of
 from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.thread_count import get_num_threads
 
 FUSION_LIMITS = (300, 8, 1)
+BLOCK_ROWS = tuple(TILE_ROWS * tiles for tiles in (4, 8, 16))
 ROUNDS = 7
+NOISE = 1.02  # of candidates that differ by less, the one that is listed first is taken
+SHORTEST_TURN = 2e-4  # seconds that a candidate runs in each round, so that the clock can tell
 
 log = logs.artifact("perf_hints")
 
 Compiled = Callable[..., tuple[Any, ...]]
+Product = ExternCall | FusedCall  # alone, or with the loops that follow
 
 
-def candidates(options: Options) -> list[Options]:
-    """The same options with each fusion limit up to the one asked for."""
-    limits = [limit for limit in FUSION_LIMITS if limit <= options.max_fusion] or [options.max_fusion]
-    return [replace(options, autotune=False, max_fusion=limit) for limit in limits]
+class Way(NamedTuple):
+    """A way to compute a product: by tiles or by BLAS, and how many positions make a block of its epilogue.
+
+    `length` 0 means no epilogue, None the usual length.
+    """
+
+    tiles: bool
+    length: int | None
+
+    @property
+    def name(self) -> str:
+        after = {0: "", None: " with epilogue"}.get(self.length, f" with epilogue, blocks of {self.length}")
+        return ("tiles" if self.tiles else "BLAS") + after
 
 
-def fastest(graph: LoopGraph, compiled: Sequence[Compiled]) -> Compiled:
-    """The candidate with the shortest median time; the first of equals."""
-    arguments = [example(buffer) for buffer in graph.inputs]
+class Choices:
+    """How each product of a graph is to be computed, by the buffer of its result; what isn't there, as usual."""
+
+    def __init__(self, ways: Mapping[Buffer, Way] | None = None) -> None:
+        self.ways = dict(ways or {})
+
+    def packed(self, call: ExternCall) -> bool:
+        way = self.ways.get(call.outputs[0])
+        return packing_pays(call) if way is None else way.tiles
+
+    def blocks_of(self, call: ExternCall) -> Blocks | None:
+        way, blocks = self.ways.get(call.outputs[0]), blocks_of(call)
+        if way is None or way.length is None or blocks is None:
+            return blocks
+        return blocks._replace(length=min(way.length, blocks.extent)) if way.length else None
+
+
+# ------------------------------------------------------------------------------------------------ products
+
+
+def choose_products(graph: LoopGraph) -> Choices:
+    """The fastest way for each product of a graph."""
+    planned = schedule(split_reductions(graph), Limits(blocks_of=blocks_of_any))
+    products = [step for step in planned.steps if isinstance(step, (ExternCall, FusedCall)) and can_pack(call_of(step))]
+    return Choices({call_of(step).outputs[0]: fastest_way(planned, step) for step in products})
+
+
+def blocks_of_any(call: ExternCall) -> Blocks | None:
+    """Blocks of any product, so that the scheduler shows which loops could be its epilogue."""
+    return row_blocks(call) if call.kernel == "mm" else blocks_of(call)
+
+
+def ways_of(step: Product) -> list[Way]:
+    """All ways to compute a product and, if it is fused with some, the loops that follow it."""
+    if not isinstance(step, FusedCall):
+        return [Way(tiles=True, length=0), Way(tiles=False, length=0)]
+    if step.call.kernel == "bmm":
+        return [Way(tiles, length) for length in (None, 0) for tiles in (True, False)]
+    lengths = [length for length in BLOCK_ROWS if length < step.blocks.extent] or [step.blocks.extent]
+    return [*(Way(True, length) for length in lengths), Way(True, 0), Way(False, 0)]
+
+
+def fastest_way(planned: Schedule, step: Product) -> Way:
+    """The way in which a product, with the loops that follow it, takes the shortest time."""
+    graph, ways = step_graph(planned, step), {way.name: way for way in ways_of(step)}
+    (result,) = call_of(step).outputs
+    makers = {name: partial(compile_with, graph, Options(), Choices({result: way})) for name, way in ways.items()}
+    return ways[fastest(title_of(step), graph, makers)]
+
+
+def title_of(step: Product) -> str:
+    call = call_of(step)
+    sizes = [" x ".join(map(str, view.sizes)) for view in call.inputs]
+    after = f" and {len(step.epilogue.members)} loops" if isinstance(step, FusedCall) else ""
+    return f"{call.kernel} of {sizes[0]} by {sizes[1]}, {call.outputs[0].dtype.name}{after}"
+
+
+# ------------------------------------------------------------------------------------------------ whole graphs
+
+
+def fusion_limits(options: Options) -> list[int]:
+    """Each fusion limit up to the one asked for.
+
+    >>> fusion_limits(Options(autotune=True, max_fusion=20))
+    [8, 1]
+    """
+    return [limit for limit in FUSION_LIMITS if limit <= options.max_fusion] or [options.max_fusion]
+
+
+def tuned_schedule(graph: LoopGraph, options: Options) -> Schedule:
+    """The schedule of a graph, everything in it chosen by timing."""
+    choices = choose_products(graph)
+    limited = {f"at most {n} loops": replace(options, autotune=False, max_fusion=n) for n in fusion_limits(options)}
+    makers = {name: partial(compile_with, graph, chosen, choices) for name, chosen in limited.items()}
+    count = len(graph.operations)
+    best = fastest(f"a graph of {count} operations", graph, makers) if len(makers) > 1 else next(iter(makers))
+    return cpu_schedule(graph, limited[best], choices.packed, choices.blocks_of)
+
+
+def compile_with(graph: LoopGraph, options: Options, choices: Choices) -> Compiled:
+    """A graph compiled as these choices say."""
+    planned = cpu_schedule(graph, options, choices.packed, choices.blocks_of)
+    return code_cache.load(write_file(planned, options.reuse_temporaries).source).run
+
+
+# ------------------------------------------------------------------------------------------------ timing
+
+
+def fastest(title: str, graph: LoopGraph, makers: Mapping[str, Callable[[], Compiled]]) -> str:
+    """The name of the fastest candidate: remembered, or found out by making and timing all."""
+    threads = get_num_threads()
+    key = key_of(f"{structure_of(graph)}\n{list(makers)}", threads)
+    seconds, source = recall(key, list(makers)), "remembered"
+    if seconds is None:
+        arguments = [example(buffer) for buffer in [*graph.inputs, *graph.constants]]
+        seconds, source = times([make() for make in makers.values()], arguments, list(makers)), "timed"
+        remember(key, seconds)
+    if log.is_on:
+        log(table_of(f"{title}, {threads} thread{'s' if threads > 1 else ''}", seconds, source))
+    return first_of_equals(makers, seconds)
+
+
+def first_of_equals(names: Iterable[str], seconds: Mapping[str, float]) -> str:
+    """The first of these names that takes no longer than the fastest, but for noise.
+
+    >>> first_of_equals(["fused", "unfused"], {"fused": 1.01e-5, "unfused": 1.0e-5})
+    'fused'
+    """
+    best = min(seconds.values())
+    return next(name for name in names if seconds[name] <= NOISE * best)
+
+
+def times(compiled: Sequence[Compiled], arguments: Sequence[Any], names: Sequence[str]) -> dict[str, float]:
+    """The shortest time of a call of each candidate, in seconds: whatever disturbs a call makes it longer."""
     for candidate in compiled:
         candidate(*arguments)
-    times = np.array([[seconds(candidate, arguments) for candidate in compiled] for _ in range(ROUNDS)])
-    medians = np.median(times, axis=0)
-    if log.is_on:
-        log("autotune: " + ", ".join(f"candidate {i}: {t * 1e6:.1f} us" for i, t in enumerate(medians)))
-    return compiled[int(medians.argmin())]
+    counts = [max(1, round(SHORTEST_TURN / seconds(candidate, arguments, 1))) for candidate in compiled]
+    rounds = [[seconds(*pair) for pair in zip(compiled, [arguments] * len(counts), counts)] for _ in range(ROUNDS)]
+    return dict(zip(names, map(min, zip(*rounds))))
+
+
+def seconds(candidate: Compiled, arguments: Sequence[Any], calls: int) -> float:
+    """How long a call takes."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        candidate(*arguments)
+    return (time.perf_counter() - start) / calls
 
 
 def example(buffer: Buffer) -> Any:
@@ -54,7 +206,11 @@ def example(buffer: Buffer) -> Any:
     return tensor_of(zeros, Size(buffer.sizes), buffer.strides, buffer.dtype)
 
 
-def seconds(candidate: Compiled, arguments: Sequence[Any]) -> float:
-    start = time.perf_counter()
-    candidate(*arguments)
-    return time.perf_counter() - start
+def table_of(title: str, seconds: Mapping[str, float], source: str) -> str:
+    """A line for each candidate: its name, its time, and how many times the shortest that is."""
+    best, chosen = min(seconds.values()), first_of_equals(seconds, seconds)
+    lines = [f"autotune: {title} ({source})"]
+    for name in sorted(seconds, key=seconds.__getitem__):
+        mark = "  <- chosen" if name == chosen else ""
+        lines.append(f"  {name:34} {seconds[name] * 1e6:7.1f} us  {seconds[name] / best:.2f}{mark}")
+    return "\n".join(lines)

@@ -12,17 +12,29 @@ FusedCall(packed_product: product, then Group(i0:65536; stage 0: out), in blocks
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from minitorch_compile.inductor.extern.block_calls import blocks_of
-from minitorch_compile.inductor.ir import LoopGraph
+from minitorch_compile.inductor.fused_call import Blocks
+from minitorch_compile.inductor.ir import ExternCall, LoopGraph
 from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.packed_products import Choice, pack_products, packing_pays
 from minitorch_compile.inductor.scheduler import Limits, Schedule, schedule
 from minitorch_compile.inductor.split_reductions import split_reductions
 
 
-def cpu_schedule(graph: LoopGraph, options: Options = DEFAULTS, packed: Choice = packing_pays) -> Schedule:
-    """The schedule of a graph on the CPU. `packed` says which matrix products are done by tiles instead of BLAS."""
+def cpu_schedule(
+    graph: LoopGraph,
+    options: Options = DEFAULTS,
+    packed: Choice = packing_pays,
+    blocks: Callable[[ExternCall], Blocks | None] = blocks_of,
+) -> Schedule:
+    """The schedule of a graph on the CPU.
+
+    `packed` says which matrix products are done by tiles instead of BLAS, `blocks` which extern calls may have an
+    epilogue, and how much of their results is made at once.
+    """
     rewritten = pack_products(split_reductions(graph), packed)
     if options.max_fusion == 1:  # every loop on its own
         return schedule(rewritten, Limits(operations=1))
-    return schedule(rewritten, Limits(operations=options.max_fusion, blocks_of=blocks_of))
+    return schedule(rewritten, Limits(operations=options.max_fusion, blocks_of=blocks))

@@ -69,7 +69,7 @@ def _in_place_of(step: Step, number: int, schedule: Schedule, last: Mapping[Buff
     group = step.epilogue if isinstance(step, FusedCall) else step
     if isinstance(step, FusedCall):  # the call goes on reading while its epilogue writes
         results |= {step.result, *buffers_read(step.call)}
-    dying = [b for b in group.inputs if b.kind == "temporary" and b not in results and last[b] == number]
+    dying = [b for b in group.inputs if b in schedule.made and b not in results and last[b] == number]
     shared: dict[Buffer, Buffer] = {}
     for output in group.outputs:
         if output in schedule.internal:

@@ -28,7 +28,7 @@ from minitorch_compile.tensor.dtype import float32, float64
 
 FEWEST_ROWS = 8  # fewer are not worth packing for
 FEWEST_MULTIPLICATIONS = 10_000
-MOST_PADDING = 1.65  # times as many columns as there are: what tiles compute too much, since they compute whole vectors
+MOST_PADDING = 1.5  # times as many columns as there are: what tiles compute too much, since they compute whole vectors
 BLAS_IS_QUICK_BELOW = 1_000_000  # multiplications: OpenBLAS has kernels for these that pack nothing
 LARGEST_PANEL = 1 << 18  # bytes: every tile reads a whole panel, so it has to stay in the second-level cache
 LARGEST_PACKED = 1 << 21  # bytes of scratch memory that one matrix of a batch may take, for each thread

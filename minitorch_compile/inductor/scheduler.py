@@ -86,6 +86,11 @@ class Schedule:
             if buffer not in results and readers.get(buffer, set()) <= {number}
         )
 
+    @cached_property
+    def made(self) -> frozenset[Buffer]:
+        """The buffers that some step fills: all but the inputs."""
+        return frozenset(buffer for step in self.steps for buffer in step.outputs)
+
     @property
     def kernel_count(self) -> int:
         return len(self.steps)

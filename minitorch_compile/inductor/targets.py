@@ -121,13 +121,11 @@ class CpuTarget(Target):
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor import code_cache
-        from minitorch_compile.inductor.autotune import candidates, fastest
+        from minitorch_compile.inductor.autotune import tuned_schedule
         from minitorch_compile.inductor.codegen.wrapper import write_file
         from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 
-        if options.autotune:
-            return fastest(graph, [self.compile(graph, candidate) for candidate in candidates(options)])
-        scheduled = cpu_schedule(graph, options)
+        scheduled = tuned_schedule(graph, options) if options.autotune else cpu_schedule(graph, options)
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:
