@@ -84,6 +84,13 @@ def test_an_input_that_an_output_does_not_depend_on_has_no_gradient(backend):
     same(scenario, two_outputs, backend)
 
 
+@pytest.mark.parametrize("function", [torch.median, torch.nanmedian])
+def test_elements_equal_to_the_median_share_its_gradient(function):
+    x = torch.tensor([1.0, 2.0, 2.0, 3.0], requires_grad=True)
+    torch.compile(lambda x: function(x), backend="aot_eager")(x).backward()
+    assert x.grad.tolist() == [0.0, 0.5, 0.5, 0.0]
+
+
 def test_an_input_that_needs_no_gradient_costs_nothing():
     x, w = leaf(3, 3).detach(), leaf(3, 3, seed=1)
     partition = torch.compiler.inspect(lambda x, w: (x @ w).relu(), x, w).partition

@@ -99,7 +99,7 @@ def _median(input: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any
     if 0 in input.sizes:
         return full((), math.nan, dtype=input.dtype)
     value: Any = chosen(flat, median_index(flat, 0, ignore_nan), 0, False)[0]
-    if not flat.requires_grad:
+    if not flat.dtype.is_floating_point:
         return value
     equal = where(isnan(value), isnan(flat), flat == value.detach())
     return amax(where(equal, flat, -math.inf))  # so that elements equal to the median share its gradient

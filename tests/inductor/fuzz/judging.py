@@ -70,6 +70,16 @@ def difference(program: Program, backend: str, function: Callable[..., Any] | No
         found = compare(run(program, compiled), plain, exact, _coarsest(program))
         if found:
             return f"{attempt} call: {found}"
+    return _difference_at_other_sizes(program, function, compiled) if program.dynamic else None
+
+
+def _difference_at_other_sizes(program: Program, function: Any, compiled: Any) -> str | None:
+    """A dynamic program is called again with larger inputs, and once more with those it was compiled for."""
+    for attempt, sized in {"larger": program.resized(), "third": program}.items():
+        plain, exact = run(sized, function), run(sized, function, "float64")
+        found = compare(run(sized, compiled), plain, exact, _coarsest(program))
+        if found:
+            return f"{attempt} call: {found}"
     return None
 
 

@@ -35,6 +35,11 @@ class Input:
         values = self.values.astype(real) if self.values.dtype.kind == "f" else self.values
         return Arguments(torch, self.layout)._laid_out(values)
 
+    def with_size(self, old: int, new: int) -> Input:
+        """Another input, with size `new` where this one has `old`; its values are repeated."""
+        sizes = tuple(new if size == old else size for size in self.values.shape)
+        return replace(self, values=np.resize(self.values, sizes)) if sizes != self.values.shape else self
+
 
 @dataclass
 class Program:
@@ -61,6 +66,14 @@ class Program:
         """Its arguments."""
         made = [spec.tensor(real) for spec in self.inputs.values()]
         return [x.requires_grad_(self.gradients and x.is_floating_point()) for x in made]
+
+    def resized(self) -> Program:
+        """The same program of inputs in which one of their sizes is larger by two, wherever it occurs."""
+        sizes = sorted({size for spec in self.inputs.values() for size in spec.values.shape if size > 1})
+        if not sizes:
+            return self
+        chosen = sizes[self.seed % len(sizes)]
+        return replace(self, inputs={name: spec.with_size(chosen, chosen + 2) for name, spec in self.inputs.items()})
 
     def without_unused(self) -> Program:
         """Without the inputs that no line reads."""
