@@ -12,6 +12,8 @@ from multiprocessing import get_context
 
 from tests.inductor.fuzz.checking import report_of
 
+EVERY = 250  # graphs between two lines about how far it is
+
 
 def main() -> int:
     arguments = _parser().parse_args()
@@ -19,10 +21,12 @@ def main() -> int:
     seeds = range(arguments.seed, arguments.seed + arguments.count)
     tasks = [(seed, arguments.backend, not arguments.whole) for seed in seeds]
     with get_context("spawn").Pool(arguments.processes, maxtasksperchild=200) as pool:
-        for found in pool.imap(report_of, tasks):
+        for done, found in enumerate(pool.imap(report_of, tasks), 1):
             if found:
                 wrong += 1
                 print(found, "#" + "-" * 100, sep="\n", flush=True)
+            if done % EVERY == 0:
+                print(f"{done} of {arguments.count}, {wrong} wrong", file=sys.stderr)
     seconds = time.perf_counter() - start
     print(f"{arguments.backend}: {arguments.count} graphs, {wrong} wrong, {seconds:.0f} s")
     return 1 if wrong else 0
