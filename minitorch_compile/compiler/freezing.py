@@ -48,6 +48,7 @@ def compile_frozen(
     example_inputs: list[Any],
     compiler: Compiler,
     decompose: Callable[[GraphModule], GraphModule],
+    before_autograd: Callable[[GraphModule], GraphModule] | None = None,
 ) -> Compiled:
     """The captured graph without a backward pass, its parameters and buffers frozen."""
     positions = [i for i, node in enumerate(captured.graph.find_nodes(op="placeholder")) if _is_parameter(node)]
@@ -59,7 +60,9 @@ def compile_frozen(
         computed = _worth_keeping(_marked(graph, positions))
         return FrozenGraph(graph, computed, positions, compiler) if computed else compiler(graph, examples)
 
-    return aot_function(captured, example_inputs, compile_rest, decompose=folded)
+    return aot_function(
+        captured, example_inputs, compile_rest, decompose=folded, before_autograd=before_autograd
+    )
 
 
 def _is_parameter(node: Node) -> bool:

@@ -23,7 +23,7 @@ from typing import Any
 
 from minitorch_compile import config
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, chosen_partition
-from minitorch_compile.aot.passes import custom_pass
+from minitorch_compile.aot.passes import custom_pass, prepare
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
@@ -34,9 +34,11 @@ from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
+from minitorch_compile.prims.decompositions.attention import AS_PRIMS
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
 
 Compiled = Callable[..., Any]
+WITH_ATTENTION = ("cpu", "loops")  # the targets that know attention as one kernel, or as one prim
 
 
 @register_backend
@@ -67,7 +69,9 @@ class Inductor:
 
     def _compile(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         if config.freezing and not is_grad_enabled():
-            return compile_frozen(graph, example_inputs, self.compile_forward, self.decompose)
+            return compile_frozen(
+                graph, example_inputs, self.compile_forward, self.decompose, self.before_autograd
+            )
         return aot_function(
             graph,
             example_inputs,
@@ -75,11 +79,16 @@ class Inductor:
             self.compile_backward,
             self.partition,
             self.decompose,
+            self.before_autograd,
         )
+
+    def before_autograd(self, graph: GraphModule) -> GraphModule:
+        """The functional program, with what the target has a kernel for as one operation, gradient included."""
+        return prepare(graph) if self.target in WITH_ATTENTION else graph
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
-        return decompose(graph, keep=stays_whole)
+        return decompose(graph, keep=stays_whole, decompositions=AS_PRIMS)
 
     def partition(self, joint: JointGraph) -> Partition:
         """What is saved for the backward pass, by the partitioner that the options choose."""

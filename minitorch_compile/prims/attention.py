@@ -4,9 +4,9 @@ A decomposition writes attention in matmul and softmax. A compiler that has a ke
 (`prims/decompositions/attention.py`); their meaning is that of the ops of the same names.
 
 >>> from minitorch_compile.tensor import ones
->>> out, logsumexp = flash_attention(ones(1, 1, 1, 2), ones(1, 1, 3, 2), ones(1, 1, 3, 2), None, False, 0.5, 0.0, True)
->>> out, logsumexp                                        # three scores of 1, log(3 e)
-(tensor([[[[1., 1.]]]]), tensor([[[2.0986]]]))
+>>> out, sums = flash_attention(ones(1, 1, 1, 2), ones(1, 1, 3, 2), ones(1, 1, 3, 2), None, False, 0.5, 0.0, True)
+>>> out, sums                                         # three scores of 1: their maximum, and log(3)
+(tensor([[[[1., 1.]]]]), tensor([[[[1.0000, 1.0986]]]]))
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _rule(name: str, query: Any, key: Any, value: Any, attn_mask: Any, *how: Any
     return ops.flash_attention.meta(query, key, value, attn_mask, *how)
 
 
-@prim("contraction", _rule, dtypes="float32, float64; attn_mask may be bool", sizes="[N, H, L, Ev], [N, H, L]")
+@prim("contraction", _rule, dtypes="float32, float64; attn_mask may be bool", sizes="[N, H, L, Ev], [N, H, L, 2]")
 def flash_attention(
     query: Array,
     key: Array,
@@ -36,7 +36,7 @@ def flash_attention(
     fill: float,
     zero_rows: bool,
 ) -> tuple[Array, Array]:
-    """(softmax(scores) value, logsumexp(scores)) over keys, for scores = scale * query key^T, masked: tensors
+    """(softmax(scores) value, maximum and log of the sum of each row) for scores = scale * query key^T, masked: tensors
     (N, H, L, E), (N, G, S, E), (N, G, S, Ev)."""
     return ops.flash_attention.kernel(query, key, value, attn_mask, is_causal, scale, fill, zero_rows)
 
@@ -55,7 +55,7 @@ def flash_attention_backward(
     key: Array,
     value: Array,
     out: Array,
-    logsumexp: Array,
+    normalizers: Array,
     attn_mask: Array | None,
     is_causal: bool,
     scale: float,
@@ -63,5 +63,5 @@ def flash_attention_backward(
 ) -> tuple[Array, Array, Array]:
     """The gradients of query, key and value of flash_attention, from that of its first result."""
     return ops.flash_attention_backward.kernel(
-        grad, query, key, value, out, logsumexp, attn_mask, is_causal, scale, fill
+        grad, query, key, value, out, normalizers, attn_mask, is_causal, scale, fill
     )

@@ -288,7 +288,7 @@ def attention_cases() -> list[Case]:
     mask = tensor([[[[True, False, True], [False, True, True]]]])
     inf = float("inf")
     query, key, value = generic(1, 2, 2, 2), generic(1, 1, 3, 2, shift=1), generic(1, 1, 3, 1, shift=2)
-    upper, out, sums = generic(1, 2, 2, 1, shift=3), generic(1, 2, 2, 1, shift=4), generic(1, 2, 2, shift=5) + 2
+    upper, out, sums = generic(1, 2, 2, 1, shift=3), generic(1, 2, 2, 1, shift=4), generic(1, 2, 2, 2, shift=5) + 2
     back = ops.flash_attention_backward
     return [
         (

@@ -55,6 +55,8 @@ MORE: dict[str, tuple[float, str]] = {
     "mm": (8, ADDS_UP),
     "bmm": (8, ADDS_UP),
     "addmm": (8, ADDS_UP),
+    "flash_attention": (8, ADDS_UP),
+    "flash_attention_backward": (8, ADDS_UP),
     "native_layer_norm": (4, "mean, variance and quotient round one after the other"),
     "native_batch_norm": (4, "mean, variance and quotient round one after the other"),
     "linalg_matrix_exp": (16, "SciPy's own error: prim and kernel are the same call"),
@@ -72,6 +74,7 @@ LARGER_TERMS: dict[str, tuple[Any, str]] = {
     "gelu": (lambda bound, truth: np.abs(_wide(bound[0])), "0.5 x (1 + erf), where 1 + erf nearly vanishes"),
     "gelu_slope": (lambda bound, truth: 1 + np.abs(_wide(bound[0])), "Phi(x) + x phi(x): Phi is 1 + erf"),
     "log_softmax": (lambda bound, truth: np.maximum(np.abs(truth), 1), "the log of a sum of numbers of which one is 1"),
+    "flash_attention": (lambda bound, truth: np.maximum(np.abs(truth), 1), "as log_softmax"),
 }
 
 

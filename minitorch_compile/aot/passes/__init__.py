@@ -12,15 +12,18 @@ x -> exp = exp(view(x, (3, 2))); div(exp, sum(exp))
 """
 
 from minitorch_compile.aot.passes.addmm import merge_addmm
+from minitorch_compile.aot.passes.attention import recognise_attention
 from minitorch_compile.aot.passes.conv_scale import fold_scale_into_convolution
 from minitorch_compile.aot.passes.no_ops import remove_no_ops
 from minitorch_compile.aot.passes.pass_check import check_pass
 from minitorch_compile.aot.passes.pass_list import (
+    BEFORE_AUTOGRAD,
     PASSES,
     Pass,
     custom_pass,
     describe,
     find_pass,
+    prepare,
     register_pass,
     simplify,
     unregister_pass,

@@ -1,7 +1,8 @@
 """The passes in their order: each has a name, takes a graph and gives a graph.
 
 >>> print(describe())
-fold_constants      uniform constants are computed now
+recognise_attention            attention in products and a softmax becomes one operation
+fold_constants                 uniform constants are computed now
 ...
 >>> from minitorch_compile import config
 >>> from minitorch_compile.aot.tracing import trace
@@ -28,6 +29,7 @@ from typing import Any
 from minitorch_compile import config, logs
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.passes.addmm import merge_addmm
+from minitorch_compile.aot.passes.attention import recognise_attention
 from minitorch_compile.aot.passes.no_ops import remove_no_ops
 from minitorch_compile.aot.passes.pass_check import check_pass
 from minitorch_compile.aot.passes.small_constants import evaluate_constants
@@ -103,6 +105,16 @@ PASSES: list[Pass] = [
     Pass("remove_dead_code", "what nobody reads is not computed", on_graphs(remove_dead_code)),
 ]
 
+# Before differentiation, and only for who has kernels for what these make.
+BEFORE_AUTOGRAD: list[Pass] = [
+    Pass(
+        "recognise_attention",
+        "attention in products and a softmax becomes one operation",
+        on_graphs(recognise_attention),
+        exact=False,
+    ),
+]
+
 
 def register_pass(
     rewrite: GraphFunction, *, name: str = "", before: str | None = None, text: str = "", exact: bool = False
@@ -134,7 +146,7 @@ def unregister_pass(name: str) -> None:
 
 def find_pass(name: str) -> Pass:
     """The pass of that name. ValueError, with the names that there are, if there is none."""
-    for each in PASSES:
+    for each in (*PASSES, *BEFORE_AUTOGRAD):
         if each.name == name:
             return each
     raise ValueError(f"passes: no pass named {name!r}. The passes are: {', '.join(each.name for each in PASSES)}.")
@@ -142,9 +154,18 @@ def find_pass(name: str) -> Pass:
 
 def simplify(module: GraphModule) -> GraphModule:
     """All passes in order, without those in `config.disabled_passes`."""
+    return _apply(PASSES, module)
+
+
+def prepare(module: GraphModule) -> GraphModule:
+    """The passes that come before differentiation, in the same way."""
+    return _apply(BEFORE_AUTOGRAD, module)
+
+
+def _apply(passes: list[Pass], module: GraphModule) -> GraphModule:
     for name in config.disabled_passes:
         find_pass(name)
-    for each in PASSES:
+    for each in passes:
         if each.name not in config.disabled_passes:
             module = each(module)
     return module
@@ -162,5 +183,6 @@ def custom_pass(option: str, module: GraphModule) -> GraphModule:
 
 def describe() -> str:
     """A line for each pass, in the order in which they run."""
-    width = max(len(each.name) for each in PASSES)
-    return "\n".join(f"{each.name.ljust(width)}  {each.text}" for each in PASSES)
+    passes = [*BEFORE_AUTOGRAD, *PASSES]
+    width = max(len(each.name) for each in passes)
+    return "\n".join(f"{each.name.ljust(width)}  {each.text}" for each in passes)

@@ -1,4 +1,4 @@
-"""The derivative of attention: no score matrix is kept, only the logarithm of each row's sum.
+"""The derivative of attention: no score matrix is kept, only two numbers for each row.
 
 >>> from minitorch_compile.autograd import grad
 >>> from minitorch_compile.tensor import ones, ops, tensor
@@ -31,15 +31,17 @@ def _(
     fill: float,
     zero_rows: bool,
 ) -> Gradients:
-    upper, by_logsumexp = grad
-    tensors, how = (query, key, value), (attn_mask, is_causal, scale, fill)
+    upper, by_normalizers = grad
+    tensors: Any = (query, key, value)
+    how: Any = (attn_mask, is_causal, scale, fill)
     if upper is None:
         upper = ops.zeros_like(out[0])
 
     def in_ops() -> Any:
-        return gradients_in_ops(upper, *tensors, out[1], *how, by_logsumexp)
+        mask_and_numbers: Any = (*how, by_normalizers)
+        return gradients_in_ops(upper, *tensors, out[1], *mask_and_numbers)
 
-    gradients = in_ops() if by_logsumexp is not None else ops.flash_attention_backward(upper, *tensors, *out, *how)
+    gradients = in_ops() if by_normalizers is not None else ops.flash_attention_backward(upper, *tensors, *out, *how)
     return (*gradients[:3], lambda: sum_to(in_ops()[3], attn_mask))
 
 
@@ -52,15 +54,15 @@ def _(
     key: Tensor,
     value: Tensor,
     result: Tensor,
-    logsumexp: Tensor,
+    normalizers: Tensor,
     attn_mask: Tensor,
     is_causal: bool,
     scale: float,
     fill: float,
 ) -> Gradients:
     tensors = query, key, value
-    grads = [ops.zeros_like(x) if g is None else g for g, x in zip(grad, tensors, strict=True)]
+    grads: Any = [ops.zeros_like(x) if g is None else g for g, x in zip(grad, tensors, strict=True)]
     *gradients, by_scores = second_gradients_in_ops(
-        grads, upper, *tensors, result, logsumexp, attn_mask, is_causal, scale, fill
+        grads, upper, *tensors, result, normalizers, attn_mask, is_causal, scale, fill
     )
     return (*gradients, lambda: sum_to(by_scores, attn_mask))

@@ -1,8 +1,9 @@
 """The gradient of attention without its score matrix.
 
-From the logarithm of each query's sum, which the forward pass kept, any block of weights can be made again:
+From the largest score m of each query and log(l), the logarithm of its sum, which the forward pass kept, any block of
+weights can be made again:
 
-    P = exp(scale * Q K^T - logsumexp)
+    P = exp(scale * Q K^T - m - log(l))
 
 Softmax's derivative needs one number more for each query, the mean of what arrives at the weights: the sum of
 P * (dO V^T) over all keys, which is the sum of dO * O, since O = P V. So with delta = sum(dO * O) along each row,
@@ -40,15 +41,18 @@ from minitorch_compile.inductor.extern.attention_blocks import (
     FAR,
     NO_MASK,
     Shape,
+    aligned,
     as_element,
     compiled,
     copy_rows,
     fill_with,
+    hide_later,
     in_scratch,
+    lanes_of,
     number_of,
     put_mask,
     shows_something,
-    visible,
+    turn_rows,
 )
 from minitorch_compile.inductor.extern.blas import gemm
 from minitorch_compile.inductor.kernel_function import native_function
@@ -56,36 +60,43 @@ from minitorch_compile.inductor.native import accumulate_sum, select
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_tuple
 from minitorch_compile.inductor.running import exponential
 
-NUMBERS = (0,) * 51
+NUMBERS = (0,) * 55
 NOTHING = -math.inf
 
 
 def plan(shape: Shape) -> tuple[tuple[int, ...], int]:
     """Where the arrays of a block lie in scratch memory, and how many elements it needs."""
-    block = shape.rows * shape.columns
-    lengths = shape.rows * shape.width, shape.rows * shape.value_width, shape.rows, block, block
-    *places, end = in_scratch(*lengths, shape.rows * shape.width)
+    rows, lanes, width, value_width = shape.rows, aligned(shape.rows), shape.width, shape.value_width
+    block = lanes * shape.columns
+    of_rows = lanes * width, rows * width, lanes * value_width, rows * value_width, rows * width
+    *places, end = in_scratch(*of_rows, lanes, lanes, lanes, block, block)
     return tuple(places[1:]), end
 
 
 @compiled
-def weights_again(row, count, logsumexp):
-    for j in range(count):
-        row[j] = exponential(row[j] - logsumexp)
+def weights_again(scores, columns, lanes, tops, logarithms):
+    for j in range(columns):
+        line = advance(scores, j * lanes)
+        for i in range(lanes):
+            line[i] = exponential((line[i] - tops[i]) - logarithms[i])
 
 
 @compiled
-def through_softmax(weights, by_weights, count, delta):
-    """Replaces the gradients of a row of weights by those of its scores."""
-    for j in range(count):
-        by_weights[j] = weights[j] * (by_weights[j] - delta)
+def through_softmax(weights, by_weights, columns, lanes, deltas):
+    """Replaces the gradients of weights by those of scores."""
+    for j in range(columns):
+        line, by_line = advance(weights, j * lanes), advance(by_weights, j * lanes)
+        for i in range(lanes):
+            by_line[i] = line[i] * (by_line[i] - deltas[i])
 
 
 @compiled
-def hide(row, mask, step, count):
+def hide(by_scores, lanes, rows, columns, mask, row_step, step):
     """No gradient goes to a score that was not used."""
-    for j in range(count):
-        row[j] = select(mask[j * step] != 0, row[j], as_element(row, 0.0))
+    for j in range(columns):
+        line, shown = advance(by_scores, j * lanes), advance(mask, j * step)
+        for i in range(rows):
+            line[i] = select(shown[i * row_step] != 0, line[i], as_element(line, 0.0))
 
 
 @compiled
@@ -104,11 +115,20 @@ def row_products(a, b, b_step, b_place, rows, width, out):
 
 
 @compiled
-def has_no_weight(logsumexp, rows, fill):
+def part_normalizers(normalizers, rows, lanes, tops, logarithms, deltas):
+    """Maxima and logarithms side by side; where there is no query, such that weights are 0."""
+    for i in range(rows):
+        tops[i], logarithms[i] = normalizers[2 * i], normalizers[2 * i + 1]
+    for i in range(rows, lanes):
+        tops[i], logarithms[i], deltas[i] = as_element(tops, 0.0), as_element(tops, math.inf), as_element(tops, 0.0)
+
+
+@compiled
+def has_no_weight(tops, logarithms, rows, fill):
     """Whether the score `fill` has the weight 0 in each of the rows."""
     far = 0
     for i in range(rows):
-        far += fill - logsumexp[i] < -FAR
+        far += (fill - tops[i]) - logarithms[i] < -FAR
     return far == rows
 
 
@@ -119,28 +139,32 @@ def fill_rows(out, rows, step, width, number):
 
 
 @compiled
-def has_nan(logsumexp, rows):
+def has_nan(tops, logarithms, rows):
     """Whether there is a row whose weights are NaN, those of hidden keys too: it saw nothing, or a NaN."""
     finite = 0
     for i in range(rows):
-        finite += logsumexp[i] > NOTHING
+        finite += tops[i] + logarithms[i] > NOTHING
     return finite < rows
 
 
 def backward(
-    lo, hi, grad, query, key, value, out, logsumexp, mask, grad_query, grad_key, grad_value, scratch, numbers
+    lo, hi, grad, query, key, value, out, normalizers, mask, grad_query, grad_key, grad_value, scratch, numbers
 ):  # fmt: skip
     """The gradients for the groups of heads from lo up to hi, those of all batches one after the other."""
     (
         heads, groups, queries, keys, width, value_width, most_rows, most_columns, kind, is_causal, _, scale, fill,
         q_n, q_h, q_l, q_e, k_n, k_h, k_by_columns, k_step, v_n, v_h, v_by_columns, v_step, m_n, m_h, m_l, m_s,
         g_n, g_h, g_l, g_e, o_n, o_h, o_l, o_e, dq_n, dq_h, dq_l, dk_n, dk_h, dk_l, dv_n, dv_h, dv_l,
-        grads_at, deltas_at, weights_at, by_scores_at, by_queries_at,
+        rows_at, turned_grads_at, grads_at, by_queries_at, tops_at, logarithms_at, deltas_at, weights_at, by_scores_at,
     ) = as_tuple(numbers, NUMBERS)  # fmt: skip
-    grads, deltas, weights = advance(scratch, grads_at), advance(scratch, deltas_at), advance(scratch, weights_at)
-    by_scores, by_queries = advance(scratch, by_scores_at), advance(scratch, by_queries_at)
+    some_queries, by_queries = advance(scratch, rows_at), advance(scratch, by_queries_at)
+    turned_grads, grads = advance(scratch, turned_grads_at), advance(scratch, grads_at)
+    tops, logarithms = advance(scratch, tops_at), advance(scratch, logarithms_at)
+    deltas = advance(scratch, deltas_at)
+    weights, by_scores = advance(scratch, weights_at), advance(scratch, by_scores_at)
     factor, hidden = as_element(scratch, number_of(scale)), as_element(scratch, number_of(fill))
-    one, shared = as_element(scratch, 1.0), heads // groups
+    one, zero, lowest = as_element(scratch, 1.0), as_element(scratch, 0.0), as_element(scratch, NOTHING)
+    shared = heads // groups
     for unit in range(lo * shared, hi * shared):
         n, h = unit // heads, unit % heads
         g = h // shared
@@ -151,58 +175,62 @@ def backward(
             fill_rows(by_values, keys, dv_l, value_width, 0.0)
         for first in range(0, queries, most_rows):
             rows = min(most_rows, queries - first)
-            sums = advance(logsumexp, (n * heads + h) * queries + first)
+            lanes = lanes_of(rows)
             of_mask = advance(mask, n * m_n + h * m_h + first * m_l)
-            copy_rows(advance(query, n * q_n + h * q_h + first * q_l), q_l, q_e, scratch, rows, width, factor)
-            copy_rows(advance(grad, n * g_n + h * g_h + first * g_l), g_l, g_e, grads, rows, value_width, one)
-            row_products(
-                grads, advance(out, n * o_n + h * o_h + first * o_l), o_l, o_e, rows, value_width, deltas
-            )  # fmt: skip
-            fill_rows(by_queries, rows, width, width, 0.0)
+            source, upper = (
+                advance(query, n * q_n + h * q_h + first * q_l),
+                advance(grad, n * g_n + h * g_h + first * g_l),
+            )
+            copy_rows(source, q_l, q_e, some_queries, width, rows, width, factor)
+            turn_rows(some_queries, rows, width, scratch, lanes)
+            copy_rows(upper, g_l, g_e, grads, value_width, rows, value_width, one)
+            turn_rows(grads, rows, value_width, turned_grads, lanes)
+            row_products(grads, advance(out, n * o_n + h * o_h + first * o_l), o_l, o_e, rows, value_width, deltas)
+            of_rows = advance(normalizers, 2 * ((n * heads + h) * queries + first))
+            part_normalizers(of_rows, rows, lanes, tops, logarithms, deltas)
+            fill_with(by_queries, 0, rows * width, zero)
             end = min(keys, first + rows) if is_causal != 0 else keys
             for start in range(0, end, most_columns):
                 columns = min(most_columns, end - start)
-                seen = advance(of_mask, start * m_s)
-                if kind == BOOL_MASK and has_no_weight(sums, rows, hidden):
-                    if not shows_something(seen, m_l, m_s, rows, columns):
+                shown = advance(of_mask, start * m_s)
+                if kind == BOOL_MASK and has_no_weight(tops, logarithms, rows, hidden):
+                    if not shows_something(shown, m_l, m_s, rows, columns):
                         continue
                 some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
                 some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
                 gemm(
-                    False, k_by_columns == 0, rows, columns, width, scratch, width, some_keys, k_step, 0.0, weights,
-                    most_columns,
+                    k_by_columns != 0, False, columns, lanes, width, some_keys, k_step, scratch, lanes, 0.0, weights,
+                    lanes,
                 )  # fmt: skip
                 gemm(
-                    False, v_by_columns == 0, rows, columns, value_width, grads, value_width, some_values, v_step, 0.0,
-                    by_scores, most_columns,
+                    v_by_columns != 0, False, columns, lanes, value_width, some_values, v_step, turned_grads, lanes,
+                    0.0, by_scores, lanes,
                 )  # fmt: skip
-                for i in range(rows):
-                    line, count = advance(weights, i * most_columns), visible(is_causal != 0, first + i, start, columns)
-                    by_line, of_line = advance(by_scores, i * most_columns), advance(seen, i * m_l)
-                    if kind != NO_MASK:
-                        put_mask(line, of_line, m_s, count, kind, hidden)
-                    weights_again(line, count, sums[i])
-                    through_softmax(line, by_line, count, deltas[i])
-                    if kind == BOOL_MASK:
-                        hide(by_line, of_line, m_s, count)
-                    fill_with(line, count, columns, as_element(line, 0.0))
-                    fill_with(by_line, count, columns, as_element(line, 0.0))
+                if kind != NO_MASK:
+                    put_mask(weights, lanes, rows, columns, shown, m_l, m_s, kind, hidden)
+                if is_causal != 0:
+                    hide_later(weights, lanes, rows, columns, start - first, lowest)
+                weights_again(weights, columns, lanes, tops, logarithms)
+                through_softmax(weights, by_scores, columns, lanes, deltas)
+                if kind == BOOL_MASK:
+                    hide(by_scores, lanes, rows, columns, shown, m_l, m_s)
+                if is_causal != 0:
+                    hide_later(by_scores, lanes, rows, columns, start - first, zero)
                 gemm(
-                    True, False, columns, value_width, rows, weights, most_columns, grads, value_width, 1.0,
+                    False, False, columns, value_width, rows, weights, lanes, grads, value_width, 1.0,
                     advance(by_values, start * dv_l), dv_l,
                 )  # fmt: skip
                 gemm(
-                    True, False, columns, width, rows, by_scores, most_columns, scratch, width, 1.0,
+                    False, False, columns, width, rows, by_scores, lanes, some_queries, width, 1.0,
                     advance(by_keys, start * dk_l), dk_l,
                 )  # fmt: skip
                 gemm(
-                    False, k_by_columns != 0, rows, width, columns, by_scores, most_columns, some_keys, k_step, 1.0,
+                    True, k_by_columns != 0, rows, width, columns, by_scores, lanes, some_keys, k_step, 1.0,
                     by_queries, width,
                 )  # fmt: skip
-            copy_out = advance(grad_query, n * dq_n + h * dq_h + first * dq_l)
-            for i in range(rows):
-                copy_rows(advance(by_queries, i * width), width, 1, advance(copy_out, i * dq_l), 1, width, factor)
-            if has_nan(sums, rows):
+            target = advance(grad_query, n * dq_n + h * dq_h + first * dq_l)
+            copy_rows(by_queries, width, 1, target, dq_l, rows, width, factor)
+            if has_nan(tops, logarithms, rows):
                 fill_rows(by_values, keys, dv_l, value_width, math.nan)
 
 

@@ -1,6 +1,8 @@
-"""What the two kernels of attention share: how they are called, and work on one row of a block of scores.
+"""What the two kernels of attention share: how they are called, and work on a block of scores.
 
-A block of scores, some queries times some keys, lies in scratch memory, row by row. Loops along a row are vectorised.
+A block of scores, of some keys and some queries, lies in scratch memory, a line for each key: so neighbours in memory
+belong to different queries, and a vector of maxima or sums is one of as many queries, with nothing to add up across it.
+The products that make a block that way, and use it, are also those that BLAS does fastest for small matrices.
 
 The argument `numbers` of each kernel points to integers: first those of `Shape.numbers`, then the layouts of its
 tensors. A matrix that BLAS reads has a flag, whether it is stored by columns, and the step between its rows or columns.
@@ -9,13 +11,13 @@ tensors. A matrix that BLAS reads has a flag, whether it is stored by columns, a
 >>> from numba import njit
 >>> from minitorch_compile.inductor.raw_memory import pointer
 >>> @njit
-... def softmax(row):
-...     line, count = pointer(row), len(row)
-...     total = exponentials(line, count, highest(line, count))
-...     return total
->>> row = np.log(np.array([1.0, 2.0, 1.0]))
->>> round(softmax(row), 6), row.round(6)                # the sum, relative to the largest
-(2.0, array([0.5, 1. , 0.5]))
+... def softmax(scores, tops, sums):
+...     raise_tops(pointer(scores), 3, 2, pointer(tops))
+...     take_exponentials(pointer(scores), 3, 2, pointer(tops), pointer(sums))
+>>> scores, tops, sums = np.log([[1.0, 6.0], [2.0, 3.0], [1.0, 3.0]]), np.full(2, -np.inf), np.zeros(2)
+>>> softmax(scores, tops, sums)                         # of two queries, over three keys
+>>> scores.round(6).tolist(), sums.round(6)
+([[0.5, 1.0], [1.0, 0.5], [0.5, 0.5]], array([2., 2.]))
 """
 
 from __future__ import annotations
@@ -29,14 +31,15 @@ from llvmlite import ir
 from numba import njit, types
 
 from minitorch_compile.inductor.ir import StridedView, matrix_layout
-from minitorch_compile.inductor.native import accumulate_sum, instruction, maximum, select
+from minitorch_compile.inductor.native import instruction, maximum, select
 from minitorch_compile.inductor.raw_memory import advance
 from minitorch_compile.inductor.running import exponential
+from minitorch_compile.inductor.tiles import turn_over
 
 compiled: Any = njit(error_model="numpy")
 NO_MASK, BOOL_MASK, ADDED_MASK = range(3)
 FAR = 800.0  # exp(-FAR) is 0, in float64, too
-LANE = 16  # arrays in scratch memory begin at multiples of this many elements
+LANE = 16  # arrays in scratch memory begin at multiples of this many elements: what the widest vector holds
 
 
 # ------------------------------------------------------------------------------------------ numbers of one call
@@ -83,6 +86,10 @@ def bits_of(number: float) -> int:
     return int(struct.unpack("<q", struct.pack("<d", number))[0])
 
 
+def aligned(elements: int) -> int:
+    return -(-elements // LANE) * LANE
+
+
 def in_scratch(*lengths: int) -> tuple[int, ...]:
     """Where arrays of these lengths begin, one after the other, and where the last one ends.
 
@@ -91,7 +98,7 @@ def in_scratch(*lengths: int) -> tuple[int, ...]:
     """
     places = [0]
     for length in lengths:
-        places.append(places[-1] + -(-length // LANE) * LANE)
+        places.append(places[-1] + aligned(length))
     return tuple(places)
 
 
@@ -111,12 +118,26 @@ def shape_of(query: Sequence[int], key: Sequence[int], value: Sequence[int], mas
     """The shape of a call with tensors of these sizes; how: (is_causal, scale, fill, zero_rows)."""
     is_causal, scale, fill, zero_rows = how
     kind = NO_MASK if mask is None else BOOL_MASK if mask.dtype.name == "bool" else ADDED_MASK
-    rows, columns = min(MOST_ROWS, query[2]), min(MOST_COLUMNS, key[2])
-    sizes = (*query[:2], key[1], query[2], key[2], query[3], value[3])
-    return Shape(*sizes, rows, columns, kind, is_causal, zero_rows, scale, fill)
+    rows, columns = block_sizes(query[2], key[2], max(query[3], value[3]))
+    (batches, heads, queries, width), (_, groups, keys, _) = query, key
+    return Shape(
+        batches, heads, groups, queries, keys, width, value[3], rows, columns, kind, is_causal, zero_rows, scale, fill
+    )
 
 
 MOST_ROWS, MOST_COLUMNS = 64, 128  # a block of scores: 32 kB of float32, the size of a first-level cache
+SMALL_PRODUCT = 1_000_000  # multiplications; for larger ones OpenBLAS copies both factors first
+
+
+def block_sizes(queries: int, keys: int, width: int) -> tuple[int, int]:
+    """How many queries and keys make a block of scores.
+
+    >>> block_sizes(512, 512, 64), block_sizes(512, 512, 256), block_sizes(5, 7, 64)
+    ((64, 128), (64, 48), (5, 7))
+    """
+    columns = SMALL_PRODUCT // (MOST_ROWS * width) // LANE * LANE
+    return min(MOST_ROWS, queries), min(max(LANE, min(MOST_COLUMNS, columns)), keys)
+
 
 # ------------------------------------------------------------------------------------------ numbers in kernels
 
@@ -138,46 +159,32 @@ def as_element(pointer, number):
     return pointer.dtype.type(number)
 
 
-# ------------------------------------------------------------------------------------------ one row
+# ------------------------------------------------------------------------------------------ blocks
 
 
 @compiled
-def highest(row, count):
-    """The largest of `count` scores; NaN if one is."""
-    best = row[0]
-    for j in range(1, count):
-        best = maximum(best, row[j])
-    return best
+def lanes_of(rows):
+    """How long the lines of a block are: some queries, rounded up to what vectors hold."""
+    return (rows + LANE - 1) // LANE * LANE
 
 
 @compiled
-def exponentials(row, count, top):
-    """Replaces scores by exp(score - top), and gives their sum."""
-    total = as_element(row, 0.0)
-    for j in range(count):
-        weight = exponential(row[j] - top)
-        row[j] = weight
-        total = accumulate_sum(total, weight)
-    return total
+def fill_with(line, start, end, number):
+    for i in range(start, end):
+        line[i] = number
 
 
 @compiled
-def fill_with(row, start, end, number):
-    for j in range(start, end):
-        row[j] = number
+def multiply_by(line, count, factor):
+    for i in range(count):
+        line[i] *= factor
 
 
 @compiled
-def multiply_by(row, count, factor):
-    for j in range(count):
-        row[j] *= factor
-
-
-@compiled
-def copy_rows(source, row_step, step, target, rows, width, factor):
-    """target[i, j] = factor * source[i * row_step + j * step], side by side."""
+def copy_rows(source, row_step, step, target, target_step, rows, width, factor):
+    """target[i, j] = factor * source[i, j]."""
     for i in range(rows):
-        start, line = advance(source, i * row_step), advance(target, i * width)
+        start, line = advance(source, i * row_step), advance(target, i * target_step)
         if step == 1:
             for j in range(width):
                 line[j] = start[j] * factor
@@ -187,20 +194,55 @@ def copy_rows(source, row_step, step, target, rows, width, factor):
 
 
 @compiled
-def put_mask(row, mask, step, count, kind, fill):
-    """A row of scores under its mask."""
-    if kind == BOOL_MASK and step == 1:
-        for j in range(count):
-            row[j] = select(mask[j] != 0, row[j], fill)
-    elif kind == BOOL_MASK:
-        for j in range(count):
-            row[j] = select(mask[j * step] != 0, row[j], fill)
-    elif step == 1:
-        for j in range(count):
-            row[j] += mask[j]
-    else:
-        for j in range(count):
-            row[j] += mask[j * step]
+def turn_rows(source, rows, width, target, lanes):
+    """target[j, i] = source[i, j], zeros where there is no row i; the rows of the source lie one after the other."""
+    turn_over(source, width, target, lanes, rows, width)
+    if rows < lanes:
+        for j in range(width):
+            fill_with(target, j * lanes + rows, j * lanes + lanes, as_element(target, 0.0))
+
+
+@compiled
+def raise_tops(scores, columns, lanes, tops):
+    """tops[i] becomes the largest score of query i so far; NaN if one is."""
+    for j in range(columns):
+        line = advance(scores, j * lanes)
+        for i in range(lanes):
+            tops[i] = maximum(tops[i], line[i])
+
+
+@compiled
+def take_exponentials(scores, columns, lanes, tops, sums):
+    """Replaces scores by exp(score - top), and adds them to the sums."""
+    for j in range(columns):
+        line = advance(scores, j * lanes)
+        for i in range(lanes):
+            weight = exponential(line[i] - tops[i])
+            line[i] = weight
+            sums[i] += weight
+
+
+@compiled
+def put_mask(scores, lanes, rows, columns, mask, row_step, step, kind, fill):
+    """A block of scores under its mask."""
+    for j in range(columns):
+        line, shown = advance(scores, j * lanes), advance(mask, j * step)
+        if kind == BOOL_MASK:
+            for i in range(rows):
+                line[i] = select(shown[i * row_step] != 0, line[i], fill)
+        elif row_step == 0:
+            for i in range(rows):
+                line[i] += shown[0]
+        else:
+            for i in range(rows):
+                line[i] += shown[i * row_step]
+
+
+@compiled
+def hide_later(block, lanes, rows, columns, behind, number):
+    """Puts a number where key j comes later than query i: `behind` is how far key 0 lies behind query 0."""
+    for j in range(max(0, 1 - behind), columns):
+        fill_with(advance(block, j * lanes), 0, min(rows, j + behind), number)
 
 
 @compiled
@@ -212,9 +254,3 @@ def shows_something(mask, row_step, step, rows, columns):
             if line[j * step] != 0:
                 return True
     return False
-
-
-@compiled
-def visible(is_causal, query, start, columns):
-    """How many of the keys from `start` on a query sees."""
-    return max(0, min(columns, query + 1 - start)) if is_causal else columns

@@ -3,7 +3,7 @@
 >>> from minitorch_compile.inductor.ir import Buffer, ExternCall, StridedView, whole
 >>> from minitorch_compile.tensor.dtype import float32
 >>> query, key, value = (whole(Buffer.contiguous(name, (1, 2, 100, 8), float32)) for name in "qkv")
->>> out, sums = Buffer.contiguous("out", (1, 2, 100, 8), float32), Buffer.contiguous("sums", (1, 2, 100), float32)
+>>> out, sums = Buffer.contiguous("out", (1, 2, 100, 8), float32), Buffer.contiguous("sums", (1, 2, 100, 2), float32)
 >>> call = ExternCall("flash_attention", [query, key, value], [out, sums], (None, True, 0.5, 0.0, False))
 >>> extent, multiplications, numbers = arguments_of(call)
 >>> extent, multiplications                     # two blocks of queries in each head; half of the scores, twice

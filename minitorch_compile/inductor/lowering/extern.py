@@ -29,15 +29,19 @@ def product(graph: GraphLowering, prim: Prim, a: TensorBox, b: TensorBox) -> Ten
     sizes = (*a.sizes[:-1], b.sizes[-1])
     if a.sizes[-1] == 0 or numel(sizes) == 0:  # a sum of nothing
         return full(graph, sizes, 0, a.dtype)
-    if not a.dtype.is_floating_point:
+    if not a.dtype.is_floating_point or 1 in (*a.sizes[-2:], b.sizes[-1]):
         return sum_of_products(graph, a, b)
     (result,) = graph.extern(prim.name, [matrix(graph, a), matrix(graph, b)], [graph.new_buffer(sizes, a.dtype)])
     return result
 
 
 def sum_of_products(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorBox:
-    """The definition, as a reduction: BLAS has no integers."""
+    """The definition, as a reduction: BLAS has no integers; on vectors, memory is the limit for both."""
     *batch, rows, inner = a.sizes
+    if b.sizes[-1] > 1 and a.operations:  # each element is read several times
+        graph.realize(a)
+    if rows > 1 and b.operations:
+        graph.realize(b)
     sizes = [*batch, rows, inner, b.sizes[-1]]
     left = reindexed(a, sizes, lambda at: at[:-1])
     right = reindexed(b, sizes, lambda at: [*at[:-3], at[-2], at[-1]])
@@ -90,16 +94,16 @@ def _(
 ) -> tuple[TensorBox, ...]:
     inputs = [graph.view(query), matrix(graph, key), matrix(graph, value)]
     sizes = (*query.sizes[:3], value.sizes[3])
-    outputs = [_buffer_like(graph, sizes, inputs[0]), graph.new_buffer(sizes[:3], query.dtype)]
+    outputs = [_buffer_like(graph, sizes, inputs[0]), graph.new_buffer((*sizes[:3], 2), query.dtype)]
     return tuple(_attention(graph, prims.flash_attention, inputs, mask, outputs, how))
 
 
 @lowering(prims.flash_attention_backward)
 def _(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
-    grad, query, key, value, out, logsumexp, mask, *how = arguments
+    grad, query, key, value, out, normalizers, mask, *how = arguments
     inputs = [graph.view(grad), graph.view(query), matrix(graph, key), matrix(graph, value), graph.view(out)]
     outputs = [_buffer_like(graph, view.sizes, view) for view in inputs[1:4]]
-    inputs.append(graph.contiguous_view(logsumexp))
+    inputs.append(graph.contiguous_view(normalizers))
     return tuple(_attention(graph, prims.flash_attention_backward, inputs, mask, outputs, how))
 
 

@@ -33,7 +33,7 @@ AS_PRIMS: Mapping[Op, Rule] = {
 def _(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor, is_causal: bool, scale: float, fill: float, zero_rows: bool
 ) -> tuple[Tensor, Tensor]:
-    """softmax(scale * query key^T, masked) value, and the logsumexp of the rows."""
+    """softmax(scale * query key^T, masked) value, and the maximum and sum of each row."""
     return attention_in_ops(query, key, value, mask, is_causal, scale, fill, zero_rows)
 
 
@@ -44,11 +44,11 @@ def _(
     key: Tensor,
     value: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    normalizers: Tensor,
     mask: Tensor,
     is_causal: bool,
     scale: float,
     fill: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The weights again, exp(scores - logsumexp), and the derivative of softmax."""
-    return gradients_in_ops(grad, query, key, value, logsumexp, mask, is_causal, scale, fill)[:3]
+    """The weights again, from the scores and normalizers, and the derivative of softmax."""
+    return gradients_in_ops(grad, query, key, value, normalizers, mask, is_causal, scale, fill)[:3]

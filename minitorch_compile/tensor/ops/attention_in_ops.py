@@ -12,18 +12,21 @@ True
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from minitorch_compile.tensor.dtype import bool_
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.contraction import matmul
+from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import ones
-from minitorch_compile.tensor.ops.pointwise import exp, logical_not, where
-from minitorch_compile.tensor.ops.reduction import amax, logsumexp, softmax
+from minitorch_compile.tensor.ops.joining import cat
+from minitorch_compile.tensor.ops.pointwise import exp, log, logical_not, where
+from minitorch_compile.tensor.ops.reduction import amax
 from minitorch_compile.tensor.ops.reduction import sum as total
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.triangles import tril
-from minitorch_compile.tensor.ops.view import expand, squeeze, transpose, unsqueeze
+from minitorch_compile.tensor.ops.view import expand, slice, transpose, unsqueeze
 
 NOTHING = float("-inf")
 
@@ -34,10 +37,12 @@ def attention_in_ops(
 ) -> tuple[Any, Any]:  # fmt: skip
     """`flash_attention` in ops of which each has a derivative and a decomposition."""
     scores, _ = _scores(query, key, mask, is_causal, scale, fill)
-    logarithms = logsumexp(scores, -1)
-    if zero_rows:
-        logarithms = where(squeeze(_blind(scores), -1), float("inf"), logarithms)
-    return matmul(_weights(scores, zero_rows), _for_each_head(value, query)), logarithms
+    top = amax(scores, -1, True)
+    blind = top == NOTHING
+    exponentials = exp(scores - where(blind, 0.0, top))
+    sums = total(exponentials, -1, True)
+    out = matmul(exponentials / (where(blind, 1.0, sums) if zero_rows else sums), _for_each_head(value, query))
+    return out, cat((where(blind, 0.0, top), where(blind, math.inf, log(sums))) if zero_rows else (top, log(sums)), -1)
 
 
 def gradients_in_ops(
@@ -45,21 +50,26 @@ def gradients_in_ops(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    logsumexp: Tensor,
+    normalizers: Tensor,
     mask: Tensor | None,
     is_causal: bool,
     scale: float,
     fill: float,
-    by_logsumexp: Tensor | None = None,
+    by_normalizers: Tensor | None = None,
 ) -> tuple[Any, Any, Any, Any]:
     """The gradients of query, key, value and the scores, from those of both results."""
     scores, hidden = _scores(query, key, mask, is_causal, scale, fill)
-    weights = exp(scores - unsqueeze(logsumexp, -1))
+    weights = _weights(scores, normalizers)
     by_weights = matmul(grad, transpose(_for_each_head(value, query), -1, -2))
     delta = total(by_weights * weights, -1, True)
-    if by_logsumexp is not None:
-        delta = delta - unsqueeze(by_logsumexp, -1)
-    by_scores = _used(weights * (by_weights - delta), hidden)
+    if by_normalizers is not None:
+        delta = delta - _part(by_normalizers, 1)
+    by_scores = weights * (by_weights - delta)
+    if by_normalizers is not None:  # the largest score moves the maximum, and takes from the logarithm what it adds
+        highest = to_copy(scores == _part(normalizers, 0), scores.dtype)
+        share = highest / total(highest, -1, True)
+        by_scores = by_scores + share * (_part(by_normalizers, 0) - _part(by_normalizers, 1))
+    by_scores = _used(by_scores, hidden)
     by_products = by_scores * scale
     return (
         matmul(by_products, _for_each_head(key, query)),
@@ -76,13 +86,13 @@ def second_gradients_in_ops(
     key: Tensor,
     value: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    normalizers: Tensor,
     mask: Tensor | None,
     is_causal: bool,
     scale: float,
     fill: float,
 ) -> tuple[Any, ...]:
-    """The derivative of flash_attention_backward: gradients of its tensors up to logsumexp, and of the scores.
+    """The derivative of flash_attention_backward: gradients of its tensors up to normalizers, and of the scores.
 
     With P the weights, D = upper value^T and X the gradient of the products, it computes X key, X^T query and P^T upper
     from X = scale P (D - sum(upper out)). The rest is the product rule.
@@ -91,7 +101,7 @@ def second_gradients_in_ops(
     shared, keys, values = key, _for_each_head(key, query), _for_each_head(value, query)
     to_key, to_value = _for_each_head(to_key, query), _for_each_head(to_value, query)
     scores, hidden = _scores(query, key, mask, is_causal, scale, fill)
-    weights = exp(scores - unsqueeze(logsumexp, -1))
+    weights = _weights(scores, normalizers)
     surplus = matmul(upper, transpose(values, -1, -2)) - total(upper * out, -1, True)
     products = _used(weights * surplus, hidden) * scale
     by_products = matmul(to_query, transpose(keys, -1, -2)) + matmul(query, transpose(to_key, -1, -2))
@@ -108,7 +118,7 @@ def second_gradients_in_ops(
         ),
         _of_shared_head(matmul(transpose(by_surplus, -1, -2), upper), value),
         by_delta * upper,
-        -total(by_exponents, -1),
+        expand(-total(by_exponents, -1, True), (*normalizers.sizes,)),
         by_inner,
     )
 
@@ -133,17 +143,14 @@ def _scores(query: Any, key: Any, mask: Any, is_causal: bool, scale: float, fill
     return scores, hidden
 
 
-def _weights(scores: Any, zero_rows: bool) -> Any:
-    """softmax(scores); zeros, not NaN, in a row that is all -inf, if asked for."""
-    if not zero_rows:
-        return softmax(scores, -1)
-    blind = _blind(scores)
-    return where(blind, 0.0, softmax(where(blind, 0.0, scores), -1))
+def _weights(scores: Any, normalizers: Any) -> Any:
+    """The largest score is subtracted first: a row may be all -1e9."""
+    return exp((scores - _part(normalizers, 0)) - _part(normalizers, 1))
 
 
-def _blind(scores: Any) -> Any:
-    """The rows in which there is nothing to see."""
-    return amax(scores, -1, True) == NOTHING
+def _part(normalizers: Any, part: int) -> Any:
+    """(N, H, L, 1): the maxima, or the logarithms."""
+    return slice(normalizers, -1, part, part + 1)
 
 
 def _for_each_head(shared: Any, query: Any) -> Any:

@@ -1,20 +1,23 @@
 """Attention as one operation, and its gradient: what a compiler may compute block by block.
 
 `scaled_dot_product_attention` is written in matmul and softmax, so its score matrix, a number for every query and key,
-is a tensor like any other. Here it is not: `flash_attention` gives the result, and of the scores only the logarithm of
-each row's sum of exponentials. That is enough to make any block of the weights again,
+is a tensor like any other. Here it is not: `flash_attention` gives the result, and of the scores only two numbers for
+each row, its *normalizers*: the largest score m, and log(l), where l is the sum of exp(score - m). That is enough to
+make any block of the weights again,
 
-    weights[i, j] = exp(scores[i, j] - logsumexp[i]),
+    weights[i, j] = exp(scores[i, j] - m[i] - log(l[i])),
 
-so the gradient needs no score matrix either. The kernels below are the meaning, and do make one; those that don't are
-in `inductor/extern/attention.py`.
+so the gradient needs no score matrix either. (Their sum, the logsumexp, would not do: beside the -1e9 of a mask that
+hides everything, a float32 has no digit left for log(l).) The kernels below are the meaning, and do make one; those
+that don't are in `inductor/extern/attention.py`.
 
 >>> from minitorch_compile.tensor import tensor
 >>> keys = tensor([[[[1.0, 0.0], [0.0, 1.0]]]])
->>> out, logsumexp = flash_attention(keys * 10, keys, keys, None, True, 1.0, float("-inf"), False)
->>> out, logsumexp                               # causal: the first query sees the first key only
+>>> out, normalizers = flash_attention(keys * 10, keys, keys, None, True, 1.0, float("-inf"), False)
+>>> out, normalizers                             # causal: the first query sees the first key only
 (tensor([[[[1.0000e+00, 0.0000e+00],
-          [4.5398e-05, 9.9995e-01]]]]), tensor([[[10.0000, 10.0000]]]))
+          [4.5398e-05, 9.9995e-01]]]]), tensor([[[[1.0000e+01, 0.0000e+00],
+          [1.0000e+01, 4.5418e-05]]]]))
 
 Source: Dao, Fu, Ermon, Rudra and Re, "FlashAttention" (2022); PyTorch's _scaled_dot_product_flash_attention_for_cpu.
 """
@@ -45,23 +48,24 @@ def flash_attention(
     fill: float,
     zero_rows: bool,
 ) -> tuple[Array, Array]:
-    """(softmax(scores) value, logsumexp(scores)) for scores = scale * query key^T.
+    """(softmax(scores) value, normalizers) for scores = scale * query key^T.
 
     query (N, H, L, E), key (N, G, S, E), value (N, G, S, Ev), with H a multiple of G: head h shares key h // (H / G).
     attn_mask, (N, H, L, S) or with ones among these: a bool one lets a score be where it is True and makes it `fill`
     elsewhere, any other is added. is_causal: query i sees key j only for j <= i.
-    A row whose scores are all -inf is NaN; with zero_rows it is 0, and its logsumexp inf, so that its weights are 0.
+    A row whose scores are all -inf is NaN, with normalizers -inf; with zero_rows it is 0, and they are 0 and inf, so
+    that its weights are 0. Otherwise normalizers, (N, H, L, 2), are the maximum of a row and the logarithm of its sum.
     """
     scores, _ = _scores(query, key, attn_mask, is_causal, scale, fill)
     top = np.max(scores, -1, keepdims=True)
     weights = np.exp(scores - top)
     sums = np.sum(weights, -1, keepdims=True)
     blind = top == NOTHING
-    logarithms = np.where(blind, np.inf if zero_rows else NOTHING, top + np.log(sums))
+    logarithms = np.where(blind, np.inf if zero_rows else NOTHING, np.log(sums))
     if zero_rows:
-        weights, sums = np.where(blind, 0, weights), np.where(blind, 1, sums)
+        weights, sums, top = np.where(blind, 0, weights), np.where(blind, 1, sums), np.where(blind, 0, top)
     out = (weights / sums).astype(query.dtype) @ _for_each_head(value, query)
-    return out, logarithms[..., 0].astype(query.dtype)
+    return out, np.concatenate((top, logarithms), -1).astype(query.dtype)
 
 
 @kernel_op("contraction", torch=False)
@@ -71,7 +75,7 @@ def flash_attention_backward(
     key: Array,
     value: Array,
     out: Array,
-    logsumexp: Array,
+    normalizers: Array,
     attn_mask: Array | None,
     is_causal: bool,
     scale: float,
@@ -79,7 +83,7 @@ def flash_attention_backward(
 ) -> tuple[Array, Array, Array]:
     """The gradients of query, key and value, from that of `out`."""
     scores, hidden = _scores(query, key, attn_mask, is_causal, scale, fill)
-    weights = np.exp(scores - logsumexp[..., None])
+    weights = np.exp((scores - normalizers[..., :1]) - normalizers[..., 1:])
     by_weights = grad @ _swapped(_for_each_head(value, query))
     by_scores = weights * (by_weights - np.sum(grad * out, -1, keepdims=True))
     by_scores = np.where(hidden, 0, by_scores * query.dtype.type(scale)).astype(query.dtype)
@@ -103,7 +107,7 @@ def _scores(
     elif mask is not None:
         scores = scores + mask
     if is_causal:
-        later = ~np.tri(*scores.shape[-2:], dtype=bool)
+        later = np.tri(*scores.shape[-2:]) == 0
         hidden = hidden | later
         scores = np.where(later, number(NOTHING), scores)
     return scores, hidden
@@ -130,17 +134,18 @@ def _of_shared_head(grads: Array, shared: Array) -> Array:
 def _rule(query: Any, key: Any, value: Any, attn_mask: Any, *how: Any) -> tuple[TensorBase, TensorBase]:
     _check("flash_attention", query, key, value, attn_mask)
     *rows, _ = query.sizes
-    return empty_fake((*rows, value.sizes[-1]), None, query.dtype), empty_fake(tuple(rows), None, query.dtype)
+    return empty_fake((*rows, value.sizes[-1]), None, query.dtype), empty_fake((*rows, 2), None, query.dtype)
 
 
 @flash_attention_backward.shape_rule
 def _backward_rule(
-    grad: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any, attn_mask: Any, *how: Any
+    grad: Any, query: Any, key: Any, value: Any, out: Any, normalizers: Any, attn_mask: Any, *how: Any
 ) -> tuple[TensorBase, TensorBase, TensorBase]:
     name = "flash_attention_backward"
     _check(name, query, key, value, attn_mask)
     sizes = (*query.sizes[:3], value.sizes[3])
-    for argument, x, expected in (("grad", grad, sizes), ("out", out, sizes), ("logsumexp", logsumexp, sizes[:3])):
+    parts = ("grad", grad, sizes), ("out", out, sizes), ("normalizers", normalizers, (*sizes[:3], 2))
+    for argument, x, expected in parts:
         if tuple(x.sizes) != expected or x.dtype is not query.dtype:
             raise RuntimeError(
                 f"{name}: {argument} must be a {query.dtype} tensor of sizes {list(expected)}, but it is a {x.dtype}"
