@@ -517,94 +517,91 @@ def overwrites_safely(group, output, source):
 
 
 # %% [markdown]
-# ## 16.7 Choose by timing
+# ## 16.7 Times to choose by
 #
-# Return the fastest of `candidates`, a list of names. `seconds(name)` runs one once and says how long it took. The first call
-# of each is cold, other programs disturb single calls, and the machine may become slower at any moment. `remembered` is a
-# dict from keys to names. If it has a choice for this key that is still a candidate, return that without timing anything;
-# otherwise measure, at most 20 calls of each, and write the choice down.
+# `names` are candidates, and `run(name)` runs one of them once and says how many seconds it took. The first run of each is
+# cold, other programs disturb single runs, and the machine may become slower at any moment. `known` is a dict of times that
+# were remembered, or None. If it has a time for each of `names` and for no other, return it, and run nothing. Otherwise
+# measure, at most 20 runs of each, and return a dict of times by which the fastest can be chosen.
 
 
 # %%
-def choose(key: str, candidates: list[str], seconds, remembered: dict[str, str]) -> str:
-    """The name of the fastest candidate."""
+def timed(names: list[str], run, known: dict[str, float] | None) -> dict[str, float]:
+    """Seconds for each candidate."""
     ### BEGIN SOLUTION
-    if remembered.get(key) in candidates:
-        return remembered[key]
-    times = {name: [] for name in candidates}
+    if known is not None and set(known) == set(names):
+        return known
+    times = {name: [] for name in names}
     for _ in range(8):
-        for name in candidates:
-            times[name].append(seconds(name))
-    remembered[key] = min(candidates, key=lambda name: statistics.median(times[name][1:]))
-    return remembered[key]
+        for name in names:
+            times[name].append(run(name))
+    return {name: statistics.median(times[name][1:]) for name in names}
     ### END SOLUTION
 
 
 # %%
 check("16.7")
 
+# %% [markdown]
+# In the package the candidates are the ways to compute a product, and this function of yours decides.
 
-# %% tags=["wrong"] says="One call says nothing"
-def choose(key, candidates, seconds, remembered):
-    if remembered.get(key) not in candidates:
-        remembered[key] = min(candidates, key=seconds)
-    return remembered[key]
+# %%
+if passed("16.7"):
+    with splice("inductor.timed", timed):
+        tuned = torch.compile(lambda x: (x @ x).relu().sum(), mode="max-autotune")
+        print(tuned(torch.ones(128, 128)))
+
+
+# %% tags=["wrong"] says="One run says nothing"
+def timed(names, run, known):
+    if known is not None and set(known) == set(names):
+        return known
+    return {name: run(name) for name in names}
 
 
 # %% tags=["wrong"] says="A median doesn't see them"
-def choose(key, candidates, seconds, remembered):
-    if remembered.get(key) not in candidates:
-        times = {name: [] for name in candidates}
-        for _ in range(8):
-            for name in candidates:
-                times[name].append(seconds(name))
-        remembered[key] = min(candidates, key=lambda name: sum(times[name][1:]))
-    return remembered[key]
+def timed(names, run, known):
+    if known is not None and set(known) == set(names):
+        return known
+    rounds = [[run(name) for name in names] for _ in range(8)][1:]
+    return {name: sum(times) / len(times) for name, times in zip(names, zip(*rounds))}
 
 
 # %% tags=["wrong"] says="Let them take turns"
-def choose(key, candidates, seconds, remembered):
-    if remembered.get(key) not in candidates:
-        times = {name: [seconds(name) for _ in range(8)][1:] for name in candidates}
-        remembered[key] = min(candidates, key=lambda name: statistics.median(times[name]))
-    return remembered[key]
+def timed(names, run, known):
+    if known is not None and set(known) == set(names):
+        return known
+    return {name: statistics.median([run(name) for _ in range(8)][1:]) for name in names}
 
 
-# %% tags=["wrong"] says="Write the choice down"
-def choose(key, candidates, seconds, remembered):
-    if remembered.get(key) in candidates:
-        return remembered[key]
-    rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
-    medians = [statistics.median(times) for times in zip(*rounds)]
-    return candidates[medians.index(min(medians))]
-
-
-# %% tags=["wrong"] says="Look it up before you measure"
-def choose(key, candidates, seconds, remembered):
-    rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
-    medians = [statistics.median(times) for times in zip(*rounds)]
-    remembered[key] = candidates[medians.index(min(medians))]
-    return remembered[key]
-
-
-# %% tags=["wrong"] says="Another key is another question"
-def choose(key, candidates, seconds, remembered):
-    for known in remembered.values():
-        if known in candidates:
-            return known
-    rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
-    medians = [statistics.median(times) for times in zip(*rounds)]
-    remembered[key] = candidates[medians.index(min(medians))]
-    return remembered[key]
+# %% tags=["wrong"] says="Look before you measure"
+def timed(names, run, known):
+    rounds = [[run(name) for name in names] for _ in range(8)][1:]
+    return {name: statistics.median(times) for name, times in zip(names, zip(*rounds))}
 
 
 # %% tags=["wrong"] says="A newer version of the program"
-def choose(key, candidates, seconds, remembered):
-    if key not in remembered:
-        rounds = [[seconds(name) for name in candidates] for _ in range(8)][1:]
-        medians = [statistics.median(times) for times in zip(*rounds)]
-        remembered[key] = candidates[medians.index(min(medians))]
-    return remembered[key]
+def timed(names, run, known):
+    if known:
+        return known
+    rounds = [[run(name) for name in names] for _ in range(8)][1:]
+    return {name: statistics.median(times) for name, times in zip(names, zip(*rounds))}
+
+
+# %% tags=["wrong"] says="is from another time"
+def timed(names, run, known):
+    known = known or {}
+    unknown = [name for name in names if name not in known]
+    rounds = [[run(name) for name in unknown] for _ in range(8)][1:] if unknown else []
+    measured = {name: statistics.median(times) for name, times in zip(unknown, zip(*rounds))}
+    return {name: known.get(name, measured.get(name)) for name in names}
+
+
+# %% tags=["wrong"] says="Return a dict of seconds"
+def timed(names, run, known):
+    rounds = [[run(name) for name in names] for _ in range(8)][1:]
+    medians = [statistics.median(times) for times in zip(*rounds)]
+    return names[medians.index(min(medians))]
 
 
 # %% [markdown]

@@ -522,9 +522,28 @@ draw_lines(
 # beside the result doesn't grow at all. This is FlashAttention.
 #
 # What about the backward pass? It needs the shares again, all of them, and they were never kept. But each can be computed from
-# its score, the largest and the sum. So the forward pass saves one number for a query, largest + log(total), and the
-# backward pass goes over the blocks a second time and makes the scores anew. That's lesson 11's recomputation, decided by
-# hand: a product more, and a matrix of all by all less.
+# its score, the largest and the total. So the forward pass saves two numbers for a query, and the backward pass goes over
+# the blocks a second time and makes the scores anew. That's lesson 11's recomputation, decided by hand: a product more,
+# and a matrix of all by all less.
+#
+# In the package it is an operation, `flash_attention`, with a kernel in `extern/attention.py`. You needn't know. A pass looks for
+# softmax between two products in whatever you have written, and puts the operation there if the scores wouldn't fit into the
+# cache anyway.
+
+
+# %% tags=["varies"]
+def by_hand(q, k, v):
+    return (q @ k.transpose(-1, -2) / 8).softmax(-1) @ v
+
+
+heads = [torch.randn(1, 4, 1024, 64) for _ in range(3)]
+seen = torch.compiler.inspect(by_hand, *heads)
+print(seen.schedule)
+print(seen.memory)
+
+# %% [markdown]
+# One kernel. The scores alone would have been sixteen megabytes. The second buffer, with two numbers for each query, is the one
+# that a backward pass would want, and each thread has scratch memory for a block.
 #
 # ## Many lives in one block
 #
@@ -707,8 +726,9 @@ draw_lines(measured, x_label="call", y_label="ms")
 # %% [markdown]
 # Now imagine that you had called each of them once. The first call finds cold caches and may even compile something. Some
 # calls are disturbed by other programs. And if the whole machine becomes slower for a while, it hits whoever is running
-# then. So don't count the first call, let the candidates take turns, and compare *medians*: half of the calls may be
-# spoilt before a median is.
+# then. So don't count the first call, let the candidates take turns, and don't compare means, which a single disturbed call
+# can spoil. A *median* survives until half of the calls are spoilt. The *shortest* time survives as long as one call wasn't
+# disturbed, because whatever happens to a call makes it longer, never shorter.
 #
 # Measuring takes time, so the result should be remembered, also by the next process. That needs a *key*, made of everything
 # that the choice depends on. If something is missing from the key, a choice made for another machine will be used on yours,
@@ -717,7 +737,6 @@ draw_lines(measured, x_label="call", y_label="ms")
 # %%
 import json
 import platform
-import statistics
 import tempfile
 from pathlib import Path
 
@@ -729,7 +748,7 @@ def fastest(calls, rounds=7):
             start = time.perf_counter_ns()
             call()
             times[name] += [time.perf_counter_ns() - start] if turn else []
-    return min(times, key=lambda name: statistics.median(times[name]))
+    return min(times, key=lambda name: min(times[name]))
 
 
 def chosen(shape, file):
@@ -753,6 +772,24 @@ for shape in (16384, 32, 480), (4096, 256, 480), (16384, 32, 480):
 # since each sums in its own order. A program whose last digit depends on who was disturbed while it was tuned can't be
 # debugged. That is another reason to write the choice down.
 #
+# The package does this with `mode="max-autotune"`. For each product, together with the loops that follow it, it asks: BLAS or
+# tiles, an epilogue or not, and how many rows in a block? Each way is compiled as a small graph of its own. Then come the
+# limits of fusion, for the whole graph. The times are kept beside the machine code, named by a digest of what is computed,
+# the number of threads, the processor and all versions. With the log artifact `perf_hints` you see the tables:
+
+# %% tags=["varies"]
+from minitorch_compile import logs
+
+tuned = torch.compile(lambda x, w, b: F.gelu(F.linear(x, w, b)), mode="max-autotune")
+with logs.capture("perf_hints") as records:
+    tuned(*layer)
+print(*(record.text for record in records), sep="\n")
+
+# %% [markdown]
+# Run the notebook a second time, and it says "remembered". Without the mode nothing is timed. Then a few numbers in
+# `packed_products.py` decide, which were measured on the author's machines, and the same program is compiled in the same way
+# each time.
+#
 # ## What PyTorch does differently
 #
 # - On a GPU, products come from cuBLAS, or from *templates*: Triton source with holes for tile sizes and for the epilogue.
@@ -760,16 +797,20 @@ for shape in (16384, 32, 480), (4096, 256, 480), (16384, 32, 480):
 #   templates in C++ are a third choice.
 # - On a CPU it has a GEMM template in C++ too, with micro-kernels for AVX2, AVX512 and AMX that do what our `tiles` does, and
 #   weights packed in advance, when a model is frozen. Without `max-autotune` a product goes to MKL or oneDNN.
-# - `mode="max-autotune"` times dozens of configurations of each template against the library, in subprocesses,
-#   and keeps choices in a cache on disk, keyed by sizes, strides, dtypes and the device.
+# - `mode="max-autotune"` compiles dozens of configurations of each template in parallel, times them against the library,
+#   and keeps the choices on disk, keyed by sizes, strides, dtypes and the device.
 # - Attention is a set of hand-written kernels behind `scaled_dot_product_attention`: FlashAttention, memory-efficient,
-#   cuDNN. Hand-written attention is found by pattern matching, and FlexAttention compiles variants from a template.
+#   cuDNN. Products with a softmax between them are found by pattern matching, as here, and FlexAttention compiles variants
+#   from a template.
 # - `mode="reduce-overhead"` means CUDA graphs there: a recorded sequence of launches that is replayed as one. Graphs of one
-#   program share a memory pool (*CUDA graph trees*), so an output is overwritten by the next run, and you're told to
-#   clone it.
+#   program share a memory pool (*CUDA graph trees*), so an output is overwritten by the next run. Reading it then is an
+#   error that tells you to clone it before.
 # - Buffers are reused when sizes are equal; planning offsets in one pool is an option (`config.memory_planning`). The caching
 #   allocator below makes asking for memory cheap in any case.
 #
 # ## Exercises
 #
-# Open `16_matmul_memory_autotune.ipynb` in the exercises folder.
+# Open `16_matmul_memory_autotune.ipynb` in the exercises folder. You predict who is under which part of the roof, bring an
+# order of multiplications to par in a small cache, repair an epilogue, and say which loops may be one. You write the heart of
+# attention, the rule for overwriting the dead, and the clock of the tuner. Three of your functions go into the running
+# stack.

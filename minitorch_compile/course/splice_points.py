@@ -221,6 +221,12 @@ SPLICE_POINTS = (
         "Whether every element of `source` is read for the last time where, and not after, `output` takes its place.",
     ),
     SplicePoint(
+        "inductor.timed",
+        "inductor.autotune:timed",
+        ("names", "run", "known"),
+        "Seconds for each candidate: those that are known, or by running each several times, in turns.",
+    ),
+    SplicePoint(
         "inductor.chunk_length",
         "inductor.codegen.chunks:chunk_length",
         ("extent", "nanoseconds"),

@@ -21,7 +21,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,14 +161,14 @@ def compile_with(graph: LoopGraph, options: Options, choices: Choices) -> Compil
 
 def fastest(title: str, graph: LoopGraph, makers: Mapping[str, Callable[[], Compiled]]) -> str:
     """The name of the fastest candidate: remembered, or found out by making and timing all."""
-    threads = get_num_threads()
-    key = key_of(f"{structure_of(graph)}\n{list(makers)}", threads)
-    seconds, source = recall(key, list(makers)), "remembered"
-    if seconds is None:
-        arguments = [example(buffer) for buffer in [*graph.inputs, *graph.constants]]
-        seconds, source = times([make() for make in makers.values()], arguments, list(makers)), "timed"
+    threads, names = get_num_threads(), list(makers)
+    key = key_of(f"{structure_of(graph)}\n{names}", threads)
+    known = recall(key, names)
+    seconds = timed(names, Stopwatch(graph, makers), known)
+    if seconds is not known:
         remember(key, seconds)
     if log.is_on:
+        source = "remembered" if seconds is known else "timed"
         log(table_of(f"{title}, {threads} thread{'s' if threads > 1 else ''}", seconds, source))
     return first_of_equals(makers, seconds)
 
@@ -183,21 +183,47 @@ def first_of_equals(names: Iterable[str], seconds: Mapping[str, float]) -> str:
     return next(name for name in names if seconds[name] <= NOISE * best)
 
 
-def times(compiled: Sequence[Compiled], arguments: Sequence[Any], names: Sequence[str]) -> dict[str, float]:
-    """The shortest time of a call of each candidate, in seconds: whatever disturbs a call makes it longer."""
-    for candidate in compiled:
-        candidate(*arguments)
-    counts = [max(1, round(SHORTEST_TURN / seconds(candidate, arguments, 1))) for candidate in compiled]
-    rounds = [[seconds(*pair) for pair in zip(compiled, [arguments] * len(counts), counts)] for _ in range(ROUNDS)]
+def timed(names: Sequence[str], run: Callable[[str], float], known: dict[str, float] | None) -> dict[str, float]:
+    """Seconds for each candidate: those that are known, or the shortest of some runs.
+
+    `run(name)` runs a candidate and gives its seconds. The first run of each, a cold one, isn't counted; whatever
+    disturbs another one makes it longer.
+
+    >>> clock = iter([90.0, 80.0, *[3.0, 2.0] * ROUNDS])
+    >>> timed(["a", "b"], lambda name: next(clock), None)
+    {'a': 3.0, 'b': 2.0}
+    """
+    if known is not None:
+        return known
+    _, *rounds = [[run(name) for name in names] for _ in range(1 + ROUNDS)]
     return dict(zip(names, map(min, zip(*rounds))))
 
 
-def seconds(candidate: Compiled, arguments: Sequence[Any], calls: int) -> float:
-    """How long a call takes."""
-    start = time.perf_counter()
-    for _ in range(calls):
-        candidate(*arguments)
-    return (time.perf_counter() - start) / calls
+class Stopwatch:
+    """Runs candidates on tensors of zeros; each is made when it is first asked for, and a quick one runs many times."""
+
+    def __init__(self, graph: LoopGraph, makers: Mapping[str, Callable[[], Compiled]]) -> None:
+        self.graph = graph
+        self.makers = makers
+        self.made: dict[str, tuple[Compiled, int]] = {}  # what runs, and how many times in a row
+
+    @cached_property
+    def arguments(self) -> list[Any]:
+        return [example(buffer) for buffer in [*self.graph.inputs, *self.graph.constants]]
+
+    def __call__(self, name: str) -> float:
+        """How long a call of this candidate takes, in seconds."""
+        if name not in self.made:
+            candidate = self.makers[name]()
+            candidate(*self.arguments)
+            self.made[name] = candidate, max(1, round(SHORTEST_TURN / self.seconds(candidate, 1)))
+        return self.seconds(*self.made[name])
+
+    def seconds(self, candidate: Compiled, calls: int) -> float:
+        start = time.perf_counter()
+        for _ in range(calls):
+            candidate(*self.arguments)
+        return (time.perf_counter() - start) / calls
 
 
 def example(buffer: Buffer) -> Any:

@@ -41,13 +41,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was timed. The clock is replaced: BLAS takes 3 s, tiles 2 s, tiles with an epilogue 1 s."""
     questions: list[str] = []
 
-    def times(compiled, arguments, names):
+    def timed(names, run, known):
+        if known is not None:
+            return known
         questions.append(names[0])
-        for candidate in compiled:
-            candidate(*arguments)
+        for name in names:
+            run(name)
         return {name: 3.0 if name == "BLAS" else 2.0 if name == "tiles" else 1.0 for name in names}
 
-    monkeypatch.setattr(autotune, "times", times)
+    monkeypatch.setattr(autotune, "timed", timed)
     return questions
 
 
