@@ -29,7 +29,7 @@ import numpy as np
 from minitorch_compile import logs
 from minitorch_compile.aot.argument_layouts import ForEachLayout, matters
 from minitorch_compile.aot.backward_in_graph import with_recomputation
-from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler, call_compiler
+from minitorch_compile.aot.call_compiler import WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
 from minitorch_compile.aot.custom_calls import dissolved
 from minitorch_compile.aot.double_backward import PlainProgram
@@ -121,6 +121,8 @@ def _compile(
     forward = with_recomputation(_rewritten(dissolved(program.graph_module), decompose), partition_fn)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
+    if program.walks_back:  # elsewhere an argument may also be saved for the backward pass
+        forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)
     # A graph that is run as it is would be recorded.
     return no_grad()(compiled) if differentiated and program.grad_mode else compiled
@@ -239,7 +241,10 @@ def _with_outputs(program: FunctionalProgram, compiled: CompiledGraph) -> Compil
 
 
 def _write_back(mutation: Mutation, argument: Any, value: Any, recording: bool) -> None:
-    """The effect of all the program's writes to an argument."""
+    """The effect of all the program's writes to an argument; the graph may have written to it itself."""
+    if value is argument:
+        argument.storage.version += mutation.writes
+        return
     has_history = argument.requires_grad or value.requires_grad or argument.base is not None
     recorded = mutation.recorded and recording and has_history
     if recorded or contexts or argument.is_fake or argument.storage.version < 0:

@@ -4,6 +4,9 @@ A compiler gets a graph that returns new tensors, each once, and whose tensors a
 called, constants become arguments, and results that are arguments, repeated or missing are taken out; they are put back
 after each call. Where there is nothing to put back, what the compiler returned is called directly.
 
+Where `meta["written_back"]` says that a result will be copied into an argument, and is wanted for nothing else, a
+compiler may do that itself, as the last thing, and return the argument.
+
 >>> from minitorch_compile.aot.tracing import trace
 >>> from minitorch_compile.tensor import empty_fake, tensor
 >>> def show(graph_module, example_inputs):
@@ -32,6 +35,7 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 CompiledGraph = Callable[..., Sequence[Any]]
 Compiler = Callable[[GraphModule, list[TensorBase]], CompiledGraph]
 
+WRITTEN_BACK = "written_back"  # the key of a graph module's meta: {position of a result: position of an argument}
 ARGUMENT, RESULT, NOTHING = "argument", "result", "nothing"
 Place = tuple[str, int]
 
@@ -93,4 +97,11 @@ def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list
     output.meta["val"] = tuple(layouts)
     core = LazyGraphModule(graph_module.attributes, graph)
     core.meta.update(graph_module.meta)
+    written = graph_module.meta.get(WRITTEN_BACK, {})
+    once = {place for place in places if places.count(place) == 1} if written else set()
+    core.meta[WRITTEN_BACK] = {
+        places[position][1]: argument
+        for position, argument in written.items()
+        if places[position][0] is RESULT and places[position] in once
+    }
     return core, places

@@ -257,13 +257,15 @@ Operation = Loop | ExternCall
 class LoopGraph:
     """A whole graph as loops: run the operations in order, and the outputs are filled.
 
-    An output is a view of a buffer: a computed one, or an input that is returned as it is.
+    An output is a view of a buffer: a computed one, or an input that is returned as it is. `written_back`: computed
+    ones that are wanted in the memory of an input, once all is done, and nowhere else.
     """
 
     inputs: list[Buffer]
     operations: list[Operation]
     outputs: list[StridedView]
     constants: dict[Buffer, TensorBase] = field(default_factory=dict)  # tensors that the graph itself supplies
+    written_back: dict[Buffer, Buffer] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         from minitorch_compile.inductor.loop_printer import print_graph  # the printer needs the classes above

@@ -53,7 +53,7 @@ def last_uses(schedule: Schedule) -> dict[Buffer, int]:
     for number, step in enumerate(schedule.steps):
         for buffer in reads_of(step):
             result[buffer] = number
-    return result
+    return result | dict.fromkeys(schedule.graph.written_back, len(schedule.steps))
 
 
 def in_place(schedule: Schedule) -> list[dict[Buffer, Buffer]]:
@@ -124,7 +124,7 @@ def _aligned(nbytes: int) -> int:
 def plan_memory(schedule: Schedule, shared: Sequence[Shared]) -> MemoryPlan:
     """Offsets for all temporary buffers."""
     same = _roots(schedule, shared)
-    results = {view.buffer for view in schedule.graph.outputs}
+    results = {view.buffer for view in schedule.graph.outputs} - schedule.graph.written_back.keys()
     lives: dict[Hashable, Life] = {}
     last = last_uses(schedule)
     for number, step in enumerate(schedule.steps):
@@ -156,7 +156,7 @@ def place_scratch(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 def _roots(schedule: Schedule, shared: Sequence[Shared]) -> dict[Buffer, Buffer]:
     """For each buffer, the one that stands for all that share its memory: a graph output if one of them is."""
-    results = {view.buffer for view in schedule.graph.outputs}
+    results = {view.buffer for view in schedule.graph.outputs} - schedule.graph.written_back.keys()
     root: dict[Buffer, Buffer] = {}
     for step, pairs in zip(schedule.steps, shared):
         for buffer in step.outputs:

@@ -153,8 +153,9 @@ class WrapperWriter:
 
     @property
     def results(self) -> list[Buffer]:
-        """The buffers that the caller allocates: those of the outputs that aren't inputs."""
-        return list(dict.fromkeys(v.buffer for v in self.graph.outputs if v.buffer.kind != "input"))
+        """The buffers that the caller allocates: those of the outputs that aren't inputs, nor written to one."""
+        made = dict.fromkeys(v.buffer for v in self.graph.outputs if v.buffer.kind != "input")
+        return [buffer for buffer in made if buffer not in self.graph.written_back]
 
     @property
     def uses_status(self) -> bool:
@@ -205,10 +206,21 @@ class WrapperWriter:
                 comment = origins[-1]
                 lines.append(f"# {comment}")
             lines.append(f"{self.step(number)},")
+        return lines + self.write_backs()
+
+    def write_backs(self) -> list[str]:
+        """The last steps: what belongs into arguments is copied there, unless a kernel has a doubt."""
+        lines = []
+        for buffer, target in self.graph.written_back.items():
+            element, status = buffer.dtype.name, ', "status"' if self.uses_status else ""
+            self.definitions[write_back_definition(element, self.uses_status)] = None
+            parts = chunks_text(buffer.length, 0.02 * 2 * buffer.nbytes)
+            lines.append(f'(write_back_{element}, {parts}, "{self.name_of(buffer)}", "{target.name}"{status}),')
         return lines
 
     def used_arguments(self) -> list[Buffer]:
         used = {buffer for step in self.schedule.steps for buffer in reads_of(step)}
+        used.update(self.graph.written_back.values())
         return [buffer for buffer in self.arguments if buffer in used]
 
     def place_of(self, buffer: Buffer) -> str:
@@ -304,8 +316,8 @@ class WrapperWriter:
         key = self.key(view)
         if key in made:
             return []
-        if view.buffer.kind == "input":
-            made[key] = view.buffer.name
+        if view.buffer.kind == "input" or view.buffer in self.graph.written_back:
+            made[key] = self.graph.written_back.get(view.buffer, view.buffer).name
             return []
         made[key] = f"result{number}"
         constants.append(f"SIZES_{number} = Size({view.sizes})")
@@ -359,6 +371,17 @@ def kernel_definition(name: str, kernel: KernelSource) -> str:
     body = textwrap.indent(kernel.body, "    ")
     sizes = f", sizes={len(kernel.sizes)}" if kernel.sizes else ""
     return f'@kernel("{kernel.digest}", {types}{sizes})\ndef {name}({", ".join(kernel.parameters)}):\n{body}'
+
+
+def write_back_definition(element: str, asks: bool) -> str:
+    """A kernel that copies; with `asks`, only if the status says that all values are right."""
+    status, doubt, condition = (", int64", ", status", "if status[0] == 0:") if asks else ("", "", "if True:")
+    name, pointer = f"write_back_{element}", element_type(element)
+    return (
+        f'@kernel("{name}{"_if_certain" * asks}", {pointer}, {pointer}{status})\n'
+        f"def {name}(lo, hi, source, target{doubt}):\n"
+        f"    {condition}\n        for i in range(lo, hi):\n            target[i] = source[i]"
+    )
 
 
 def imports_for(text: str) -> str:

@@ -7,6 +7,7 @@ is not cheap to compute again. What is never realized is computed inside the loo
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -260,7 +261,29 @@ def lower(module: GraphModule) -> LoopGraph:
             env[node] = args[0][args[1]]
         else:
             env[node] = graph.call(node, args, kwargs)
-    return LoopGraph(graph.inputs, in_dependency_order(graph.operations), outputs, graph.constants)
+    written = written_back(outputs, graph.inputs, module.meta.get("written_back", {}))
+    return LoopGraph(graph.inputs, in_dependency_order(graph.operations), outputs, graph.constants, written)
+
+
+def written_back(
+    outputs: Sequence[StridedView], inputs: Sequence[Buffer], wanted: Mapping[int, int]
+) -> dict[Buffer, Buffer]:
+    """For those of the `wanted` outputs that are laid out as the input that they belong into: which input that is."""
+    buffers = [view.buffer for view in outputs]
+    found: dict[Buffer, Buffer] = {}
+    for position, argument in wanted.items():
+        view, target = outputs[position], inputs[argument]
+        alike = view.sizes == target.sizes and same_layout(view, target.strides) and not view.offset
+        dense = view.buffer.length == target.length == numel(target.sizes)
+        if (
+            alike
+            and dense
+            and view.buffer.dtype is target.dtype
+            and buffers.count(view.buffer) == 1
+            and view.buffer.kind != "input"
+        ):
+            found[view.buffer] = target
+    return found
 
 
 def lower_outputs(graph: GraphLowering, node: Node, boxes: Any) -> list[StridedView]:
