@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+import minitorch_compile as torch
+from minitorch_compile.compiler import inspect
 from minitorch_compile.inductor.extern.convolution import KERNELS, PLANS, convolution_kernel, extent_of
 from minitorch_compile.inductor.extern.convolution_plan import Shape
 
@@ -133,3 +135,23 @@ def test_one_image_is_cut_into_ranges_of_filters():
 
 def test_every_kernel_has_a_plan():
     assert KERNELS.keys() == PLANS.keys()
+
+
+@pytest.mark.parametrize(
+    "images, channels, filters, side, stride, groups",
+    [(16, 16, 16, 12, 1, 1), (3, 8, 8, 9, 2, 8), (1, 64, 64, 28, 1, 1), (2, 12, 24, 9, 1, 4), (1, 64, 60, 28, 1, 1)],
+)
+def test_what_follows_a_convolution_runs_on_each_block_of_its_result(images, channels, filters, side, stride, groups):
+    def block(x, w, scale, shift, shortcut):
+        y = torch.nn.functional.conv2d(x, w, None, stride, 1, 1, groups)
+        return torch.relu(y * scale[:, None, None] + shift[:, None, None] + shortcut)
+
+    torch.manual_seed(0)
+    x = torch.randn(images, channels, side, side, dtype=torch.float64)
+    w = torch.randn(filters, channels // groups, 3, 3, dtype=torch.float64)
+    scale, shift = torch.randn(2, filters, dtype=torch.float64)
+    shortcut = torch.randn(images, filters, -(-side // stride), -(-side // stride), dtype=torch.float64)
+    inputs = x, w, scale, shift, shortcut
+    torch.testing.assert_close(torch.compile(block)(*inputs), block(*inputs))
+    steps = [type(step).__name__ for step in inspect(block, *inputs).schedule.steps]
+    assert steps == (["FusedCall"] if filters != 60 else ["ExternCall", "Group"])  # 60: the last range is smaller

@@ -22,11 +22,17 @@ from minitorch_compile.inductor.extern.calls import (
     ExternSource,
     batched_product_source,
     batched_tiles_source,
+    convolution_shape,
+    convolution_source,
     packed_product_source,
 )
+from minitorch_compile.inductor.extern.convolution_plan import at_once
 from minitorch_compile.inductor.fused_call import Blocks
 from minitorch_compile.inductor.ir import ExternCall
 from minitorch_compile.inductor.packed_products import matrix_blocks, row_blocks
+
+BLOCK_BYTES = 1 << 17  # of a convolution's result that are made before the loops that follow
+FEWEST_PLACES = 512  # for which it's worth while to pack the weights of a convolution again
 
 
 class BlockCall(NamedTuple):
@@ -40,10 +46,26 @@ class BlockCall(NamedTuple):
     turn: Callable[[ExternCall, Sequence[str], str, str], ExternSource]
 
 
+def image_blocks(call: ExternCall) -> Blocks | None:
+    """How the result of a convolution, or the gradient of its input, falls into blocks of channels of an image."""
+    shape = convolution_shape(call)
+    results = shape.per_group if call.kernel == "convolution" else shape.part
+    together = at_once(shape, results)
+    if results % together:  # the last piece is smaller
+        return None
+    images, _, height, width = call.outputs[0].sizes
+    elements, of_image = together * height * width, shape.groups * results // together
+    fitting = BLOCK_BYTES // (elements * call.outputs[0].dtype.itemsize)
+    packing = -(-FEWEST_PLACES // (height * width)) * of_image if shape.part > 1 else 1
+    return Blocks(images * of_image, elements, min(max(1, fitting, packing), images * of_image))
+
+
 BLOCK_CALLS: dict[str, BlockCall] = {
     "packed_product": BlockCall(row_blocks, packed_product_source),
     "bmm": BlockCall(matrix_blocks, batched_product_source),
     "batched_tiles": BlockCall(matrix_blocks, batched_tiles_source),
+    "convolution": BlockCall(image_blocks, convolution_source),
+    "convolution_input_grad": BlockCall(image_blocks, convolution_source),
 }
 
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.codegen.chunks import chunk_length, chunks_text
 from minitorch_compile.inductor.extern import attention_calls, convolution, pooling
+from minitorch_compile.inductor.extern.convolution_plan import Shape
 from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
 from minitorch_compile.inductor.ir import ExternCall, matrix_layout
 from minitorch_compile.tensor.strides import numel
@@ -63,7 +64,7 @@ def workspace_bytes(call: ExternCall) -> int:
         return -(-columns // width) * width * inner * itemsize
     if call.kernel not in convolution.KERNELS:
         return 0
-    _, elements = convolution.PLANS[call.kernel](_convolution_shape(call))
+    _, elements = convolution.PLANS[call.kernel](convolution_shape(call))
     return elements * call.outputs[0].dtype.itemsize
 
 
@@ -180,7 +181,8 @@ def _source(name: str, maker: str, call: ExternCall, arguments: Sequence[Any], *
 # ------------------------------------------------------------------------------------------ images
 
 
-def _convolution_shape(call: ExternCall) -> convolution.Shape:
+def convolution_shape(call: ExternCall) -> Shape:
+    """The sizes of the convolution of which a call computes the result or a gradient."""
     first, second, out = call.inputs[0].sizes, call.inputs[1].sizes, call.outputs[0].sizes
     if call.kernel == "convolution":
         x, w, y = first, second, out
@@ -189,17 +191,21 @@ def _convolution_shape(call: ExternCall) -> convolution.Shape:
     else:
         x, w, y = second, out, first
     image, kernel, places = ((sizes[2], sizes[3]) for sizes in (x, w, y))
-    return convolution.Shape(x[0], x[1], image, w[0], kernel, places, *call.parameters[-4:])
+    return Shape(x[0], x[1], image, w[0], kernel, places, *call.parameters[-4:])
 
 
 @extern_source(*convolution.KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    scratch = workspace or pointers[-1]  # a matrix product never looks at it
-    shape = _convolution_shape(call)
-    numbers, _ = convolution.PLANS[call.kernel](shape)
+    shape = convolution_shape(call)
     cost = nanoseconds_of_products(shape.multiplications)
-    arguments = [chunks_text(convolution.extent_of(call.kernel, shape), cost), *pointers, scratch, numbers]
-    return _source(call.kernel, "convolution_kernel", call, arguments, call.kernel)
+    return convolution_source(call, pointers, workspace, chunks_text(convolution.extent_of(call.kernel, shape), cost))
+
+
+def convolution_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
+    """The source of a convolution or a gradient of one; `parts` is the text of its range."""
+    scratch = workspace or pointers[-1]  # a matrix product never looks at it
+    numbers, _ = convolution.PLANS[call.kernel](convolution_shape(call))
+    return _source(call.kernel, "convolution_kernel", call, [parts, *pointers, scratch, numbers], call.kernel)
 
 
 @extern_source("max_pool2d")

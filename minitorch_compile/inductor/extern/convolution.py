@@ -39,7 +39,6 @@ from minitorch_compile.inductor.extern.shifted_planes import (
     compiled,
     deal_planes,
     pack_rows,
-    padded_to_block,
     slide,
 )
 from minitorch_compile.inductor.extern.vector_tiles import COLUMNS, COLUMNS_OF_ONE, ROWS, inner_products, lanes
@@ -73,39 +72,53 @@ def deal_image(image, planes, channels, plan):
     )  # fmt: skip
 
 
+@compiled
+def part_of(unit, hi, images_apart, results, together):
+    """What the range `unit` is about: image, group, first of the group's result channels and how many of them.
+
+    That is all which the ranges before `hi` have of this group; the last is the first range of what comes after it.
+    """
+    ranges = (results + together - 1) // together
+    begin = unit % ranges
+    end = min(ranges, begin + hi - unit)
+    first = begin * together
+    count = min(end * together, results) - first
+    return unit // images_apart, unit // ranges % (images_apart // ranges), first, count, unit + end - begin
+
+
 def forward(lo, hi, x, w, out, scratch, numbers):
-    """out for the ranges from lo up to hi: each group, in it each image, for it the filters, `at_once` by `at_once`."""
+    """out for the ranges from lo up to hi: each image, in it each group, and of that `at_once` filters at a time."""
     plan = as_tuple(numbers, PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
-    window, places = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
+    window, places, block = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x, block_of(per_group)
     packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
     offsets = as_integers(advance(scratch, plan.offsets_at))
-    if plan.slides:
-        fill_offsets(offsets, plan)
     strips = part * plan.stride_y * plan.stride_x * plan.rows * plan.pitch // STRIP + 1
     height_of_strip = (plan.out_y + strips - 1) // strips
-    ranges = (per_group + plan.at_once - 1) // plan.at_once
-    unit, packed_unit, packed_count = lo, -1, 0
+    of_image = plan.groups * ((per_group + plan.at_once - 1) // plan.at_once)
+    if plan.slides:
+        fill_offsets(offsets, plan)
+        unit, last = lo, min(hi, lo + of_image)
+        while unit < last:
+            _, g, first, count, unit = part_of(unit, last, of_image, per_group, plan.at_once)
+            target = advance(packed, g * plan.packed + first * window)
+            pack_rows(advance(w, (g * per_group + first) * window), window, window, count, block, target, window)
+    unit = lo
     while unit < hi:
-        g, n, begin = unit // ranges // plan.images, unit // ranges % plan.images, unit % ranges
-        end = min(ranges, begin + hi - unit)  # what is left of this image is done together
-        first = begin * plan.at_once
-        count = min(end * plan.at_once, per_group) - first
-        unit += end - begin
-        weight = advance(w, (g * per_group + first) * window)
+        n, g, first, count, unit = part_of(unit, hi, of_image, per_group, plan.at_once)
         image = advance(x, (n * plan.channels + g * part) * area)
         result = advance(out, (n * plan.filters + g * per_group + first) * places)
         if not plan.slides:
+            weight = advance(w, (g * per_group + first) * window)
             gemm(False, False, count, places, part, weight, part, image, places, 0.0, result, places)
             continue
-        if packed_unit != g * ranges + begin or packed_count != count:
-            pack_rows(weight, window, window, count, packed, window)
-            packed_unit, packed_count = g * ranges + begin, count
         deal_image(image, scratch, part, plan)
+        weight = advance(packed, g * plan.packed + first * window)
         for y in range(0, plan.out_y, height_of_strip):
             slide(
-                advance(scratch, y * plan.pitch), offsets, packed, window, count, min(height_of_strip, plan.out_y - y),
-                plan.pitch, plan.out_x, tile, advance(result, y * plan.out_x), places, plan.out_x, 1,
+                advance(scratch, y * plan.pitch), offsets, weight, window, count, block,
+                min(height_of_strip, plan.out_y - y), plan.pitch, plan.out_x, tile,
+                advance(result, y * plan.out_x), places, plan.out_x, 1,
             )  # fmt: skip
 
 
@@ -132,86 +145,112 @@ def meetings(first, kernel, step, stride):
 
 
 @compiled
-def pack_kind(w, packed, offsets, count, channels, ry, rx, plan):
-    """The `count` weights of some channels, and their shifts, that the rows ry and columns rx of the input met."""
-    part, taps, filters = plan.channels // plan.groups, plan.kernel_y * plan.kernel_x, plan.filters // plan.groups
-    block = block_of(channels)
+def fill_offsets_of_kind(offsets, count, ry, rx, plan):
+    """The shifts of the `count` weights of a channel that the rows ry and columns rx of the input met."""
+    filters = plan.filters // plan.groups
     met = 0
     for ky in range(plan.kernel_y):
         for kx in range(plan.kernel_x):
             y, x = ry + plan.padding_y - ky * plan.dilation_y, rx + plan.padding_x - kx * plan.dilation_x
-            if y % plan.stride_y != 0 or x % plan.stride_x != 0:
-                continue
-            row, column = y // plan.stride_y + plan.top, x // plan.stride_x + plan.left
-            for f in range(filters):
-                k = f * (count // filters) + met
-                offsets[k] = (f * plan.rows + row) * plan.pitch + column
-                if count < filters * taps:
-                    source = advance(w, f * part * taps + ky * plan.kernel_x + kx)
-                    for c in range(channels):
-                        packed[c // block * block * count + k * block + c % block] = source[c * taps]
-            met += 1
-    if count == filters * taps:
-        for f in range(filters):
-            pack_rows(advance(w, f * part * taps), taps, taps, channels, advance(packed, f * taps * block), count)
+            if y % plan.stride_y == 0 and x % plan.stride_x == 0:
+                row, column = y // plan.stride_y + plan.top, x // plan.stride_x + plan.left
+                for f in range(filters):
+                    offsets[f * (count // filters) + met] = (f * plan.rows + row) * plan.pitch + column
+                met += 1
 
 
 @compiled
-def pack_kinds(w, packed, offsets, channels, plan):
-    """The weights of some channels, and their shifts, kind after kind."""
-    before = 0
+def pack_kind(w, packed, count, channels, block, ry, rx, plan):
+    """The `count` weights of some channels of a group that the rows ry and columns rx of the input met."""
+    part, taps, filters = plan.channels // plan.groups, plan.kernel_y * plan.kernel_x, plan.filters // plan.groups
+    if count == filters * taps:
+        for f in range(filters):
+            pack_rows(
+                advance(w, f * part * taps), taps, taps, channels, block, advance(packed, f * taps * block), count
+            )
+        return
+    met = 0
+    for ky in range(plan.kernel_y):
+        for kx in range(plan.kernel_x):
+            y, x = ry + plan.padding_y - ky * plan.dilation_y, rx + plan.padding_x - kx * plan.dilation_x
+            if y % plan.stride_y == 0 and x % plan.stride_x == 0:
+                for f in range(filters):
+                    source = advance(w, f * part * taps + ky * plan.kernel_x + kx)
+                    target = advance(packed, (f * (count // filters) + met) * block)
+                    for c in range(channels):
+                        target[c // block * block * count + c % block] = source[c * taps]
+                met += 1
+
+
+@compiled
+def pack_kinds(w, packed, first, channels, block, plan):
+    """The weights of the channels of a group from `first` on, kind after kind."""
+    part = plan.channels // plan.groups
+    padded, before = (part + block - 1) // block * block, 0
     for ry in range(plan.stride_y):
         for rx in range(plan.stride_x):
             count = weights_of_kind(ry, rx, plan)
-            here = advance(packed, before * padded_to_block(channels))
-            pack_kind(w, here, advance(offsets, before), count, channels, ry, rx, plan)
+            here = advance(packed, before * padded + first * count)
+            pack_kind(advance(w, first * plan.kernel_y * plan.kernel_x), here, count, channels, block, ry, rx, plan)
             before += count
 
 
 @compiled
-def slide_kinds(planes, offsets, packed, channels, tile, image, plan):
-    """The rows and columns of some channels of an image, kind after kind."""
-    before = 0
+def slide_kinds(planes, offsets, packed, first, channels, block, tile, image, plan):
+    """The rows and columns of the channels of a group of an image from `first` on, kind after kind."""
+    part = plan.channels // plan.groups
+    padded, before = (part + block - 1) // block * block, 0
     for ry in range(plan.stride_y):
         for rx in range(plan.stride_x):
             count = weights_of_kind(ry, rx, plan)
             slide(
-                planes, advance(offsets, before), advance(packed, before * padded_to_block(channels)), count, channels,
-                (plan.height - ry + plan.stride_y - 1) // plan.stride_y, plan.pitch,
+                planes, advance(offsets, before), advance(packed, before * padded + first * count), count, channels,
+                block, (plan.height - ry + plan.stride_y - 1) // plan.stride_y, plan.pitch,
                 (plan.width - rx + plan.stride_x - 1) // plan.stride_x, tile, advance(image, ry * plan.width + rx),
                 plan.height * plan.width, plan.stride_y * plan.width, plan.stride_x,
             )  # fmt: skip
             before += count
 
 
+@compiled
+def fill_offsets_of_kinds(offsets, plan):
+    """The shifts of all kinds, one kind after the other."""
+    before = 0
+    for ry in range(plan.stride_y):
+        for rx in range(plan.stride_x):
+            count = weights_of_kind(ry, rx, plan)
+            fill_offsets_of_kind(advance(offsets, before), count, ry, rx, plan)
+            before += count
+
+
 def input_grad(lo, hi, grad, w, out, scratch, numbers):
-    """The gradient for the ranges from lo up to hi: each group, in it each image, and its channels."""
+    """The gradient for the ranges from lo up to hi: each image, in it each group, and of it the channels."""
     plan = as_tuple(numbers, PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
-    taps, places = plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
+    taps, places, block = plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x, block_of(part)
     packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
     offsets = as_integers(advance(scratch, plan.offsets_at))
-    ranges = (part + plan.at_once - 1) // plan.at_once
-    unit, packed_unit, packed_count = lo, -1, 0
+    of_image = plan.groups * ((part + plan.at_once - 1) // plan.at_once)
+    if plan.slides:
+        fill_offsets_of_kinds(offsets, plan)
+        unit, last = lo, min(hi, lo + of_image)
+        while unit < last:
+            _, g, first, count, unit = part_of(unit, last, of_image, part, plan.at_once)
+            weight = advance(w, g * per_group * part * taps)
+            pack_kinds(weight, advance(packed, g * plan.packed), first, count, block, plan)
+    unit = lo
     while unit < hi:
-        g, n, begin = unit // ranges // plan.images, unit // ranges % plan.images, unit % ranges
-        end = min(ranges, begin + hi - unit)
-        first = begin * plan.at_once
-        count = min(end * plan.at_once, part) - first
-        unit += end - begin
-        weight = advance(w, (g * per_group * part + first) * taps)
+        n, g, first, count, unit = part_of(unit, hi, of_image, part, plan.at_once)
         image = advance(out, (n * plan.channels + g * part + first) * area)
         part_grad = advance(grad, (n * plan.filters + g * per_group) * places)
         if not plan.slides:
+            weight = advance(w, g * per_group * part + first)
             gemm(True, False, count, places, per_group, weight, part, part_grad, places, 0.0, image, places)
             continue
         deal_planes(
             part_grad, scratch, per_group, plan.out_y, plan.out_x, plan.rows, plan.pitch, plan.top, plan.left, 1, 1
         )
-        if packed_unit != g * ranges + begin or packed_count != count:
-            pack_kinds(weight, packed, offsets, count, plan)
-            packed_unit, packed_count = g * ranges + begin, count
-        slide_kinds(scratch, offsets, packed, count, tile, image, plan)
+        slide_kinds(scratch, offsets, advance(packed, g * plan.packed), first, count, block, tile, image, plan)
 
 
 # ------------------------------------------------------------------------------------------------ of the weight

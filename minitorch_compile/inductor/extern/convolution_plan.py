@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from minitorch_compile.inductor.extern.shifted_planes import WIDEST, pitch_of
+from minitorch_compile.inductor.extern.shifted_planes import WIDEST, padded_to_block, pitch_of
 from minitorch_compile.inductor.extern.vector_tiles import COLUMNS, COLUMNS_OF_ONE, FILTERS, ROWS, VECTOR_BYTES
 
 Pair = tuple[int, int]
@@ -64,8 +64,8 @@ class Shape(NamedTuple):
 class Plan(NamedTuple):
     """A `Shape`, flat, and then: whether it `slides`; the `rows` of a plane, and how far apart they lie (`pitch`); how
     many rows and columns of zeros stand before an image (`top`, `left`); how many results' channels of a group (or, for
-    the weights' gradient, images) are computed `at_once`; and where in scratch memory the weights or the planes of the
-    output's gradient, the tile and the offsets lie.
+    the weights' gradient, images) are computed `at_once`; how many packed weights a group has; and where in scratch
+    memory these (or the planes of the output's gradient), the tile and the offsets lie.
     """
 
     images: int = 0
@@ -90,6 +90,7 @@ class Plan(NamedTuple):
     top: int = 0
     left: int = 0
     at_once: int = 0
+    packed: int = 0
     second_at: int = 0
     tile_at: int = 0
     offsets_at: int = 0
@@ -121,7 +122,7 @@ def at_once(shape: Shape, results: int) -> int:
     """How many of a group's result channels one range computes: all, unless there are few images and groups."""
     ranges = min(-(-FEWEST_RANGES // max(1, shape.images * shape.groups)), shape.multiplications // SMALLEST_RANGE)
     blocks = -(-results // FILTERS)
-    return FILTERS * -(-blocks // max(1, min(ranges, blocks)))
+    return min(results, FILTERS * -(-blocks // max(1, min(ranges, blocks))))
 
 
 def plan_forward(shape: Shape) -> tuple[Plan, int]:
@@ -133,7 +134,8 @@ def plan_forward(shape: Shape) -> tuple[Plan, int]:
     planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + WIDEST
     tile = FILTERS * (shape.out[0] * pitch + WIDEST)
     plan = plan_of(shape, together, (rows, pitch), shape.padding)
-    return placed(plan, planes, (shape.per_group + FILTERS) * shape.window, tile, shape.window)
+    plan = plan._replace(packed=padded_to_block(shape.per_group) * shape.window)
+    return placed(plan, planes, shape.groups * plan.packed, tile, shape.window)
 
 
 def sizes_of_planes(shape: Shape) -> Pair:
@@ -166,7 +168,8 @@ def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
     window = shape.per_group * shape.kernel[0] * shape.kernel[1]
     planes = shape.per_group * height * pitch + pitch + WIDEST
     plan = plan_of(shape, together, (height, pitch), (-top, -left))
-    return placed(plan, planes, (shape.part + FILTERS) * window, FILTERS * (rows * pitch + WIDEST), window)
+    plan = plan._replace(packed=padded_to_block(shape.part) * window)
+    return placed(plan, planes, shape.groups * plan.packed, FILTERS * (rows * pitch + WIDEST), window)
 
 
 def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:

@@ -115,22 +115,20 @@ def deal_planes(image, planes, channels, height, width, rows, pitch, top, left, 
 
 @njit(forceinline=True)
 def block_of(filters):
-    """How many filters are computed together."""
+    """How many filters are computed together, of so many."""
     return FILTERS if 2 * filters >= FILTERS else 1
 
 
-@njit(forceinline=True)
-def padded_to_block(filters):
+def padded_to_block(filters: int) -> int:
     """How many filters there are when the last block is filled up."""
-    return (filters + block_of(filters) - 1) // block_of(filters) * block_of(filters)
+    return -(-filters // FILTERS) * FILTERS if 2 * filters >= FILTERS else filters
 
 
 @compiled
-def pack_rows(weights, step, count, filters, packed, apart):
+def pack_rows(weights, step, count, filters, block, packed, apart):
     """Puts rows of `count` weights, `step` apart, where `slide` looks for them: filters in blocks, `apart` from each
     other, and in each block those of one k side by side.
     """
-    block = block_of(filters)
     for first in range(0, filters, block):
         source, target = advance(weights, first * step), advance(packed, first * apart)
         if block == FILTERS and filters - first >= FILTERS:
@@ -142,14 +140,13 @@ def pack_rows(weights, step, count, filters, packed, apart):
 
 
 @compiled
-def slide(planes, offsets, packed, count, filters, rows, pitch, columns, tile, out, area, row_step, column_step):
+def slide(planes, offsets, packed, count, filters, block, rows, pitch, columns, tile, out, area, row_step, column_step):
     """out[f, y, x] = sum over k < count of weight[f, k] * planes[offsets[k] + y * pitch + x].
 
     `tile` is scratch memory for the results of a block of filters, thrown-away columns included.
     """
     length, vector = rows * pitch, lanes(planes)
     step = length + WIDEST
-    block = block_of(filters)
     for first in range(0, filters, block):
         weights = advance(packed, first * count)
         place = 0

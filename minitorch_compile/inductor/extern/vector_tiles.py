@@ -214,8 +214,8 @@ def inner_products(rows: int, columns: int) -> Callable[..., None]:
         left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width
     ):
         places = np.arange(length)
-        for r in range(height):
-            for k in range(width):
+        for r in range(min(rows, height)):
+            for k in range(min(columns, width)):
                 out[r * out_step + k] += sum(
                     left[n * rows_apart + r * row_step + places] @ planes[n * planes_apart + offsets[k] + places]
                     for n in range(images)
