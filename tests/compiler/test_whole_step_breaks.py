@@ -236,7 +236,8 @@ def test_inside_a_transform():
     same(step, lambda: (leaf(1.0, 2.0), torch.ones(3, 2)), [])  # it raises
 
 
-def test_an_index_out_of_range_leaves_everything_as_it_was():
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_an_index_out_of_range_leaves_everything_as_it_was(backend):
     def run(compiled: bool) -> list[Any]:
         torch.manual_seed(0)
         model = nn.Sequential(nn.Embedding(4, 3), nn.Flatten(), nn.BatchNorm1d(6), nn.Linear(6, 2))
@@ -249,7 +250,7 @@ def test_an_index_out_of_range_leaves_everything_as_it_was():
             optimizer.step()
             return loss
 
-        function = torch.compile(step, backend="aot_eager") if compiled else step
+        function = torch.compile(step, backend=backend) if compiled else step
         good, bad = torch.tensor([[0, 1], [2, 3]]), torch.tensor([[0, 1], [2, 9]])
         labels = torch.tensor([0, 1])
         found: list[Any] = []
