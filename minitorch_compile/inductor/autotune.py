@@ -109,7 +109,8 @@ def ways_of(step: Product) -> list[Way]:
         return [Way(tiles=True, length=0), Way(tiles=False, length=0)]
     if step.call.kernel == "bmm":
         return [Way(tiles, length) for length in (None, 0) for tiles in (True, False)]
-    lengths = [length for length in BLOCK_ROWS if length < step.blocks.extent] or [step.blocks.extent]
+    usual = step.blocks.length
+    lengths = [usual, *(length for length in BLOCK_ROWS if length != usual and length < step.blocks.extent)]
     return [*(Way(True, length) for length in lengths), Way(True, 0), Way(False, 0)]
 
 

