@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 16 Exercises: matmul, epilogues, memory planning, autotune
 #
-# Seven exercises, less than two hours. Each is a sentence, a signature, an example and a check. Write your answer in place
-# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("16.1")` gives the first
-# of three hints, and calling it again the next; hints cost nothing.
+# Seven exercises, less than two hours. Each is a sentence, a signature, an example and a check. Write your answer in
+# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("16.1")` gives
+# the first of three hints, and calling it again the next; hints cost nothing.
 
 # %%
 import math
@@ -21,11 +21,11 @@ from minitorch_compile.inductor.iteration import Axis
 # %% [markdown]
 # ## 16.1 Under the roof: predict
 #
-# x and y are (64, 64) of float32, v is (64,). How many operations does each program do, and how many bytes does it move? An
-# addition or a multiplication is one operation, and so is the maximum of relu. A sum of n products is n multiplications and n
-# additions. Each product is a kernel, which reads each input once and writes its result once; relu is an epilogue on hot
-# blocks. And on a machine whose roof bends at 4 operations a byte, what limits the program, "memory" or "arithmetic"? Write
-# triples before you compute anything. `x * 2` would be (4096, 32768, "memory").
+# x and y are (64, 64) of float32, v is (64,). How many operations does each program do, and how many bytes does it
+# move? An addition or a multiplication is one operation, and so is the maximum of relu. A sum of n products is n
+# multiplications and n additions. Each product is a kernel, which reads each input once and writes its result once;
+# relu is an epilogue on hot blocks. And on a machine whose roof bends at 4 operations a byte, what limits the program,
+# "memory" or "arithmetic"? Write triples before you compute anything. `x * 2` would be (4096, 32768, "memory").
 
 # %% tags=["stub"]
 predicted = {
@@ -71,10 +71,10 @@ predicted = predicted | {"x @ (y @ v)": (532480, 66048, "arithmetic")}
 # %% [markdown]
 # ## 16.2 An order for the cache
 #
-# A product of n by n matrices does `c[i, j] += a[i, k] * b[k, j]` for all (i, j, k). Write a generator that yields these triples,
-# each once, in an order that suits a small cache. It holds 32 lines of 8 numbers, of all three matrices together, and gives
-# up the line that wasn't used for longest. Each row of a matrix begins a new line. For n = 40, fetch at most 3,000 lines.
-# For n = 1 there is one triple, (0, 0, 0).
+# A product of n by n matrices does `c[i, j] += a[i, k] * b[k, j]` for all (i, j, k). Write a generator that yields
+# these triples, each once, in an order that suits a small cache. It holds 32 lines of 8 numbers, of all three matrices
+# together, and gives up the line that wasn't used for longest. Each row of a matrix begins a new line. For n = 40,
+# fetch at most 3,000 lines. For n = 1 there is one triple, (0, 0, 0).
 
 
 # %%
@@ -152,10 +152,10 @@ def order(n):
 # %% [markdown]
 # ## 16.3 Find the bug: an epilogue on blocks
 #
-# This computes gelu(x @ w + bias) in blocks of rows, and cuts the sums as well. It gets two functions.
-# `product(top, bottom, start, end)` adds x[top:bottom, start:end] @ w[start:end] to those rows of the result, which begin as
-# zeros. `finish(top, bottom)` puts bias and gelu on those rows. It is right for small matrices, and wrong for others. Repair it
-# so that each block is finished while it's hot: after its last product, and before the next rows have their first.
+# This computes gelu(x @ w + bias) in blocks of rows, and cuts the sums as well. It gets two functions. `product(top,
+# bottom, start, end)` adds x[top:bottom, start:end] @ w[start:end] to those rows of the result, which begin as zeros.
+# `finish(top, bottom)` puts bias and gelu on those rows. It is right for small matrices, and wrong for others. Repair
+# it so that each block is finished while it's hot: after its last product, and before the next rows have their first.
 
 
 # %% tags=["stub"]
@@ -226,11 +226,11 @@ def linear(product, finish, rows, inner, tall, deep):
 # %% [markdown]
 # ## 16.4 The piece that was just made
 #
-# A product is made in pieces of `piece` numbers: in step n those from n * piece up to, but not including, (n + 1) * piece. After
-# each piece comes a step of the group that follows, whose outermost loop is `axis`; `axis.variable` is its n. May the group
-# make this read? `access.address` is an index expression. It has `bounds()`, its least and greatest value, and you can add
-# and multiply it. A read that is `masked`, or whose address `is_indirect`, may be anywhere. With pieces of 16, the address
-# `16*i0 + i1` stays in its piece if i1 is below 16, and `8*i1 + i0` doesn't.
+# A product is made in pieces of `piece` numbers: in step n those from n * piece up to, but not including, (n + 1) *
+# piece. After each piece comes a step of the group that follows, whose outermost loop is `axis`; `axis.variable` is its
+# n. May the group make this read? `access.address` is an index expression. It has `bounds()`, its least and greatest
+# value, and you can add and multiply it. A read that is `masked`, or whose address `is_indirect`, may be anywhere. With
+# pieces of 16, the address `16*i0 + i1` stays in its piece if i1 is below 16, and `8*i1 + i0` doesn't.
 
 
 # %%
@@ -307,10 +307,11 @@ def stays_in_piece(access, axis, piece):
 # %% [markdown]
 # ## 16.5 A block of keys
 #
-# Attention of one query, block by block. A state is a triple: the largest score so far, the sum of exp(score - largest), and
-# the sum of exp(score - largest) times value. Return the state after one more block of `scores`, of shape (n,), and `values`,
-# (n, d). It begins as (-inf, 0.0, zeros), and a block may be masked: then all its scores are -inf, and the state stays as it
-# is, also at the beginning. After scores [0, 1] and values [[10], [20]], weighted / total is 17.31.
+# Attention of one query, block by block. A state is a triple: the largest score so far, the sum of exp(score -
+# largest), and the sum of exp(score - largest) times value. Return the state after one more block of `scores`, of shape
+# (n,), and `values`, (n, d). It begins as (-inf, 0.0, zeros), and a block may be masked: then all its scores are -inf,
+# and the state stays as it is, also at the beginning. After scores [0, 1] and values [[10], [20]], weighted / total is
+# 17.31.
 
 
 # %%
@@ -400,11 +401,11 @@ def merge(state, scores, values):
 # ## 16.6 Over the dead
 #
 # May a kernel write `output` into the memory of `source`, which nobody reads afterwards? The kernel is a group.
-# `group.writer(output)` is the member that writes it. A member has `reads`, each with `buffer`, `address` and `masked`; it
-# has `write.address`; `inner` is True if it runs at each position, False if once a row; and `loop.is_reduction`.
-# `group.stages()` has the stage of each of `group.members`. Say True only if every read of source, by any member, is where
-# output is written, by a loop of the same kind (`inner`), in the writer's stage or before it, and not masked. A reduction
-# overwrites nothing. For `z = sin(y)` the answer is True, for `z = y + y.flip(1)` it's False.
+# `group.writer(output)` is the member that writes it. A member has `reads`, each with `buffer`, `address` and `masked`;
+# it has `write.address`; `inner` is True if it runs at each position, False if once a row; and `loop.is_reduction`.
+# `group.stages()` has the stage of each of `group.members`. Say True only if every read of source, by any member, is
+# where output is written, by a loop of the same kind (`inner`), in the writer's stage or before it, and not masked. A
+# reduction overwrites nothing. For `z = sin(y)` the answer is True, for `z = y + y.flip(1)` it's False.
 
 
 # %%
@@ -431,7 +432,8 @@ def overwrites_safely(group: Group, output: Buffer, source: Buffer) -> bool:
 check("16.6")
 
 # %% [markdown]
-# The package asks this for each pair of a result and a dying buffer of its size. With your rule in it, this program's memory:
+# The package asks this for each pair of a result and a dying buffer of its size. With your rule in it, this program's
+# memory:
 
 # %%
 if passed("16.6"):
@@ -519,10 +521,10 @@ def overwrites_safely(group, output, source):
 # %% [markdown]
 # ## 16.7 Times to choose by
 #
-# `names` are candidates, and `run(name)` runs one of them once and says how many seconds it took. The first run of each is
-# cold, other programs disturb single runs, and the machine may become slower at any moment. `known` is a dict of times that
-# were remembered, or None. If it has a time for each of `names` and for no other, return it, and run nothing. Otherwise
-# measure, at most 20 runs of each, and return a dict of times by which the fastest can be chosen.
+# `names` are candidates, and `run(name)` runs one of them once and says how many seconds it took. The first run of each
+# is cold, other programs disturb single runs, and the machine may become slower at any moment. `known` is a dict of
+# times that were remembered, or None. If it has a time for each of `names` and for no other, return it, and run
+# nothing. Otherwise measure, at most 20 runs of each, and return a dict of times by which the fastest can be chosen.
 
 
 # %%

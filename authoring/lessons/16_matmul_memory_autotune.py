@@ -24,24 +24,25 @@ Table(
 )
 
 # %% [markdown]
-# The last line is another world. A matrix product multiplies and adds n³ times, and has only 3n² numbers to do it with. So
-# each number is used hundreds of times, and the larger the matrices, the more often. The last column is called *arithmetic
-# intensity*. For everything else it is a constant, and a small one.
+# The last line is another world. A matrix product multiplies and adds n³ times, and has only 3n² numbers to do it with.
+# So each number is used hundreds of times, and the larger the matrices, the more often. The last column is called
+# *arithmetic intensity*. For everything else it is a constant, and a small one.
 #
 # That changes the question. A sum of two matrices waits for memory whatever you do. A product needn't wait at all, *if*
 # each number is still near when it's wanted again. Whether it is, is decided by the order of the work. This lesson is
 # about that order: inside a product, between a product and what follows it, and over a whole graph.
 #
-# Look at the third line, too. A vector is a matrix with one column, and the same code computes it. But each number of x is
-# used once, so this product waits for memory like a sum. A language model that writes a single answer word by word
+# Look at the third line, too. A vector is a matrix with one column, and the same code computes it. But each number of x
+# is used once, so this product waits for memory like a sum. A language model that writes a single answer word by word
 # does nothing else. That's why people who serve such models collect the questions of many users in one batch.
 #
 # ## The roof
 #
-# Lesson 14 mentioned the roofline. Now we draw the one of your machine. It has two parameters: how many bytes a second come
-# from memory, and how many operations a second the arithmetic units do when nothing keeps them waiting. The first is
-# measured by adding large arrays. For the second we need a loop that fetches next to nothing. The package has one, as
-# we'll see. It is called `outer_products`, and multiplies a few numbers that lie in the nearest cache again and again.
+# Lesson 14 mentioned the roofline. Now we draw the one of your machine. It has two parameters: how many bytes a second
+# come from memory, and how many operations a second the arithmetic units do when nothing keeps them waiting. The first
+# is measured by adding large arrays. For the second we need a loop that fetches next to nothing. The package has one,
+# as we'll see. It is called `outer_products`, and multiplies a few numbers that lie in the nearest cache again and
+# again.
 
 # %%
 import math
@@ -109,8 +110,8 @@ print(f"{bandwidth:.0f} GB/s and {peak:.0f} GFLOP/s: they meet at {peak / bandwi
 # ## A ladder
 #
 # The definition says that each number of the result is a sum over a row of a and a column of b. So that's three loops.
-# The second kernel has the same three loops, and the two inner ones have changed places. It adds a multiple of a row of b
-# to a row of the result.
+# The second kernel has the same three loops, and the two inner ones have changed places. It adds a multiple of a row of
+# b to a row of the result.
 
 
 # %%
@@ -135,13 +136,13 @@ def by_rows(lo, hi, a, b, c):
 
 
 # %% [markdown]
-# It is lesson 15's story of rows and columns again. The first walks down a column of b. Each step fetches a line of memory
-# for a single number, and the sum is a chain in which nothing can be packed. The second walks along rows, all of it vector
-# code.
+# It is lesson 15's story of rows and columns again. The first walks down a column of b. Each step fetches a line of
+# memory for a single number, and the sum is a chain in which nothing can be packed. The second walks along rows, all of
+# it vector code.
 #
-# But look at what it fetches. For each row of the result, all of b passes by, nearly four megabytes. That doesn't fit into
-# the near caches, so b comes from far away 960 times. The cure is to do a *block* of b for many rows, before we go to the
-# next block. A block of 48 by 96 numbers has 18 kB, and stays in the nearest cache while all rows use it.
+# But look at what it fetches. For each row of the result, all of b passes by, nearly four megabytes. That doesn't fit
+# into the near caches, so b comes from far away 960 times. The cure is to do a *block* of b for many rows, before we go
+# to the next block. A block of 48 by 96 numbers has 18 kB, and stays in the nearest cache while all rows use it.
 
 
 # %%
@@ -159,14 +160,14 @@ def blocked(lo, hi, a, b, c):
 
 # %% [markdown]
 # There is one memory that is nearer still. In all of these loops, each multiplication loads a number of c and stores it
-# again. A processor can do two multiplications of whole registers in a cycle, but only one store. So c should *be* in
-# registers. There are 16 or 32 of them, a small *tile* of the result. For each k, the tile takes a few numbers of a
-# column of a, and a few vectors of a row of b, and multiplies each with each. With 8 numbers and 3 vectors that's 11 loads
-# for 24 multiplications, and no store until the tile is finished.
+# again. A processor has no more units for loads and stores than it has for multiplications, so the latter wait. c
+# should *be* in registers. There are 16 or 32 of them, a small *tile* of the result. For each k, the tile takes a few
+# numbers of a column of a, and a few vectors of a row of b, and multiplies each with each. With 8 numbers and 3 vectors
+# that's 11 loads for 24 multiplications, and no store until the tile is finished.
 #
-# LLVM doesn't find this by itself, and Python has no word for a vector. So the package says it in LLVM's own language. It
-# is `outer_products`, which you have just used for the roof, and its convolutions are made of it. It wants its part of a
-# *packed*: in the order in which the numbers are needed.
+# LLVM doesn't find this by itself, and Python has no word for a vector. So the package says it in LLVM's own language.
+# It is `outer_products`, which you have just used for the roof, and its convolutions are made of it. It wants its part
+# of a *packed*: in the order in which the numbers are needed.
 
 
 # %%
@@ -184,8 +185,8 @@ def tiles(lo, hi, a, b, c, packed, rows_of_b):
 
 # %% [markdown]
 # The last rung is a library: BLAS, the *basic linear algebra subprograms*, of which every processor has a version that
-# somebody has tuned for years. How a kernel calls it comes in the next section. First, all five. We compute only 96 rows of
-# the result, as the first one takes its time.
+# somebody has tuned for years. How a kernel calls it comes in the next section. First, all five. We compute only 96
+# rows of the result, as the first one takes its time.
 
 # %% tags=["varies"]
 from minitorch_compile.course.bar_chart import draw_bars
@@ -215,10 +216,10 @@ draw_bars(speed, unit="GFLOP/s")
 # %% [markdown]
 # The same multiplications in every bar. Nothing has been saved but trips to memory, then trips to the cache.
 #
-# A real BLAS has one more idea, and it is this one three times. Registers hold a tile, the nearest cache a panel of b
-# that all tiles of a strip use, the next one a block of a that all panels meet, and the farthest one a slab of b. Each is as
-# large as its memory allows, and each is packed, so that it is read from beginning to end. That's all there is to say
-# about a fast product, and getting the sizes right for one processor takes weeks.
+# A real BLAS has the last two ideas for each memory that there is. Registers hold a tile, the nearest cache a panel of
+# b that all tiles of a strip use, the next one a block of a that all panels meet, and the farthest one a slab of b.
+# Each is as large as its memory allows, and each is packed, so that it is read from beginning to end. That's all there
+# is to say about a fast product, and getting the sizes right for one processor takes weeks.
 #
 # And here is the roof, with our products under it, and three programs that nobody can lift.
 
@@ -253,11 +254,11 @@ points |= {name: (ROWS * N / (2 * N + 4 * ROWS), rate) for name, rate in speed.i
 draw_roofline(bandwidth, peak, points)
 
 # %% [markdown]
-# An exponential is about 18 operations on 8 bytes. Even that is near the slope. The products stand far to the right, one
-# above the other, since they do the same work on the same bytes. (We computed only 96 rows, so each number of b is used 96
-# times. That's why they don't stand at 160.) The height of that ladder is what this section was about. For the others
-# there is no ladder to climb: they touch the roof already. All you can do for them is to move them to the right, and that's
-# called fusion.
+# An exponential is about 18 operations on 8 bytes. Even that is near the slope. The products stand far to the right,
+# one above the other, since they do the same work on the same bytes. (We computed only 96 rows, so each number of b is
+# used 96 times. That's why they don't stand at 160.) The height of that ladder is what this section was about. For the
+# others there is no ladder to climb: they are close to the roof already. All you can do for them is to move them to the
+# right, and that's called fusion.
 #
 # ## BLAS without Python
 #
@@ -278,8 +279,8 @@ print(get_name(capsule).decode())
 print("at", hex(get_pointer(capsule, get_name(capsule))))
 
 # %% [markdown]
-# An address is all that a native call needs. The package tells LLVM that the symbol `minitorch_sgemm` stands for it, and
-# `gemm` writes a call of that symbol. There's one oddity. BLAS comes from Fortran, and thinks in columns, so for it
+# An address is all that a native call needs. The package tells LLVM that the symbol `minitorch_sgemm` stands for it,
+# and `gemm` writes a call of that symbol. There's one oddity. BLAS comes from Fortran, and thinks in columns, so for it
 # our matrices are transposed. It is asked for bᵀaᵀ, and that, read by rows, is ab. Here is the call in the code of our
 # kernel, and what it spares us when matrices are small.
 
@@ -305,21 +306,21 @@ each = milliseconds({name: lambda way=way: way(*eights) for name, way in ways.it
 draw_bars({f"from {name}": 1000 * ms for name, ms in each.items()}, unit="ns a product of 8 by 8")
 
 # %% [markdown]
-# A whole graph is one native call, as you know from lesson 15, with products and groups side by side in its list of steps.
-# Threads share a large product out, too: it is cut into strips of rows and tiles of columns, eight at most, as each part
-# packs its factors for itself. As in lesson 15, what a part is depends on the sizes alone, so the last digit doesn't
-# depend on the number of threads.
+# A whole graph is one native call, as you know from lesson 15, with products and groups side by side in its list of
+# steps. Threads share a large product out, too: it is cut into strips of rows and tiles of columns, eight at most, as
+# each part packs its factors for itself. As in lesson 15, what a part is depends on the sizes alone, so the last digit
+# doesn't depend on the number of threads.
 #
 # ## While it's hot
 #
-# After a product nearly always comes something small: a bias, an activation. It's called an *epilogue*. The scheduler of
-# lesson 14 couldn't put it into the product's kernel, since a library has no place for it. So the result goes out to
+# After a product nearly always comes something small: a bias, an activation. It's called an *epilogue*. The scheduler
+# of lesson 14 couldn't put it into the product's kernel, since a library has no place for it. So the result goes out to
 # memory and comes back.
 #
 # The way out is to ask for the product in *blocks of rows*. After each block the epilogue does its work on those rows,
-# while they are still in the cache, and only then are they written to where they belong. The product's own memory is used
-# again for the next block, so it never leaves the cache. Here is bias and gelu. With a single block for all rows it
-# is the plain way, so one kernel is enough to compare.
+# while they are still in the cache, and only then are they written to where they belong. The product's own memory is
+# used again for the next block, so it never leaves the cache. Here is bias and gelu. With a single block for all rows
+# it is the plain way, so one kernel is enough to compare.
 
 
 # %%
@@ -366,9 +367,9 @@ draw_bars(milliseconds(candidates(32768, 32, 480), rounds=6), unit="ms, inner si
 draw_bars(milliseconds(candidates(8192, 256, 480), rounds=6), unit="ms, inner size 256")
 
 # %% [markdown]
-# Here low blocks probably lose on your machine. BLAS does what our `tiles` did: it packs its factors. It does so anew in
-# each call, so for each 32 rows all of w is packed again. What an epilogue saves is a trip to memory for each number of the
-# result, whatever the inner size. What it costs in this way grows with the inner size.
+# Here low blocks probably lose on your machine. BLAS does what our `tiles` did: it packs its factors. It does so anew
+# in each call, so for each 32 rows all of w is packed again. What an epilogue saves is a trip to memory for each number
+# of the result, whatever the inner size. What it costs in this way grows with the inner size.
 #
 # The cure is to write the product ourselves. `tiles` packs a few rows of x, and needs nothing of w to be packed. So any
 # rows can be had at any time, and each strip can be finished as soon as it has left the registers.
@@ -400,14 +401,15 @@ calls["own tiles"] = lambda: tiles_gelu(0, 8192, *arguments)
 draw_bars(milliseconds(calls, rounds=6), unit="ms, inner size 256")
 
 # %% [markdown]
-# That's why compilers write their own products. The package's are in `product_tiles.py`: tiles again, with w packed once for
-# all blocks, into *panels* that a tile reads from beginning to end. They take over from BLAS where they are quicker.
+# That's why compilers write their own products. The package's are in `product_tiles.py`: tiles again, with w packed
+# once for all blocks, into *panels* that a tile reads from beginning to end. They take over from BLAS where they are
+# quicker.
 #
 # The protocol for epilogues is in `fused_call.py`. When no more loops can be fused, the scheduler looks at each product
-# again. An extern kernel that can make its result in pieces says so: this many positions, this many elements for each. A
-# group may be the epilogue if each step of its outermost loop reads only the piece that has just been made. That is
-# lesson 14's question, and the addresses answer it. So a bias, an activation, even a layer normalisation along the rows fits,
-# and a sum down the columns doesn't.
+# again. An extern kernel that can make its result in pieces says so: this many positions, this many elements for each.
+# Products do, and so do convolutions. A group may be the epilogue if each step of its outermost loop reads only the
+# piece that has just been made. That is lesson 14's question, and the addresses answer it. So a bias, an activation,
+# even a layer normalisation along the rows fits, and a sum down the columns doesn't.
 
 # %% tags=["varies"]
 from minitorch_compile.nn import functional as F
@@ -421,10 +423,11 @@ for program in (
     print(seen.schedule, *seen.schedule.why_not, "", sep="\n")
 
 # %% [markdown]
-# In the first program, w is packed, x is multiplied by it, and the sum waits for all of that. The reason stands below. In the
-# second, the product and its epilogue are a single kernel, and of the product only a block is ever there. This is how it looks
-# in the generated file. `InTurns` is a step of the native call. It has two kernels, each with its arguments, and what goes
-# from the one to the other is a `Window`: scratch memory for one block, which each thread has for itself.
+# In the first program, w is packed, x is multiplied by it, and the sum waits for all of that. The reason stands below.
+# In the second, the product and its epilogue are a single kernel, and of the product only a block is ever there. This
+# is how it looks in the generated file. `InTurns` is a step of the native call. It has two kernels, each with its
+# arguments, and what goes from the one to the other is a `Window`: scratch memory for one block, which each thread has
+# for itself.
 
 # %% tags=["varies"]
 print(*[line.strip() for line in seen.source.splitlines() if " InTurns(" in line], sep="\n")
@@ -432,8 +435,8 @@ print(*[line.strip() for line in seen.source.splitlines() if " InTurns(" in line
 # %% [markdown]
 # ## Attention without the scores
 #
-# The finest epilogue of all is between two products. Attention asks of each query how well it matches each key, turns the
-# scores into shares by softmax, and adds up the values by these shares:
+# The finest epilogue of all is between two products. Attention asks of each query how well it matches each key, turns
+# the scores into shares by softmax, and adds up the values by these shares:
 
 
 # %%
@@ -444,12 +447,12 @@ def attention(q, k, v):
 
 
 # %% [markdown]
-# The scores are a matrix of all queries by all keys. For 4,000 words that's 16 million numbers, for each head of each layer,
-# and nobody wants to have them. But softmax is in the way. It divides by a sum over *all* keys, and subtracts
+# The scores are a matrix of all queries by all keys. For 4,000 words that's 16 million numbers, for each head of each
+# layer, and nobody wants to have them. But softmax is in the way. It divides by a sum over *all* keys, and subtracts
 # the largest of *all* scores, so that nothing overflows. How can you begin before you've seen them?
 #
-# You begin with what you know, and correct it. Keep the largest score so far, and the sum of exponentials below it. When
-# a larger one comes, the old sum was taken with the wrong reference. But exp(s - old) is exp(s - new) times
+# You begin with what you know, and correct it. Keep the largest score so far, and the sum of exponentials below it.
+# When a larger one comes, the old sum was taken with the wrong reference. But exp(s - old) is exp(s - new) times
 # exp(new - old), so a single factor puts it right:
 
 # %%
@@ -464,8 +467,8 @@ print(f"all at once: {sum(math.exp(s - 5) for s in (2.0, 1.0, 5.0, 3.0)):.4f}")
 # %% [markdown]
 # This is the *online softmax*. At the start the largest is minus infinity, its factor exp(-inf) is zero, and the first
 # score needs no special case. What works for the sum works for everything that's a sum of these exponentials times
-# something, so for the values, too. And instead of one score at a time, take a block of keys: a product, an
-# epilogue, a product, and the scores of the block can be forgotten.
+# something, so for the values, too. And instead of one score at a time, take a block of keys: a product, an epilogue, a
+# product, and the scores of the block can be forgotten.
 
 
 # %%
@@ -489,9 +492,9 @@ print(np.abs(attention_in_blocks(q, k, v, 96) - attention(q, k, v)).max() < 1e-6
 print(np.abs(attention_in_blocks(100 * q, k, v, 96) - attention(100 * q, k, v)).max() < 1e-4)
 
 # %% [markdown]
-# Not an approximation: the same sums, in another order. The second line has scores in the thousands, which overflow any
-# exponential that isn't measured against the largest. Here is the memory that both take at the worst moment, as NumPy
-# reports it, for lengths up to 2048.
+# Not an approximation: the same sums, in another order. The second line has scores of some hundreds. They overflow any
+# float32 exponential that isn't measured against the largest. Here is the memory that both take at the worst moment, as
+# NumPy reports it, for lengths up to 2048.
 
 # %%
 import tracemalloc
@@ -518,17 +521,17 @@ draw_lines(
 )
 
 # %% [markdown]
-# Twice the length is four times the scores, but only twice the rest. Cut the queries into blocks as well, and what's needed
-# beside the result doesn't grow at all. This is FlashAttention.
+# Twice the length is four times the scores, but only twice the rest. Cut the queries into blocks as well, and what's
+# needed beside the result doesn't grow at all. This is FlashAttention.
 #
-# What about the backward pass? It needs the shares again, all of them, and they were never kept. But each can be computed from
-# its score, the largest and the total. So the forward pass saves two numbers for a query, and the backward pass goes over
-# the blocks a second time and makes the scores anew. That's lesson 11's recomputation, decided by hand: a product more,
-# and a matrix of all by all less.
+# What about the backward pass? It needs the shares again, all of them, and they were never kept. But each can be
+# computed from its score, the largest and the total. So the forward pass saves two numbers for a query, and the
+# backward pass goes over the blocks a second time and makes the scores anew. That's lesson 11's recomputation, decided
+# by hand: a product more, and a matrix of all by all less.
 #
-# In the package it is an operation, `flash_attention`, with a kernel in `extern/attention.py`. You needn't know. A pass looks for
-# softmax between two products in whatever you have written, and puts the operation there if the scores wouldn't fit into the
-# cache anyway.
+# In the package it is an operation, `flash_attention`, with a kernel in `extern/attention.py`. You needn't know. A pass
+# looks for softmax between two products in whatever you have written, and puts the operation there if the scores
+# wouldn't fit into the cache anyway.
 
 
 # %% tags=["varies"]
@@ -542,16 +545,16 @@ print(seen.schedule)
 print(seen.memory)
 
 # %% [markdown]
-# One kernel. The scores alone would have been sixteen megabytes. The second buffer, with two numbers for each query, is the one
-# that a backward pass would want, and each thread has scratch memory for a block.
+# One kernel. The scores alone would have been sixteen megabytes. The second buffer, with two numbers for each query, is
+# the one that a backward pass would want, and each thread has scratch memory for a block.
 #
 # ## Many lives in one block
 #
-# Now the whole graph. A compiled call asks for memory once: for its results, and for one *arena* in which all temporaries
-# lie. Lesson 14 had the rule: two buffers may overlap in place if they don't overlap in time. So a buffer is a rectangle, as
-# long as its life and as high as its bytes, and planning memory is packing rectangles that can be moved up and down
-# but not sideways. Here is a network that makes them interesting. It goes from wide to narrow and back, and keeps what it
-# had on the way down for the way up.
+# Now the whole graph. A compiled call asks for memory once: for its results, and for one *arena* in which all
+# temporaries lie. Lesson 14 had the rule: two buffers may overlap in place if they don't overlap in time. So a buffer
+# is a rectangle, as long as its life and as high as its bytes, and planning memory is packing rectangles that can be
+# moved up and down but not sideways. Here is a network that makes them interesting. It goes from wide to narrow and
+# back, and keeps what it had on the way down for the way up.
 
 # %%
 from minitorch_compile import prims
@@ -593,9 +596,9 @@ total_bytes = sum(each.nbytes for each in lives)
 print(f"{total_bytes:,} bytes in all, {max(alive):,} alive at the worst moment")
 
 # %% [markdown]
-# No plan can do with less than the second number. To get near it there are two choices. In which *order* do we place the
-# buffers? And if there are several gaps, which one? *First fit* takes the lowest, *best fit* the tightest. We write it
-# so that both can be exchanged.
+# No plan can do with less than the second number. To get near it there are two choices. In which *order* do we place
+# the buffers? And if there are several gaps, which one? *First fit* takes the lowest, *best fit* the tightest. We write
+# it so that both can be exchanged.
 
 
 # %%
@@ -631,9 +634,9 @@ placed = plan(lives, lambda life: -life.nbytes, best_fit)
 draw_lives([(n.name.name, n.first, n.last, placed[n], n.nbytes) for n in lives])
 
 # %% [markdown]
-# As low as it can be. In the middle, where the network is narrow, most of the arena is empty, but for what waits for its
-# way up. One network proves nothing, so here are two hundred random sets of thirty buffers, and by how much each method
-# exceeds the worst moment on average.
+# As low as it can be. In the middle, where the network is narrow, much of the arena is empty, and the rest holds what
+# waits for its way up. One network proves nothing, so here are two hundred random sets of thirty buffers, and by how
+# much each method exceeds the worst moment on average.
 
 
 # %%
@@ -658,11 +661,12 @@ for name, order in orders.items():
         print(f"{name:13} {fit.__name__:9} {100 * average:4.1f}% more")
 
 # %% [markdown]
-# The order matters, the gap hardly does. So the package, in `memory_plan.py`, places the largest first at the lowest offset. There
-# is a bigger saving, and it comes before any packing. Each softmax reads a product for the last time, and writes a result of
-# the same size. If a kernel reads each number no later than it overwrites it, both may have the *same* memory. To
-# know that, compare addresses, as in lesson 14. It must be read where it is written, by the same loop, and in no
-# later stage than the one that writes. With this, `in_place` makes fewer and longer lives of our picture:
+# The order matters, the gap hardly does. So the package, in `memory_plan.py`, places the largest first at the lowest
+# offset. There is a bigger saving, and it comes before any packing. Each softmax reads a product for the last time, and
+# writes a result of the same size. If a kernel reads each number no later than it overwrites it, both may have the
+# *same* memory. To know that, compare addresses, as in lesson 14. It must be read where it is written, by the same
+# loop, and in no later stage than the one that writes. With this, `in_place` makes fewer and longer lives of our
+# picture:
 
 # %%
 from minitorch_compile.inductor.memory_plan import in_place, plan_memory
@@ -678,9 +682,9 @@ for home, those in homes.items():
 draw_lives(rows)
 
 # %% [markdown]
-# All sizes are known when the graph is compiled, so the peak of a call is known before it runs. `memory_report.py` adds it up,
-# and you can ask for the one of any program. Here is a training step. The results of its forward pass contain what is
-# saved for the backward pass, and those are its arguments then.
+# All sizes are known when the graph is compiled, so the peak of a call is known before it runs. `memory_report.py` adds
+# it up, and you can ask for the one of any program. Here is a training step. The results of its forward pass contain
+# what is saved for the backward pass, and those are its arguments then.
 
 # %% tags=["varies"]
 layers = [torch.nn.Linear(512, 512) for _ in range(4)]
@@ -700,18 +704,18 @@ print("forward:  ", seen.memory)
 print("backward: ", seen.backward_memory)
 
 # %% [markdown]
-# Without gradients, the arena is that of two layers however many there are. With them, each layer's result has to be kept:
-# that is the memory that the partitioner of lesson 11 fights for.
+# Without gradients, the arena is that of two layers however many there are. With them, each layer's result has to be
+# kept: that is the memory that the partitioner of lesson 11 fights for.
 #
 # `mode="reduce-overhead"` goes one step further, and keeps the arena from call to call. Fresh memory isn't free: the
-# operating system hands it out page by page, on the first touch of each 4096 bytes. Only temporaries are kept in this way.
-# Results belong to the caller, who may still hold those of the last call, so they get new memory each time.
+# operating system hands it out page by page, on the first touch of each 4096 bytes. Only temporaries are kept in this
+# way. Results belong to the caller, who may still hold those of the last call, so they get new memory each time.
 #
 # ## Let the machine decide
 #
-# How high should a block of rows be? You saw that the answer depends on sizes, and it depends on caches, on the BLAS, on the
-# number of threads. A formula for all of that would be wrong by next year. So compile all candidates and time them. This is
-# *autotuning*. First, look at what you'd measure: sixty calls of two of our candidates, in turns.
+# How high should a block of rows be? You saw that the answer depends on sizes, and it depends on caches, on the BLAS,
+# on the number of threads. A formula for all of that would be wrong by next year. So compile all candidates and time
+# them. This is *autotuning*. First, look at what you'd measure: sixty calls of two of our candidates, in turns.
 
 # %% tags=["varies"]
 calls = candidates(8192, 32, 480)
@@ -724,15 +728,15 @@ for _ in range(60):
 draw_lines(measured, x_label="call", y_label="ms")
 
 # %% [markdown]
-# Now imagine that you had called each of them once. The first call finds cold caches and may even compile something. Some
-# calls are disturbed by other programs. And if the whole machine becomes slower for a while, it hits whoever is running
-# then. So don't count the first call, let the candidates take turns, and don't compare means, which a single disturbed call
-# can spoil. A *median* survives until half of the calls are spoilt. The *shortest* time survives as long as one call wasn't
-# disturbed, because whatever happens to a call makes it longer, never shorter.
+# Now imagine that you had called each of them once. The first call finds cold caches and may even compile something.
+# Some calls are disturbed by other programs. And if the whole machine becomes slower for a while, it hits whoever is
+# running then. So don't count the first call, let the candidates take turns, and don't compare means, which a single
+# disturbed call can spoil. A *median* survives until half of the calls are spoilt. The *shortest* time survives as long
+# as one call wasn't disturbed, because whatever happens to a call makes it longer, never shorter.
 #
-# Measuring takes time, so the result should be remembered, also by the next process. That needs a *key*, made of everything
-# that the choice depends on. If something is missing from the key, a choice made for another machine will be used on yours,
-# and nothing will tell you.
+# Measuring takes time, so the result should be remembered, also by the next process. That needs a *key*, made of
+# everything that the choice depends on. If something is missing from the key, a choice made for another machine will be
+# used on yours, and nothing will tell you.
 
 # %%
 import json
@@ -768,14 +772,15 @@ for shape in (16384, 32, 480), (4096, 256, 480), (16384, 32, 480):
     print(shape, *chosen(shape, file))
 
 # %% [markdown]
-# One more thing to know before you let a clock decide: the candidates give the same values, but perhaps not to the last bit,
-# since each sums in its own order. A program whose last digit depends on who was disturbed while it was tuned can't be
-# debugged. That is another reason to write the choice down.
+# One more thing to know before you let a clock decide: the candidates give the same values, but perhaps not to the last
+# bit, since each sums in its own order. A program whose last digit depends on who was disturbed while it was tuned
+# can't be debugged. That is another reason to write the choice down.
 #
-# The package does this with `mode="max-autotune"`. For each product, together with the loops that follow it, it asks: BLAS or
-# tiles, an epilogue or not, and how many rows in a block? Each way is compiled as a small graph of its own. Then come the
-# limits of fusion, for the whole graph. The times are kept beside the machine code, named by a digest of what is computed,
-# the number of threads, the processor and all versions. With the log artifact `perf_hints` you see the tables:
+# The package does this with `mode="max-autotune"`. For each product, together with the loops that follow it, it asks:
+# BLAS or tiles, an epilogue or not, and how many rows in a block? Each way is compiled as a small graph of its own.
+# Then come the limits of fusion, for the whole graph. The times are kept beside the machine code, named by a digest of
+# what is computed, the number of threads, the processor and all versions. With the log artifact `perf_hints` you see
+# the tables:
 
 # %% tags=["varies"]
 from minitorch_compile import logs
@@ -787,30 +792,30 @@ print(*(record.text for record in records), sep="\n")
 
 # %% [markdown]
 # Run the notebook a second time, and it says "remembered". Without the mode nothing is timed. Then a few numbers in
-# `packed_products.py` decide, which were measured on the author's machines, and the same program is compiled in the same way
-# each time.
+# `packed_products.py` decide, which were measured on the author's machines, and the same program is compiled in the
+# same way each time.
 #
 # ## What PyTorch does differently
 #
-# - On a GPU, products come from cuBLAS, or from *templates*: Triton source with holes for tile sizes and for the epilogue.
-#   Inductor fills the hole with the body of a fused group, so bias and gelu are applied to a tile in registers. CUTLASS
-#   templates in C++ are a third choice.
-# - On a CPU it has a GEMM template in C++ too, with micro-kernels for AVX2, AVX512 and AMX that do what our `tiles` does, and
-#   weights packed in advance, when a model is frozen. Without `max-autotune` a product goes to MKL or oneDNN.
-# - `mode="max-autotune"` compiles dozens of configurations of each template in parallel, times them against the library,
-#   and keeps the choices on disk, keyed by sizes, strides, dtypes and the device.
+# - On a GPU, products come from cuBLAS, or from *templates*: Triton source with holes for tile sizes and for the
+#   epilogue. Inductor fills the hole with the body of a fused group, so bias and gelu are applied to a tile in
+#   registers. CUTLASS templates in C++ are a third choice.
+# - On a CPU it has a GEMM template in C++ too, with micro-kernels for AVX2, AVX512 and AMX that do what our `tiles`
+#   does, and weights packed in advance, when a model is frozen. Without `max-autotune` a product goes to MKL or oneDNN.
+# - `mode="max-autotune"` compiles dozens of configurations of each template in parallel, times them against the
+#   library, and keeps the choices on disk, keyed by sizes, strides, dtypes and the device.
 # - Attention is a set of hand-written kernels behind `scaled_dot_product_attention`: FlashAttention, memory-efficient,
-#   cuDNN. Products with a softmax between them are found by pattern matching, as here, and FlexAttention compiles variants
-#   from a template.
-# - `mode="reduce-overhead"` means CUDA graphs there: a recorded sequence of launches that is replayed as one. Graphs of one
-#   program share a memory pool (*CUDA graph trees*), so an output is overwritten by the next run. Reading it then is an
-#   error that tells you to clone it before.
-# - Buffers are reused when sizes are equal; planning offsets in one pool is an option (`config.memory_planning`). The caching
-#   allocator below makes asking for memory cheap in any case.
+#   cuDNN. Products with a softmax between them are found by pattern matching, as here, and FlexAttention compiles
+#   variants from a template.
+# - `mode="reduce-overhead"` means CUDA graphs there: a recorded sequence of launches that is replayed as one. Graphs of
+#   one program share a memory pool (*CUDA graph trees*), so an output is overwritten by the next run. Reading it then
+#   is an error that tells you to clone it before.
+# - Buffers are reused when sizes are equal; planning offsets in one pool is an option (`config.memory_planning`). The
+#   caching allocator below makes asking for memory cheap in any case.
 #
 # ## Exercises
 #
-# Open `16_matmul_memory_autotune.ipynb` in the exercises folder. You predict who is under which part of the roof, bring an
-# order of multiplications to par in a small cache, repair an epilogue, and say which loops may be one. You write the heart of
-# attention, the rule for overwriting the dead, and the clock of the tuner. Three of your functions go into the running
-# stack.
+# Open `16_matmul_memory_autotune.ipynb` in the exercises folder. You predict who is under which part of the roof, bring
+# an order of multiplications to par in a small cache, repair an epilogue, and say which loops may follow a product. You
+# write the heart of attention, the rule for overwriting the dead, and the clock of the tuner. Three of your functions
+# go into the running stack.

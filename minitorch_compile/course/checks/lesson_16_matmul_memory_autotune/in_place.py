@@ -27,6 +27,8 @@ IN_PLACE = Exercise(
         "A read is harmless if it isn't masked, has the writer's address, is by a member with the writer's `inner`,"
         " and of a stage not after the writer's.",
     ),
+    seconds=60,
+    megabytes=2048,
 )
 SECTION = "Many lives in one block"
 ROWS, COLUMNS = 4, 8
