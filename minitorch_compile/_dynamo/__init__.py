@@ -12,7 +12,7 @@ The tracer itself is `minitorch_compile.dynamo`; this is the place where PyTorch
 """
 
 from minitorch_compile._dynamo import config
-from minitorch_compile.compiler import list_backends, lookup_backend, register_backend
+from minitorch_compile.compiler import list_backends, lookup_backend, register_backend, reset
 from minitorch_compile.dynamo import (
     BackendCompilerFailed,
     Unsupported,
@@ -27,7 +27,6 @@ from minitorch_compile.dynamo import (
     mark_unbacked,
     maybe_mark_dynamic,
     optimize,
-    reset,
     testing,
 )
 from minitorch_compile.dynamo import errors as exc

@@ -6,13 +6,13 @@ from minitorch_compile.compiler.compile import compile
 from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
 from minitorch_compile.compiler.minify import Minified, minify
 from minitorch_compile.compiler.modes import list_mode_options, list_options
+from minitorch_compile.compiler.reset import reset
 from minitorch_compile.dynamo import (
     allow_in_graph,
     assume_constant_result,
     disable,
     graph_break,
     is_compiling,
-    reset,
 )
 from minitorch_compile.dynamo.break_reasons import break_reason
 from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, is_exporting

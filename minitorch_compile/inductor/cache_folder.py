@@ -148,10 +148,26 @@ def write_whole(path: Path, contents: bytes) -> bool:
 
 @lru_cache(maxsize=8)  # once a process
 def _keep_to_limit(folder: Path) -> None:
+    trim(folder, limit_bytes())
+
+
+def limit_bytes() -> int:
+    """The most bytes that the folder may hold; 0 means no limit. ValueError if what the user set is no number."""
     text = os.environ.get(LIMIT_VARIABLE) or str(DEFAULT_LIMIT)
     if not text.isdecimal():
         raise ValueError(f"{LIMIT_VARIABLE}: expected a number of bytes (0: no limit), but got {text!r}")
-    trim(folder, int(text))
+    return int(text)
+
+
+def entries(folder: Path) -> list[tuple[float, int, Path]]:
+    """The files of ours in a folder: when each was used last, its bytes, its path; least recently used first."""
+    files = []
+    for path in folder.glob(OWN_FILES):
+        with suppress(OSError):  # another process may have removed it
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode):
+                files.append((status.st_mtime, status.st_size, path))
+    return sorted(files)
 
 
 def trim(folder: Path, limit: int) -> int:
@@ -168,14 +184,9 @@ def trim(folder: Path, limit: int) -> int:
     ...     trim(Path(folder), 300), trim(Path(folder), 250), os.listdir(path.parent)
     (0, 2, ['mtc_2'])
     """
-    files = []
-    for path in folder.glob(OWN_FILES):
-        with suppress(OSError):  # another process may have removed it
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode):
-                files.append((status.st_mtime, status.st_size, path))
+    files = entries(folder)
     removed = [path for used, _, path in files if path.suffix == UNFINISHED and time.time() - used > ABANDONED]
-    files = sorted(file for file in files if file[2] not in removed)
+    files = [file for file in files if file[2] not in removed]
     total = sum(size for _, size, _ in files)
     if 0 < limit < total:
         for _, size, path in files:

@@ -46,6 +46,11 @@ def load(source: str) -> ModuleType:
     return _loaded[key]
 
 
+def loaded() -> int:
+    """How many files this process has loaded and not forgotten."""
+    return len(_loaded)
+
+
 def forget() -> None:
     """Forgets what this process has loaded; the files on disk stay, and so does what is in use."""
     for module in _loaded.values():

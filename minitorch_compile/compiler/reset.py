@@ -1,0 +1,25 @@
+"""`torch.compiler.reset()`: forget everything compiled, from guards down to generated files.
+
+What lies on disk stays (`compiler.cache` clears that), so the next call compiles again but makes no machine code.
+
+>>> import minitorch_compile as torch
+>>> from minitorch_compile.inductor import code_cache
+>>> double = torch.compile(lambda x: x + x)
+>>> _ = double(torch.ones(3))
+>>> code_cache.loaded() > 0
+True
+>>> reset()
+>>> code_cache.loaded()
+0
+"""
+
+from __future__ import annotations
+
+from minitorch_compile import dynamo
+from minitorch_compile.inductor import code_cache
+
+
+def reset() -> None:
+    """Forgets what was compiled, in all regions, and the generated files that this process has loaded."""
+    dynamo.reset()
+    code_cache.forget()
