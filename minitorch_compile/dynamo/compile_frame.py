@@ -39,6 +39,7 @@ from minitorch_compile.dynamo.guards.source import CellSource, LocalSource
 from minitorch_compile.dynamo.rewriting.break_writer import BreakWriter, raised_while_tracing, why_not_here
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS
 from minitorch_compile.dynamo.rewriting.codegen import Codegen
+from minitorch_compile.dynamo.rewriting.dropped_gradients import drops
 from minitorch_compile.dynamo.rewriting.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
 from minitorch_compile.dynamo.rewriting.graph_failure import check_unneeded, guarded_call
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
@@ -288,8 +289,10 @@ class FrameCompiler:
             codegen.body.insert(0, f"{switch}({grad_mode.state.enabled})")
         codegen.body[:0] = expected
         call, module = self._graph_call(codegen)
+        lines = [*prepared, *call, *codegen.body]
+        first = drops(self.output, codegen, lines) if call else []
         self._guard_sizes(codegen)
-        return self._entry(codegen, [*prepared, *call, *codegen.body], module, shown)
+        return self._entry(codegen, [*first, *lines], module, shown)
 
     def _check_generators(self, codegen: Codegen) -> None:
         """A generator that is left half-way in a try or with block ends at a moment that the trace can't tell; one that

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -330,3 +331,50 @@ def test_explain_shows_one_graph():
 
     shown = torch.compiler.explain(step)(torch.ones(4, 3), torch.tensor([0, 1, 1, 0]))
     assert (shown.graph_count, shown.graph_break_count) == (1, 0)
+
+
+@pytest.mark.parametrize("first", ["zero_grad", "look up"])
+def test_old_gradients_are_there_if_the_program_fails_before_it_drops_them(first):
+    def step(w: Any, x: Any, index: Any) -> Any:
+        if first == "zero_grad":
+            w.grad = None
+        loss = (w * x)[index].square().sum()
+        if first == "look up":
+            w.grad = None
+        loss.backward()
+        return loss
+
+    def run(function: Callable[..., Any]) -> list[Any]:
+        w, left = leaf(1.0, 2.0), []
+        for index in (0, 1, 7):
+            try:
+                function(w, torch.ones(2), torch.tensor([index]))
+            except IndexError:
+                left.append("IndexError")
+            left.append(None if w.grad is None else w.grad.tolist())
+        return left
+
+    assert run(torch.compile(step, backend="aot_eager", fullgraph=True)) == run(step)
+
+
+def test_old_gradients_are_freed_before_the_graph_runs():
+    alive = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            alive.append(old() is not None)
+            return graph(*args)
+
+        return run
+
+    @torch.compile(backend=backend)
+    def step(w: Any) -> Any:
+        w.grad = None
+        w.square().sum().backward()
+
+    w = leaf(1.0, 2.0)
+    w.grad = torch.ones(2)
+    old = weakref.ref(w.grad)
+    step(w)
+    assert alive == [False]
+    assert w.grad.tolist() == [2.0, 4.0]

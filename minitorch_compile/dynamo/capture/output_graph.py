@@ -105,6 +105,7 @@ class OutputGraph:
         self.has_steps = False  # whether function transforms are in the graph
         self.step = 0  # how many instructions of the outermost frame were traced
         self.walked_back: WalkedBack | None = None  # the first backward() in the graph
+        self.dropped_gradients: list[TensorVariable] = []  # tensors from outside that lose theirs before anything fails
         self.handled_outside = sys.exception()  # the compiled function may be called in an `except` block
         self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
@@ -138,7 +139,7 @@ class OutputGraph:
         """Lets go of all values of the program."""
         for values in (self._tracked, self._scopes, self._lazy, self._tensors_by_fake):
             values.clear()
-        for listed in (self._alive, self.inputs, self.generators):
+        for listed in (self._alive, self.inputs, self.generators, self.dropped_gradients):
             listed.clear()
         self.side_effects.forget()
 

@@ -71,6 +71,10 @@ class SourceReader:
             known = self._variables[source] = self._read(source)
         return known
 
+    def variable_of(self, source: Source) -> str:
+        """The local variable that holds the value already; empty if there is none."""
+        return "" if source in self._structures else self._variables.get(source, "")
+
     def _read(self, source: Source) -> str:
         text = source.read("" if source.base is None else self.variable(source.base))
         if isinstance(source, (LocalSource, ConstantSource, CellSource)):

@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.guards.library_members import guard_found
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
+from minitorch_compile.dynamo.rewriting.dropped_gradients import note_dropped
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handler_of
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
@@ -167,6 +168,8 @@ class TensorVariable(VariableTracker):
             )
         if self.source is None:
             raise Unsupported("unsupported-store", f"setting .{name} of a tensor that the graph computes.")
+        if name == "grad" and tracer.is_none(value) and tracer.side_effects.attribute(self, name) is None:
+            note_dropped(tracer.output, self)
         tracer.side_effects.store_attribute(self, name, value)
 
     # --- operations ---------------------------------------------------------------------------------------------------
