@@ -54,7 +54,15 @@ def test_the_table_says_who_is_ahead():
     assert line(measured, memory=False).split()[-5:] == ["2.00", "1.00", "s", "2.00", "s"]
     assert len(header(memory=True)) > len(header(memory=False))
     assert "behind: some row 0.50" in summary([measured])
+    assert "slower than eager: none" in summary([measured])
     assert "1 of 1 rows" in summary([measured])
+
+
+def test_the_table_says_where_compiling_loses():
+    times = {" ".join(way): seconds for way, seconds in zip(WAYS, (3e-3, 4e-3, 5e-3, 5e-3))}
+    assert "slower than eager: some row 0.75" in summary([Measurement("some row", "kernels", times)])
+    tiny = {way: seconds / 100 for way, seconds in times.items()}
+    assert "slower than eager: none" in summary([Measurement("tiny row", "kernels", tiny)])
 
 
 def test_without_pytorch_it_says_what_to_set(monkeypatch, capsys):
