@@ -36,7 +36,7 @@ from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import nbytes
 
 SMALLEST = 1 << 18  # bytes of one matrix of scores from which on it is not stored
-SMALLEST_CAUSAL = 1 << 16  # the same where half of it need not be computed
+SMALLEST_CAUSAL = 1 << 17  # the same where half of it need not be computed
 INHERITED = ("stack", "no_grad", "checkpoint_region")
 COPIES, RESHAPING = ("contiguous_copy", "clone"), ("view", "unsqueeze", "squeeze", "expand")
 

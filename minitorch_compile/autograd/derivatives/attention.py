@@ -32,14 +32,13 @@ def _(
     zero_rows: bool,
 ) -> Gradients:
     upper, by_normalizers = grad
-    tensors: Any = (query, key, value)
-    how: Any = (attn_mask, is_causal, scale, fill)
+    tensors, how = (query, key, value), (attn_mask, is_causal, scale, fill)
     if upper is None:
         upper = ops.zeros_like(out[0])
 
     def in_ops() -> Any:
-        mask_and_numbers: Any = (*how, by_normalizers)
-        return gradients_in_ops(upper, *tensors, out[1], *mask_and_numbers)
+        arguments: Any = (upper, *tensors, out[1], *how, by_normalizers)
+        return gradients_in_ops(*arguments)
 
     gradients = in_ops() if by_normalizers is not None else ops.flash_attention_backward(upper, *tensors, *out, *how)
     return (*gradients[:3], lambda: sum_to(in_ops()[3], attn_mask))

@@ -36,7 +36,7 @@ from minitorch_compile.inductor.raw_memory import advance
 from minitorch_compile.inductor.running import exponential
 from minitorch_compile.inductor.tiles import turn_over
 
-compiled: Any = njit(error_model="numpy")
+compiled: Any = njit(error_model="numpy", cache=True)
 NO_MASK, BOOL_MASK, ADDED_MASK = range(3)
 FAR = 800.0  # exp(-FAR) is 0, in float64, too
 LANE = 16  # arrays in scratch memory begin at multiples of this many elements: what the widest vector holds
