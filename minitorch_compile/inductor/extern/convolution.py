@@ -11,7 +11,8 @@ itself is copied, with its border; it stays in cache while all filters pass over
   places and images. (The columns between two rows are multiplied by zero; so an infinity in an image may become NaN in
   gradients of the weights that never met it.)
 
-A 1x1 window with a stride of 1 is a matrix product. The argument `numbers` of each kernel points to its `Plan`.
+A 1x1 window with a stride of 1 is a matrix product, which BLAS computes where that is faster. The argument `numbers` of
+each kernel points to its `Plan`.
 """
 
 from __future__ import annotations

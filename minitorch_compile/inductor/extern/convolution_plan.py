@@ -18,6 +18,7 @@ UNIT = 4 * ROWS  # filters for whose weights' gradients the planes of the output
 FEWEST_PLACES = 2048  # over which a gradient of weights is added up in registers: several images, if they are small
 FEWEST_RANGES = 8  # into which the work is cut, if there is enough: what as many threads can share
 SMALLEST_RANGE = 1 << 20  # multiplications that are worth a range of their own
+WIDE, FEW = 256, 64  # places and channels: a matrix product of at least so many columns, and at most so long sums
 ENTRY = 2  # elements that one offset takes at most: it has eight bytes
 
 
@@ -36,9 +37,14 @@ class Shape(NamedTuple):
     groups: int
 
     @property
-    def slides(self) -> bool:
-        """False for a matrix product."""
-        return not (self.kernel == (1, 1) and self.stride == (1, 1) and self.padding == (0, 0))
+    def is_product(self) -> bool:
+        """Whether BLAS could do it."""
+        return self.kernel == (1, 1) and self.stride == (1, 1) and self.padding == (0, 0)
+
+    def slides(self, inner: int, results: int) -> bool:
+        """Whether it's faster not to ask BLAS, for sums of `inner` products: it needs more of them in each sum."""
+        wide = self.out[0] * self.out[1] >= WIDE and inner <= FEW and results >= FILTERS
+        return wide or not self.is_product
 
     @property
     def part(self) -> int:
@@ -104,10 +110,10 @@ PLAN = Plan()
 
 
 def plan_of(shape: Shape, at_once: int, places: Pair = (0, 0), before: Pair = (0, 0)) -> Plan:
-    """The plan of a shape, without the places of its parts. `places` are the rows and the pitch."""
+    """The plan of a shape, without the places of its parts. `places` are the rows and the pitch, if it slides."""
     pairs = (*shape.kernel, *shape.out, *shape.stride, *shape.padding, *shape.dilation)
     flat = (shape.images, shape.channels, *shape.image, shape.filters, *pairs, shape.groups)
-    return Plan(*flat, int(shape.slides), *places, *before, at_once)
+    return Plan(*flat, int(places != (0, 0)), *places, *before, at_once)
 
 
 def placed(plan: Plan, first: int, second: int, tile: int, offsets: int) -> tuple[Plan, int]:
@@ -128,7 +134,7 @@ def at_once(shape: Shape, results: int) -> int:
 def plan_forward(shape: Shape) -> tuple[Plan, int]:
     """What `forward` takes, and how many elements of scratch memory it needs."""
     together = at_once(shape, shape.per_group)
-    if not shape.slides:
+    if not shape.slides(shape.part, shape.per_group):
         return plan_of(shape, together), 0
     rows, pitch = sizes_of_planes(shape)
     planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + WIDEST
@@ -157,7 +163,7 @@ def shifts(stride: int, padding: int, kernel: int, dilation: int) -> tuple[int, 
 def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
     """What `input_grad` takes, and how many elements of scratch memory it needs."""
     together = at_once(shape, shape.part)
-    if not shape.slides:
+    if not shape.slides(shape.per_group, shape.part):
         return plan_of(shape, together), 0
     (top, bottom), (left, right) = (
         shifts(*four) for four in zip(shape.stride, shape.padding, shape.kernel, shape.dilation)
@@ -174,7 +180,7 @@ def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
 
 def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
     """What `weight_grad` takes, and how many elements of scratch memory it needs."""
-    if not shape.slides:
+    if shape.is_product:
         return plan_of(shape, 1), 0
     rows, pitch = sizes_of_planes(shape)
     batches = -(-shape.images // max(1, FEWEST_PLACES // max(1, shape.out[0] * pitch)))
