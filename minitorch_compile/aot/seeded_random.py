@@ -50,6 +50,8 @@ class DrawFrom:
                 " of the compiled function, or leave out generator="
             )
         like = op.meta(*args, **kwargs)
+        if 0 in like.sizes:  # nothing is drawn, so the program may have no seed at all
+            return ops.full(like.sizes, 0, like.dtype)
         first = self.offset if type(self.drawn) is int and self.drawn == 0 else ops.add(self.offset, self.drawn)
         self.drawn += DRAWS[op.name] * like.sizes.numel()
         return SEEDED[op](*parameters, self.seed, first, like.dtype)

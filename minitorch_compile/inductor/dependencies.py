@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.handler import Handler, Number
-from minitorch_compile.inductor.index import Index, symbol
+from minitorch_compile.inductor.index import Index, symbol, variables
 from minitorch_compile.inductor.ir import Buffer, ExternCall, Loop, Operation, Position, Scatter, StridedView
 from minitorch_compile.inductor.loop_printer import loop_variables
 from minitorch_compile.tensor.dtype import dtype
@@ -123,7 +123,7 @@ def accesses_of(loop: Loop) -> Accesses:
     position = loop_variables(loop)
     handler = AccessHandler(position)
     if isinstance(loop, Scatter):
-        loop.initial(handler, position[: len(loop.buffer.sizes)])
+        loop.initial(handler, variables("initial", loop.buffer.sizes))  # the values may have fewer dimensions
         loop.target(handler, position)
         loop.inner_fn(handler, position)
         handler.found.writes.append(Access(loop.buffer, symbol("anywhere", max(loop.buffer.length, 1), indirect=True)))

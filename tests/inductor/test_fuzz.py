@@ -36,6 +36,11 @@ WRONG_ONCE = {
         on(np.random.default_rng(0).normal(size=(2, 3, 4))),
         lambda x: (F.cross_entropy(x, torch.tensor([[0, 1], [2, 0], [1, 1], [2, 2]]).t(), reduction="none"),),
     ),
+    "a diagonal of matrices, written to": (
+        on(np.ones((2, 3, 4))),
+        lambda x: (x.diagonal().add_(1), x.permute(2, 0, 1)),
+    ),
+    "random numbers of nothing": (on(np.ones((2, 0))), lambda x: (torch.rand(x.shape) + x, F.dropout(x, 0.5))),
     "a sum of nothing": (on(np.zeros(0)), lambda x: (torch.cat([x, x]).sum(0),)),
 }
 
