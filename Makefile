@@ -39,6 +39,7 @@ bench: setup  ## measure: call overhead, eager against compiled, kernels, transf
 	@$(PY) -m benchmarks.eager
 	@$(PY) -m benchmarks.kernels
 	@$(PY) -m benchmarks.transforms
+	@$(PY) -m benchmarks.single_ops
 
 bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make bench-peers PEERS="--only softmax"
 	@$(PY) -m benchmarks.peers $(PEERS)
