@@ -123,6 +123,11 @@ def functional_program(
     """
     tracer, functional = _ForwardTracer(), Functionalize()
     differentiated = arguments_walked_back_to(captured.graph)
+    if sharing and differentiated:
+        raise NotImplementedError(
+            "aot: parameters of a training step share memory that it overwrites; a window of a base is no leaf. Give each"
+            " parameter memory of its own"
+        )
     examples = [*example_inputs, *(sharing.bases if sharing else ())]
     inputs = [
         _placeholder(tracer, name, x)
