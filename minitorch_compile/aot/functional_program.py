@@ -125,8 +125,8 @@ def functional_program(
     differentiated = arguments_walked_back_to(captured.graph)
     if sharing and differentiated:
         raise NotImplementedError(
-            "aot: parameters of a training step share memory that it overwrites; a window of a base is no leaf. Give each"
-            " parameter memory of its own"
+            "aot: parameters of a training step share memory that it overwrites; a window of a base is no leaf. Give"
+            " each parameter memory of its own"
         )
     examples = [*example_inputs, *(sharing.bases if sharing else ())]
     inputs = [
