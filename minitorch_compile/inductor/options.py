@@ -18,7 +18,8 @@ from typing import Any
 class Options:
     """max_fusion: how many loops one kernel may hold; 1 compiles every loop on its own.
     reuse_temporaries: keep one block of memory for a graph's temporaries from call to call, instead of asking for it
-    anew. autotune: compute each matrix product, with what follows it, in several ways, and the graph with several
+    anew; the memory of a result is used again, too, once nobody holds the result (`result_memory`).
+    autotune: compute each matrix product, with what follows it, in several ways, and the graph with several
     fusion limits; time each on this machine, keep the fastest, and remember which it was.
     """
 

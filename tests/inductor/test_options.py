@@ -82,3 +82,31 @@ def test_max_fusion_1_makes_more_kernels_and_the_block_is_made_once() -> None:
     assert "\n    block=" in write_file(unfused).source
     source = write_file(unfused, reuse_temporaries=True).source
     assert "\n    block=" not in source and "\nblock = np.empty(" in source
+
+
+def place(tensor: Any) -> int:
+    return int(tensor.detach().numpy().ctypes.data)
+
+
+def test_memory_of_a_result_that_nobody_holds_is_used_again() -> None:
+    compiled = torch.compile(lambda x: x.exp() * 2, mode="reduce-overhead")
+    x = torch.randn(500, 500)
+    assert len({place(compiled(x)) for _ in range(5)}) == 1
+
+
+def test_whoever_holds_a_result_or_a_part_of_it_keeps_its_memory() -> None:
+    """PyTorch overwrites results of the call before in this mode; here what is alive stays as it is."""
+    compiled = torch.compile(lambda x: x.exp() * 2, mode="reduce-overhead")
+    for part_of in (lambda t: t, lambda t: t[1:, 0], lambda t: t.detach(), lambda t: t.numpy(), lambda t: [t.T]):
+        held = part_of(compiled(torch.ones(4, 4)))
+        before = np.array(held[0] if isinstance(held, list) else held)
+        compiled(torch.zeros(4, 4))
+        np.testing.assert_array_equal(np.array(held[0] if isinstance(held, list) else held), before)
+
+
+def test_calls_in_threads_never_share_the_memory_of_a_result() -> None:
+    compiled = torch.compile(lambda x: x * 2 + 1, mode="reduce-overhead")
+    inputs = [torch.full((100, 100), float(number)) for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for number, found in enumerate(pool.map(lambda number: compiled(inputs[number % 4]), range(200))):
+            np.testing.assert_array_equal(found.numpy(), np.full((100, 100), 2.0 * (number % 4) + 1, np.float32))

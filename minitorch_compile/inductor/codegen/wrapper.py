@@ -24,6 +24,7 @@ from minitorch_compile.inductor import (
     native,
     native_call,
     raw_memory,
+    result_memory,
     running,
     scipy_functions,
     tensor_call,
@@ -71,6 +72,7 @@ MODULES = (
     native_call,
     native,
     raw_memory,
+    result_memory,
     element_functions,
     half_floats,
     running,
@@ -280,16 +282,22 @@ class WrapperWriter:
 
     def run(self) -> str:
         lines = [line for buffer in self.arguments for line in self.check_input(buffer)]
+        constants: list[str] = []
         for buffer in self.results:
-            lines.append(f"{buffer.name} = np.empty({buffer.length}, {numpy_name(buffer)})")
+            size = f"{buffer.length}, {numpy_name(buffer)}"
+            if self.keeps_block:
+                constants.append(f"memory_of_{buffer.name} = ResultMemory({size})")
+            taken = f"memory_of_{buffer.name}.take()" if self.keeps_block else f"np.empty({size})"
+            lines.append(f"{buffer.name} = {taken}")
         if self.uses_status:
             lines.append("status = np.zeros(3, np.int64)")
         passed = [flat_text(b.name) for b in self.used_arguments()] + [b.name for b in self.results]
         lines.append(f"call(({', '.join([*passed, *self.extra_arguments])},))")
         if self.uses_status:
             lines += ["if status[0]:", "    raise index_error(status)" if self.careful else "    return None"]
+        if self.keeps_block:
+            lines += [f"memory_of_{buffer.name}.keep({buffer.name})" for buffer in self.results]
         made: dict[Any, str] = {}
-        constants: list[str] = []
         if "block" in self.extra_arguments:  # temporaries live within one native call, so all calls may share them
             constants.append(f"block = np.empty({self.plan.total}, np.uint8)")
         for number, view in enumerate(self.graph.outputs):
