@@ -7,8 +7,8 @@ Each runs on one thread, on tensors of 2048 x 1024. Times are the best of interl
 processor time, so that other programs disturb them little; a row that compiling makes slower by more than a tenth, and
 that takes at least 100 us, is marked.
 
->>> sorted(name for name in OPERATIONS if name.startswith("argm"))
-['argmax of all', 'argmax of columns', 'argmax of rows', 'argmin of rows']
+>>> [name for name in OPERATIONS if name.startswith("argmax")]
+['argmax of rows', 'argmax of columns', 'argmax of all']
 """
 
 from __future__ import annotations
