@@ -127,37 +127,29 @@ def forward(lo, hi, x, w, out, scratch, numbers):
 
 
 @compiled
-def weights_of_kind(ry, rx, plan):
-    """How many weights of a group's channel the rows ry and columns rx of the input met."""
-    met = meetings(ry + plan.padding_y, plan.kernel_y, plan.dilation_y, plan.stride_y)
-    return (
-        plan.filters // plan.groups * met * meetings(rx + plan.padding_x, plan.kernel_x, plan.dilation_x, plan.stride_x)
-    )
-
-
-@compiled
-def meetings(first, kernel, step, stride):
-    """How many rows k of a window lie over the rows of one kind: `first` is the kind's number plus the padding."""
-    met = 0
-    for k in range(kernel):
-        if (first - k * step) % stride == 0:
-            met += 1
-    return met
-
-
-@compiled
-def fill_offsets_of_kind(offsets, count, ry, rx, plan):
-    """The shifts of the `count` weights of a channel that the rows ry and columns rx of the input met."""
-    filters = plan.filters // plan.groups
-    met = 0
+def fill_kind(kind, ry, rx, plan):
+    """How many weights of a channel the rows ry and columns rx of the input met, then their shifts; their number."""
+    filters, plane, met = plan.filters // plan.groups, plan.rows * plan.pitch, 0
     for ky in range(plan.kernel_y):
         for kx in range(plan.kernel_x):
             y, x = ry + plan.padding_y - ky * plan.dilation_y, rx + plan.padding_x - kx * plan.dilation_x
             if y % plan.stride_y == 0 and x % plan.stride_x == 0:
-                row, column = y // plan.stride_y + plan.top, x // plan.stride_x + plan.left
-                for f in range(filters):
-                    offsets[f * (count // filters) + met] = (f * plan.rows + row) * plan.pitch + column
                 met += 1
+                kind[met] = (y // plan.stride_y + plan.top) * plan.pitch + x // plan.stride_x + plan.left
+    for f in range(1, filters):
+        for k in range(met):
+            kind[1 + f * met + k] = kind[1 + k] + f * plane
+    kind[0] = filters * met
+    return filters * met
+
+
+@compiled
+def fill_kinds(kinds, plan):
+    """The table of all kinds, one after the other."""
+    at = 0
+    for ry in range(plan.stride_y):
+        for rx in range(plan.stride_x):
+            at += 1 + fill_kind(advance(kinds, at), ry, rx, plan)
 
 
 @compiled
@@ -184,44 +176,32 @@ def pack_kind(w, packed, count, channels, block, ry, rx, plan):
 
 
 @compiled
-def pack_kinds(w, packed, first, channels, block, plan):
+def pack_kinds(w, packed, kinds, first, channels, block, plan):
     """The weights of the channels of a group from `first` on, kind after kind."""
     part = plan.channels // plan.groups
-    padded, before = (part + block - 1) // block * block, 0
-    for ry in range(plan.stride_y):
-        for rx in range(plan.stride_x):
-            count = weights_of_kind(ry, rx, plan)
-            here = advance(packed, before * padded + first * count)
-            pack_kind(advance(w, first * plan.kernel_y * plan.kernel_x), here, count, channels, block, ry, rx, plan)
-            before += count
+    padded, at = (part + block - 1) // block * block, 0
+    source = advance(w, first * plan.kernel_y * plan.kernel_x)
+    for kind in range(plan.stride_y * plan.stride_x):
+        count = kinds[at + kind]
+        target = advance(packed, at * padded + first * count)
+        pack_kind(source, target, count, channels, block, kind // plan.stride_x, kind % plan.stride_x, plan)
+        at += count
 
 
 @compiled
-def slide_kinds(planes, offsets, packed, first, channels, block, tile, image, plan):
+def slide_kinds(planes, kinds, packed, first, channels, block, tile, image, plan):
     """The rows and columns of the channels of a group of an image from `first` on, kind after kind."""
     part = plan.channels // plan.groups
-    padded, before = (part + block - 1) // block * block, 0
-    for ry in range(plan.stride_y):
-        for rx in range(plan.stride_x):
-            count = weights_of_kind(ry, rx, plan)
-            slide(
-                planes, advance(offsets, before), advance(packed, before * padded + first * count), count, channels,
-                block, (plan.height - ry + plan.stride_y - 1) // plan.stride_y, plan.pitch,
-                (plan.width - rx + plan.stride_x - 1) // plan.stride_x, tile, advance(image, ry * plan.width + rx),
-                plan.height * plan.width, plan.stride_y * plan.width, plan.stride_x,
-            )  # fmt: skip
-            before += count
-
-
-@compiled
-def fill_offsets_of_kinds(offsets, plan):
-    """The shifts of all kinds, one kind after the other."""
-    before = 0
-    for ry in range(plan.stride_y):
-        for rx in range(plan.stride_x):
-            count = weights_of_kind(ry, rx, plan)
-            fill_offsets_of_kind(advance(offsets, before), count, ry, rx, plan)
-            before += count
+    padded, at = (part + block - 1) // block * block, 0
+    for kind in range(plan.stride_y * plan.stride_x):
+        ry, rx, count = kind // plan.stride_x, kind % plan.stride_x, kinds[at + kind]
+        slide(
+            planes, advance(kinds, at + kind + 1), advance(packed, at * padded + first * count), count, channels, block,
+            (plan.height - ry + plan.stride_y - 1) // plan.stride_y, plan.pitch,
+            (plan.width - rx + plan.stride_x - 1) // plan.stride_x, tile, advance(image, ry * plan.width + rx),
+            plan.height * plan.width, plan.stride_y * plan.width, plan.stride_x,
+        )  # fmt: skip
+        at += count
 
 
 def input_grad(lo, hi, grad, w, out, scratch, numbers):
@@ -230,15 +210,15 @@ def input_grad(lo, hi, grad, w, out, scratch, numbers):
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
     taps, places, block = plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x, block_of(part)
     packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
-    offsets = as_integers(advance(scratch, plan.offsets_at))
+    kinds = as_integers(advance(scratch, plan.offsets_at))
     of_image = plan.groups * ((part + plan.at_once - 1) // plan.at_once)
     if plan.slides:
-        fill_offsets_of_kinds(offsets, plan)
+        fill_kinds(kinds, plan)
         unit, last = lo, min(hi, lo + of_image)
         while unit < last:
             _, g, first, count, unit = part_of(unit, last, of_image, part, plan.at_once)
             weight = advance(w, g * per_group * part * taps)
-            pack_kinds(weight, advance(packed, g * plan.packed), first, count, block, plan)
+            pack_kinds(weight, advance(packed, g * plan.packed), kinds, first, count, block, plan)
     unit = lo
     while unit < hi:
         n, g, first, count, unit = part_of(unit, hi, of_image, part, plan.at_once)
@@ -251,7 +231,7 @@ def input_grad(lo, hi, grad, w, out, scratch, numbers):
         deal_planes(
             part_grad, scratch, per_group, plan.out_y, plan.out_x, plan.rows, plan.pitch, plan.top, plan.left, 1, 1
         )
-        slide_kinds(scratch, offsets, advance(packed, g * plan.packed), first, count, block, tile, image, plan)
+        slide_kinds(scratch, kinds, advance(packed, g * plan.packed), first, count, block, tile, image, plan)
 
 
 # ------------------------------------------------------------------------------------------------ of the weight

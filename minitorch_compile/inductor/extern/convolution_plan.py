@@ -171,11 +171,11 @@ def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
     rows, columns = (-(-size // stride) for size, stride in zip(shape.image, shape.stride))
     pitch = pitch_of(shape.out[1], -left, columns, right - left)
     height = rows + bottom - top
-    window = shape.per_group * shape.kernel[0] * shape.kernel[1]
+    window, kinds = shape.per_group * shape.kernel[0] * shape.kernel[1], shape.stride[0] * shape.stride[1]
     planes = shape.per_group * height * pitch + pitch + WIDEST
     plan = plan_of(shape, together, (height, pitch), (-top, -left))
     plan = plan._replace(packed=padded_to_block(shape.part) * window)
-    return placed(plan, planes, shape.groups * plan.packed, FILTERS * (rows * pitch + WIDEST), window)
+    return placed(plan, planes, shape.groups * plan.packed, FILTERS * (rows * pitch + WIDEST), window + kinds)
 
 
 def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
