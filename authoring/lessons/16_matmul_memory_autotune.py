@@ -708,8 +708,9 @@ print("backward: ", seen.backward_memory)
 # kept: that is the memory that the partitioner of lesson 11 fights for.
 #
 # `mode="reduce-overhead"` goes one step further, and keeps the arena from call to call. Fresh memory isn't free: the
-# operating system hands it out page by page, on the first touch of each 4096 bytes. Only temporaries are kept in this
-# way. Results belong to the caller, who may still hold those of the last call, so they get new memory each time.
+# operating system hands it out page by page, on the first touch of each 4096 bytes. The memory of results is used again
+# as well, but these belong to the caller, who may still hold those of the last call. So the references to a result are
+# counted first, and one that somebody can still reach is never overwritten.
 #
 # ## Let the machine decide
 #
