@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from minitorch_compile.inductor.native import (
@@ -281,7 +282,7 @@ def pow_float64(x, y):
     r = r + rest
     half = floor(n * 0.5)
     power = (1.0 + (r + r * r * polynomial(r, EXP))) * two_to_the(half) * two_to_the(n - half)
-    return finish_pow(x, y, a, power, 1.0)
+    return finish_pow(x, y, a, power, np.float64(1))  # not Python's 1.0, which can't be divided by zero
 
 
 @njit(**INLINED)
