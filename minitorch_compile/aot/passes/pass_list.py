@@ -126,7 +126,7 @@ def register_pass(
     """
     chosen = name or rewrite.__name__
     names = [each.name for each in PASSES]
-    if chosen in names:
+    if chosen in names or chosen in [each.name for each in BEFORE_AUTOGRAD]:
         raise ValueError(f"register_pass: there is a pass named {chosen!r} already; unregister_pass({chosen!r}) first")
     if before is not None and before not in names:
         raise ValueError(f"register_pass: before={before!r} is no pass. The passes are: {', '.join(names)}.")
@@ -140,8 +140,9 @@ def _first_line(rewrite: GraphFunction) -> str:
 
 
 def unregister_pass(name: str) -> None:
-    """Takes a pass out of the list. ValueError if there is none of that name."""
-    PASSES.remove(find_pass(name))
+    """Takes a pass out of its list. ValueError if there is none of that name."""
+    found = find_pass(name)
+    (PASSES if found in PASSES else BEFORE_AUTOGRAD).remove(found)
 
 
 def find_pass(name: str) -> Pass:
