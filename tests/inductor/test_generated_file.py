@@ -60,24 +60,24 @@ def test_kernels_of_equal_structure_are_written_once():
 
 def running_product(p, x):
     """An unrolled recurrence: each step reads one column further."""
-    column = lambda n: p.slice(x, (0, n), (8, n + 1), (1, 1))
-    total = column(0)
+    columns = lambda n: p.slice(x, (0, n), (8, n + 2), (1, 1))
+    total = columns(0)
     for step in range(1, 6):
-        total = p.mm(p.mul(p.add(total, column(step)), column(step + 1)), p.full((1, 1), 1.0, float32))
+        total = p.mm(p.mul(p.add(total, columns(step)), columns(step + 1)), p.full((2, 2), 1.0, float32))
     return total
 
 
 def test_steps_of_an_unrolled_loop_are_one_kernel_that_is_told_where_to_begin():
-    array = floats(8, 7)
+    array = floats(8, 8)
     text = source(running_product, array)
     assert text.count("@kernel(") == 2 + 1  # the first step has another beginning, and there is the matrix of ones
     steps = [line.strip() for line in text.splitlines() if line.strip().startswith("(fused_mul_2, ")]
     assert [step.split(", ")[3:5] for step in steps] == [[str(n), str(n + 1)] for n in range(2, 6)]
     tensors = tensors_of([array])
     (result,) = compile_graph(record(running_product, tensors))(*tensors)
-    total = array[:, :1]
+    total = array[:, :2]
     for step in range(1, 6):
-        total = (total + array[:, step : step + 1]) * array[:, step + 1 : step + 2]
+        total = ((total + array[:, step : step + 2]) * array[:, step + 1 : step + 3]) @ np.ones((2, 2), np.float32)
     assert np.allclose(result.array, total, rtol=1e-6)
 
 
