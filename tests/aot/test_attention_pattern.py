@@ -17,6 +17,8 @@ from minitorch_compile.nn import functional as F
 N, H, L, S, E = 2, 4, 5, 7, 6
 VISIBLE = torch.tensor(np.random.default_rng(0).random((L, S)) > 0.4)
 HALF_BLIND = torch.tensor(VISIBLE.numpy() & (np.arange(L)[:, None] != 2))  # query 2 sees nothing
+HEADS_VISIBLE = torch.tensor(np.random.default_rng(1).random((H, L, S)) > 0.2)
+PAIRS = HEADS_VISIBLE.expand(N, 1, H, L, S).contiguous()
 BUFFER = torch.tril(torch.ones(16, 16)).view(1, 1, 16, 16)
 sdpa = F.scaled_dot_product_attention
 
@@ -64,6 +66,8 @@ FOUND: dict[str, Callable[..., Any]] = {
     "sdpa, groups": lambda q, k, v: sdpa(q, k[:, :2], v[:, :2], is_causal=True, enable_gqa=True),
     "sdpa, one head": lambda q, k, v: sdpa(q[0], k[0], v[0]),
     "sdpa, five dimensions": lambda q, k, v: sdpa(q[None], k[None], v[None, ..., :3]),
+    "sdpa, one mask a head": lambda q, k, v: sdpa(q, k, v, HEADS_VISIBLE),
+    "three dimensions, one mask each": lambda q, k, v: sdpa(q[0], k[0], v[0], HEADS_VISIBLE),
     "nano_gpt": nano_gpt,
     "annotated": annotated,
     "bert": bert,
@@ -105,6 +109,10 @@ LEFT_ALONE: dict[str, tuple[Callable[..., Any], str]] = {
     "a trained mask": (lambda q, k, v: F.softmax(q @ k.mT + k[:, :, :1, :1], -1) @ v, "the mask is trained"),
     "over the queries": (lambda q, k, v: F.softmax(q @ k.mT, -2) @ v, "not over the last dimension"),
     "not a product": (lambda q, k, v: F.softmax((q[..., :1] - k[..., 0][:, :, None]).exp(), -1) @ v, "is ops.exp"),
+    "five dimensions and a mask": (
+        lambda q, k, v: sdpa(q[:, None], k[:, None], v[:, None], PAIRS),
+        "distinguishes more",
+    ),
     "turned around": (lambda q, k, v: F.softmax((k @ q.mT).mT, -1) @ v, "views turn the scores around"),
 }
 

@@ -11,7 +11,8 @@ q, k, v -> view(bmm(view(expand(softmax(mul(view(bmm(...
 >>> print(recognise_attention(graph).compact())
 q, k, v -> view(view(flash_attention(q, k, v, None, False, 0.125, float('-inf'), False)[0], (32, 512, 64)), ...
 
-It runs before the graph is differentiated, so that the backward pass needs no scores either. A score matrix that fits
+It runs before the graph is differentiated, so that the backward pass needs no scores either. (A program that calls
+backward() itself is one graph already: there the weights have other readers, and stay.) A score matrix that fits
 into the cache stays: one product that makes it whole is faster than many that make blocks.
 `MTC_LOGS=joint_graph_passes` says of each softmax what became of it.
 
@@ -166,15 +167,18 @@ def _shared_heads(writer: _Writer, key: Node, value: Node) -> tuple[Node, Node]:
 def _before_repeating(writer: _Writer, node: Node) -> Node | None:
     """(N, G, S, E) of view(expand(unsqueeze(x, 2), (N, G, H / G, S, E)), (N, H, S, E))."""
     source: Any = node
+    steps = []
     for name in ("view", "expand", "unsqueeze"):
         source = _uncopied(writer, source)
         if not _is_skipped(writer, source, (name,)):
             return None
-        last, source = source, source.args[0]
-    found, (n, heads, *matrix) = _sizes(source), _sizes(node)
-    if len(found) != 4 or last.args[1] not in (2, -3) or (found[0], *found[2:]) != (n, *matrix):
+        steps.append(source)
+        source = source.args[0]
+    (n, heads, *matrix), shared = _sizes(node), _sizes(source)
+    if len(shared) != 4 or heads % shared[1] != 0 or steps[2].args[1] not in (2, -3):
         return None
-    return source if heads % found[1] == 0 else None
+    repeated = (n, shared[1], heads // shared[1], *matrix)
+    return source if _sizes(steps[1]) == repeated and shared == (n, shared[1], *matrix) else None
 
 
 # ------------------------------------------------------------------------------------------ the mask
@@ -182,15 +186,16 @@ def _before_repeating(writer: _Writer, node: Node) -> Node | None:
 
 def _mask(writer: _Writer, found: Attention) -> Node | None:
     """The mask with four dimensions, True where a score is let be."""
-    mask = found.mask
+    mask: Any = found.mask
     if mask is None:
         return None
     while _is_skipped(writer, mask, ("expand",)):
         mask = mask.args[0]
-    assert mask is not None
-    sizes = _sizes(mask)
-    if len(sizes) == 3 and sizes[0] != 1:  # of products that are not grouped in heads
-        mask = writer.call(ops.view, mask, (*found.leading, *sizes[1:]))
+    if found.mask_ndim == 3 and len(_sizes(mask)) == 3 and _sizes(mask)[0] != 1:  # for each matrix of a plain batch
+        mask = writer.call(ops.view, mask, (*found.leading, *_sizes(mask)[1:]))
     while len(_sizes(mask)) < 4:
         mask = writer.call(ops.unsqueeze, mask, 0)
+    wanted = (*found.leading, *_sizes(found.product)[1:])
+    if len(_sizes(mask)) > 4 or any(n not in (1, size) for n, size in zip(_sizes(mask), wanted, strict=True)):
+        raise NoAttention("the mask distinguishes more than batches and heads")
     return writer.call(ops.logical_not, mask) if found.hides else mask

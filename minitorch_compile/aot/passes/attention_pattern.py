@@ -43,12 +43,13 @@ class NoAttention(Exception):
 @dataclass
 class Attention:
     """What was found. `leading` are the sizes (N, H) before those of the matrices; `mask` may have fewer dimensions
-    than the scores. `covered` are the nodes that are not needed any more."""
+    than the scores, which have `mask_ndim` where it is put. `covered` are the nodes that are not needed any more."""
 
     result: Node
     product: Node
     leading: tuple[int, int] = (1, 1)
     mask: Node | None = None
+    mask_ndim: int = 4
     hides: bool = False  # the bool mask is True where a score is hidden
     scale: float = 1.0
     fill: float = NOTHING
@@ -203,6 +204,7 @@ def _hidden(found: Attention, node: Node, numbers: list[Any]) -> Any:
         found.is_causal = True
     else:
         found.mask, found.hides, found.fill = condition, place == 1, fill
+        found.mask_ndim = len(value_of(scores).sizes)
     return scores
 
 
@@ -217,7 +219,7 @@ def _added(found: Attention, node: Node) -> Any:
                 raise NoAttention("the mask has another dtype")
             if may_require_grad(mask):
                 raise NoAttention("the mask is trained: its gradient is as large as the scores")
-            found.mask = mask
+            found.mask, found.mask_ndim = mask, len(value_of(scores).sizes)
             return scores
     raise NoAttention("the scores are no product")
 
