@@ -23,9 +23,10 @@ from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cuda import write_cuda_kernel
 from minitorch_compile.inductor.dependencies import buffers_read
 from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.ir import Buffer, ExternCall, Operation
+from minitorch_compile.inductor.ir import Buffer, Operation
 from minitorch_compile.inductor.loop_interpreter import run_operation, window
-from minitorch_compile.inductor.scheduler import Schedule
+from minitorch_compile.inductor.scheduler import Schedule, Step
+from minitorch_compile.inductor.step_graph import operations_of
 from minitorch_compile.inductor.tensor_call import index_error
 
 # Threads of a block, and blocks at most. A simulated thread is a Python thread, so there are few of them.
@@ -60,11 +61,9 @@ class CudaProgram:
         self.compiled: dict[str, Any] = {}
         self.steps: list[Launch | list[Operation]] = [self.prepare(step) for step in schedule.steps]
 
-    def prepare(self, step: Group | ExternCall) -> Launch | list[Operation]:
-        if isinstance(step, ExternCall):
-            return [step]
-        if not step.is_fusible:
-            return [member.loop for member in step.members]
+    def prepare(self, step: Step) -> Launch | list[Operation]:
+        if not isinstance(step, Group) or not step.is_fusible:
+            return operations_of(step)
         source = write_cuda_kernel(step, self.schedule.internal)
         if source.structure not in self.compiled:
             text = self.source_of(source, f"{source.title}_{len(self.compiled)}")
