@@ -41,6 +41,7 @@ WRONG_ONCE = {
         lambda x: (x.diagonal().add_(1), x.permute(2, 0, 1)),
     ),
     "random numbers of nothing": (on(np.ones((2, 0))), lambda x: (torch.rand(x.shape) + x, F.dropout(x, 0.5))),
+    "nothing in numbers of two bytes": (on(np.zeros(0)), lambda x: (x.bfloat16().flip(0), x.half().flip(0))),
     "a sum of nothing": (on(np.zeros(0)), lambda x: (torch.cat([x, x]).sum(0),)),
 }
 

@@ -29,7 +29,7 @@ from minitorch_compile.inductor.ir import (
     TensorBox,
     whole,
 )
-from minitorch_compile.inductor.lowering.half_precision import computes_on_halves, in_float32
+from minitorch_compile.inductor.lowering.half_precision import HALF, computes_on_halves, constant, in_float32
 from minitorch_compile.inductor.lowering.table import table
 from minitorch_compile.prims import Prim
 from minitorch_compile.prims import table as prims
@@ -208,6 +208,8 @@ def _nothing(value: Any) -> Any:
     """The boxes of empty results."""
     if isinstance(value, tuple):
         return tuple(map(_nothing, value))
+    if value.dtype in HALF:
+        return constant(tuple(value.sizes), 0, value.dtype)
     return TensorBox(tuple(value.sizes), value.dtype, lambda ops, at: ops.constant(0, value.dtype))
 
 
