@@ -9,6 +9,7 @@ the processor's time; what stands in the table are medians.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import statistics
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,26 +138,25 @@ def steps_of(torch: Any, compile: Callable[[Any], Any], row: Convolution | Pooli
         out = compile(function)(*operands)
         grad = torch.from_numpy(rng.standard_normal(tuple(out.shape)).astype(np.float32))
         grad = grad.to(memory_format=torch.channels_last) if row.channels_last else grad
-        yield lambda out=out, x=operands[chosen], grad=grad: torch.autograd.grad(out, x, grad, retain_graph=True)[0]
+        yield partial(torch.autograd.grad, out, operands[chosen], grad, retain_graph=True)
+
+
+def sum_of_squares(result: Any) -> float:
+    (tensor,) = result if isinstance(result, tuple) else (result,)
+    return float((tensor.double() ** 2).sum())
 
 
 def serve(library: str) -> None:
     """Answers requests [row] with checksums of its passes, and [pass, calls] with seconds a call."""
-    if library == "torch":
-        import torch
-
-        torch.set_num_threads(1)
-    else:
-        import minitorch_compile as torch
-
-        torch.set_num_threads(1)
+    torch: Any = importlib.import_module(library)
+    torch.set_num_threads(1)
     compile = (lambda function: function) if library == "torch" else torch.compile
     steps: list[Callable[[], Any]] = []
     for line in sys.stdin:
         request = json.loads(line)
         if isinstance(request[0], str):
             steps = list(steps_of(torch, compile, ROWS[request[0]]))
-            answer: Any = [float((step().double() ** 2).sum()) for step in steps]
+            answer: Any = [sum_of_squares(step()) for step in steps]
         else:
             number, calls = request
             start = time.process_time()
