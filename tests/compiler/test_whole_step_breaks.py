@@ -378,3 +378,34 @@ def test_old_gradients_are_freed_before_the_graph_runs():
     step(w)
     assert alive == [False]
     assert w.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_written_argument_that_gets_a_history():
+    def step(w: Any, x: Any, seen: Any) -> Any:
+        h = (w * x).exp()
+        seen.copy_(h)
+        h.sum().backward()
+        return seen.requires_grad
+
+    def make() -> Any:
+        return leaf(1.0, 2.0), torch.ones(2), torch.zeros(2)
+
+    same(step, make, [AUTOGRAD], calls=1)
+
+
+def test_what_a_module_remembers_is_freed():
+    class Remembering(nn.Linear):
+        def forward(self, x: Any) -> Any:
+            self.last = super().forward(x).tanh()
+            return self.last
+
+    module = Remembering(3, 2)
+
+    @torch.compile(backend="aot_eager", fullgraph=True)
+    def step(x: Any) -> Any:
+        module(x).square().sum().backward()
+
+    step(torch.ones(4, 3))
+    assert (module.last.requires_grad, module.last.is_leaf) == (True, False)
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        module.last.sum().backward()
