@@ -241,3 +241,30 @@ def test_the_error_of_a_long_product_is_that_of_float32():
     exact = -(x.astype(np.float64) @ w.astype(np.float64))
     size = np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64)
     assert (np.abs(result - exact) <= 50 * np.finfo(np.float32).eps * size).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_loops_after_a_product(seed):
+    """Pointwise operations, reductions of either dimension, several results: fused or not, all are right."""
+    chosen = np.random.default_rng(seed)
+
+    def program(p, x, w):
+        results = [p.mm(x, w)]
+        for number in chosen.integers(0, 5, 5):
+            value = results[chosen.integers(len(results))]
+            sizes = value.meta["val"].sizes
+            if len(sizes) == 1 or number == 0:
+                results.append(p.tanh(value))
+            elif number == 1:
+                results.append(p.sub(value, p.broadcast_in_dim(p.amax(value, (1,)), sizes, (0,))))
+            else:
+                results.append([p.mul(value, value), p.sum(value, (0,)), p.neg(value)][number - 2])
+        return tuple(dict.fromkeys([results[-1], results[chosen.integers(len(results))]]))
+
+    arrays = floats(70, 12), floats(12, 45)
+    state = chosen.bit_generator.state
+    schedule = planned(program, *arrays)
+    chosen.bit_generator.state = state
+    module = record(program, tensors_of(arrays))
+    for result, reference in zip(run(schedule, *arrays), expected(module, tensors_of(arrays))):
+        np.testing.assert_allclose(result, reference, rtol=1e-3, atol=1e-4 * np.abs(reference).max())
