@@ -47,7 +47,7 @@ bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make b
 partitions: setup  ## both partitioners on all models: equal gradients, and what each saves (MODELS="gpt vit")
 	@$(PY) -m tests.aot.partitions $(MODELS)
 
-fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000"); writes to views (ALIASING="--count 5000 --seed 7 --shrink")
+fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000 --seed 7 --processes 2 --kernels python"); writes to views (ALIASING="--count 5000 --seed 7 --shrink")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
 	@$(PY) -m tests.inductor.sweep $(SWEEP)

@@ -1,26 +1,39 @@
 """Random graphs of all ops, compiled against plain:
 
-    python -m tests.inductor.fuzz --seed 1000 --count 200 [--backend loops] [--processes 2]
+    python -m tests.inductor.fuzz --seed 1000 --count 200 [--backend loops] [--processes 2] [--kernels python]
 
-Each program that differs is made smaller and printed as a script. Exit status 1 if there were any.
+Each program that differs is made smaller and printed as a script. Exit status 1 if there were any. Nine tenths of the
+time go into Numba's work on kernels, so `--kernels python` runs the generated kernels as the plain Python functions
+that they are: some ten times as many graphs a second go through everything else, and what is left to try is machine
+code. `--coverage` compares nothing: it lists the ops that the programs of these seeds never call.
 """
 
 import argparse
+import os
 import sys
 import time
 from multiprocessing import get_context
 
-from tests.inductor.fuzz.checking import report_of
-
 EVERY = 250  # graphs between two lines about how far it is
+GRAPHS_A_PROCESS = 1000  # then a new one is forked: Numba keeps all it has made
 
 
 def main() -> int:
     arguments = _parser().parse_args()
-    start, wrong = time.perf_counter(), 0
+    if arguments.kernels == "python":
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # before Numba is imported, here and in the processes
     seeds = range(arguments.seed, arguments.seed + arguments.count)
+    return _show_coverage(seeds) if arguments.coverage else _compare(seeds, arguments)
+
+
+def _compare(seeds: range, arguments: argparse.Namespace) -> int:
+    from tests.inductor.fuzz.checking import report_of
+
+    start, wrong = time.perf_counter(), 0
     tasks = [(seed, arguments.backend, not arguments.whole) for seed in seeds]
-    with get_context("spawn").Pool(arguments.processes, maxtasksperchild=200) as pool:
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.inductor.fuzz.checking"])  # imported once
+    with context.Pool(arguments.processes, maxtasksperchild=GRAPHS_A_PROCESS) as pool:
         for done, found in enumerate(pool.imap(report_of, tasks), 1):
             if found:
                 wrong += 1
@@ -28,8 +41,16 @@ def main() -> int:
             if done % EVERY == 0:
                 print(f"{done} of {arguments.count}, {wrong} wrong", file=sys.stderr)
     seconds = time.perf_counter() - start
-    print(f"{arguments.backend}: {arguments.count} graphs, {wrong} wrong, {seconds:.0f} s")
+    print(f"{arguments.backend}, {arguments.kernels} kernels: {len(seeds)} graphs, {wrong} wrong, {seconds:.0f} s")
     return 1 if wrong else 0
+
+
+def _show_coverage(seeds: range) -> int:
+    from tests.inductor.fuzz.coverage import ops_not_called
+
+    missing, known = ops_not_called(seeds)
+    print(f"{len(seeds)} graphs call {known - len(missing)} of {known} ops; not: {', '.join(missing)}")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -38,7 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1000, help="the first seed")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--kernels", choices=("compiled", "python"), default="compiled", help="how kernels are run")
     parser.add_argument("--whole", action="store_true", help="do not make failing programs smaller")
+    parser.add_argument("--coverage", action="store_true", help="only list the ops that are not called")
     return parser
 
 

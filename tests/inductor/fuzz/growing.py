@@ -11,7 +11,6 @@ disagree about (huge values, a comparison decided by rounding), is not taken.
 from __future__ import annotations
 
 import ast
-import functools
 import math
 import random
 import warnings
@@ -21,84 +20,26 @@ from typing import Any
 import numpy as np
 
 import minitorch_compile as torch
-from tests.battery.sheet import calls
 from tests.inductor.fuzz.programs import SCOPE, Input, Program, names_read, names_stored
-
-# as_strided sees memory behind its input, where the plain and the compiled program may have other things.
-WORDS_LEFT_OUT = ("special", "as_strided")
-LEFT_OUT = {"complex", "creation", "linalg", "recurrent"}  # sheets whose lines are not kernels' work
-LAYOUTS = ("contiguous", "contiguous", "transposed", "every second", "offset", "expanded")
-SIZES: tuple[tuple[int, ...], ...] = (
-    *((), (1,), (4,), (17,), (0,), (3, 4), (1, 4), (3, 1), (5, 5), (2, 0), (9, 33)),
-    *((2, 3, 4), (2, 1, 3), (2, 2, 4, 5)),
+from tests.inductor.fuzz.vocabulary import (
+    ELEMENTS,
+    FRESH,
+    LAYOUTS,
+    POINTWISE,
+    SIZES,
+    UNARY,
+    VIEWS,
+    WRITES,
+    normal,
+    sheet_lines,
 )
+
 LARGEST_VALUE, MOST_ELEMENTS, AGREEMENT = 40.0, 3000, 1e-3
-
-# Lines between the sheets' own: what most programs are made of. Braces are places for values of the program.
-POINTWISE = """
-{0} + {1}
-{0} * {1}
-{0} - {1}
-torch.maximum({0}, {1})
-torch.where({0} > 0.1, {0}, {1})
-{0} / (1 + {1}.abs())
-torch.atan2({0}, {1}.abs() + 0.5)
-""".strip().splitlines()
-UNARY = """
-torch.tanh({0})
-torch.exp(-{0}.abs())
-F.gelu({0})
-torch.sin({0})
-torch.sigmoid({0})
-{0}.relu()
-torch.softmax({0}, -1)
-{0} - {0}.mean()
-torch.cumsum({0}, 0)
-{0}.sum(0)
-{0}.amax(-1)
-{0}.mean(-1, keepdim=True) * {0}
-{0}.half().float()
-{0}.bfloat16() * 1.5
-{0}.double().abs().log1p()
-""".strip().splitlines()
-VIEWS = """
-{0}.transpose(0, -1)
-{0}[..., 1:]
-{0}.flip(0)
-{0}.unsqueeze(1)
-{0}[::2]
-{0}.reshape(-1)
-torch.cat([{0}, {0}])
-{0}.expand(2, *{0}.shape)
-{0}.squeeze()
-{0}.clone()
-""".strip().splitlines()
-WRITES = """
-{0}.add_(1)
-{0}.mul_(0.5)
-{0}[0] = 0.25
-{0}[..., 0].add_(0.5)
-{0}.copy_({1})
-{0}.tanh_()
-{0}.reshape(-1)[::2].mul_(0.5)
-{0}.fill_(0.75)
-{0}.t().sub_(0.5)
-{0}.clamp_(-1, 1)
-""".strip().splitlines()
-
-
-@functools.cache
-def sheet_lines() -> tuple[str, ...]:
-    """The expressions of the call sheets that compute something from tensors."""
-    return tuple(
-        c.text
-        for c in calls()
-        if c.sheet not in LEFT_OUT and not c.random and not any(word in c.text for word in WORDS_LEFT_OUT)
-    )
+LENGTHS = (1, 2, 2, 3, 3, 4, 4, 5, 6, 8)
 
 
 def grow(seed: int) -> Program:
-    """The program of a seed: up to nine lines, up to six results."""
+    """The program of a seed: up to eight lines, up to six results."""
     return Grower(seed).grow()
 
 
@@ -109,19 +50,20 @@ class Rejected(Exception):
 class Grower:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.program = Program(seed=seed, gradients=self.random.random() < 0.5, dynamic=self.random.random() < 0.2)
+        self.program = Program(seed=seed, gradients=self.random.random() < 0.4, dynamic=self.random.random() < 0.2)
+        self.program.emulate_precision_casts = self.random.random() < 0.5
         self.plain: dict[str, Any] = dict(SCOPE)
         self.exact: dict[str, Any] = dict(SCOPE)
         self.count = 0
         self.new_input(self.random.choice(SIZES))
 
     def grow(self) -> Program:
-        wanted = self.random.randint(2, 9)
+        wanted = self.random.choice(LENGTHS)
         for _ in range(4 * wanted):
             if len(self.program.lines) >= wanted:
                 break
             kind = self.random.choices(
-                (self.from_a_sheet, self.pointwise, self.unary, self.view, self.write), (8, 3, 3, 2, 1)
+                (self.from_a_sheet, self.pointwise, self.unary, self.view, self.write), (8, 3, 3, 2, 2)
             )[0]
             kind()
         self.choose_outputs()
@@ -138,8 +80,8 @@ class Grower:
     # ------------------------------------------------------------------------------------------ kinds of lines
 
     def from_a_sheet(self) -> None:
-        """An expression of the sheets, over values of this program."""
-        text = self.random.choice(sheet_lines())
+        """An expression of the sheets, over values of this program: all names that they call are as likely."""
+        text = self.random.choice(sheet_lines()[self.random.choice(tuple(sheet_lines()))])
         self.attempt(ast.unparse(_Words(self).visit(ast.parse(text, mode="eval"))))
 
     def pointwise(self) -> None:
@@ -226,16 +168,19 @@ class Grower:
     # ------------------------------------------------------------------------------------------ values of some sizes
 
     def pick(self) -> str:
-        """The name of a real value; later ones more often."""
-        names = [n for n, x in self.plain.items() if isinstance(x, torch.Tensor) and x.is_floating_point()]
+        """The name of a value; later ones more often, real ones mostly."""
+        tensors = {n: x for n, x in self.plain.items() if isinstance(x, torch.Tensor)}
+        real = [n for n, x in tensors.items() if x.is_floating_point()]
+        names = real if real and self.random.random() < 0.85 else list(tensors)
         return self.random.choices(names, range(1, len(names) + 1))[0]
 
     def new_input(self, sizes: tuple[int, ...], values: np.ndarray | None = None) -> str:
-        name = f"x{len(self.program.inputs)}"
-        generator = np.random.default_rng([self.program.seed % 2**32, len(self.program.inputs)])
+        name, element = f"x{len(self.program.inputs)}", self.random.choice(ELEMENTS) if values is None else "float32"
         if values is None:
-            values = generator.normal(size=sizes).astype("float32")
-        spec = self.program.inputs[name] = Input(np.asarray(values), self.random.choice(LAYOUTS))
+            values = normal(self.program.seed, len(self.program.inputs), sizes, element)
+        spec = self.program.inputs[name] = Input(
+            np.asarray(values), self.random.choice(LAYOUTS), element if "float" in element else "float32"
+        )
         self.plain[name], self.exact[name] = self._argument(spec, "float32"), self._argument(spec, "float64")
         return name
 
@@ -303,23 +248,3 @@ class _Words(ast.NodeTransformer):
                 (), FRESH[node.func.id](self.grower.random.randrange(1000), *arguments, **options)
             )
         return ast.parse(text, mode="eval").body
-
-
-def _distinct(seed: int, *sizes: int) -> np.ndarray:
-    return np.random.default_rng(seed).permutation(math.prod(sizes)).reshape(sizes).astype("float32") * 0.5 - 1
-
-
-def _square(seed: int, n: int, *batch: int) -> np.ndarray:
-    return (np.random.default_rng(seed).normal(size=(*batch, n, n)) * 0.5 + 3 * np.eye(n)).astype("float32")
-
-
-def _integers(seed: int, *sizes: int, high: int = 3, low: int = 0) -> np.ndarray:
-    return np.asarray(np.random.default_rng(seed).integers(low, high, sizes))
-
-
-def _bools(seed: int, *sizes: int) -> np.ndarray:
-    return np.asarray(np.random.default_rng(seed).random(sizes) < 0.5)
-
-
-# Words whose numbers matter: always inputs of their own.
-FRESH: dict[str, Callable[..., np.ndarray]] = {"distinct": _distinct, "square": _square, "i": _integers, "b": _bools}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import minitorch_compile as torch
+from minitorch_compile import config
 from tests.inductor.fuzz.programs import Program
 
 ROUNDING = {"float32": 3e-5, "float16": 1e-2, "bfloat16": 8e-2}
@@ -63,6 +64,11 @@ def _tangent(like: Any) -> Any:
 def difference(program: Program, backend: str, function: Callable[..., Any] | None = None) -> str | None:
     """What the compiled program does otherwise; None if nothing."""
     function = program.function() if function is None else function
+    with config.patch(emulate_precision_casts=program.emulate_precision_casts):
+        return _difference(program, backend, function)
+
+
+def _difference(program: Program, backend: str, function: Callable[..., Any]) -> str | None:
     torch.compiler.reset()
     compiled = torch.compile(function, backend=backend, dynamic=program.dynamic or None)
     plain, exact = run(program, function), run(program, function, "float64")
@@ -85,8 +91,9 @@ def _difference_at_other_sizes(program: Program, function: Any, compiled: Any) -
 
 def _coarsest(program: Program) -> str:
     """The least precise dtype that the program goes through: its gradients and sums are as coarse as that."""
+    texts = [*program.lines, *(spec.element for spec in program.inputs.values())]
     for dtype, words in {"bfloat16": ("bfloat16",), "float16": ("half()", "float16")}.items():
-        if any(word in line for word in words for line in program.lines):
+        if any(word in text.replace("bfloat16", "") or word == "bfloat16" in text for word in words for text in texts):
             return dtype
     return "float32"
 

@@ -15,6 +15,7 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 import minitorch_compile as torch
@@ -25,14 +26,20 @@ SCOPE = {"torch": torch, "F": torch.nn.functional, "inf": float("inf"), "nan": f
 
 @dataclass
 class Input:
-    """The values of an argument, and how they lie in memory (a layout of the call sheets)."""
+    """The values of an argument, how they lie in memory (a layout of the call sheets), and the dtype of real ones."""
 
     values: np.ndarray
     layout: str = "contiguous"
+    element: str = "float32"
 
     def tensor(self, real: str = "float32") -> Any:
-        """The tensor; real numbers in the dtype `real`."""
-        values = self.values.astype(real) if self.values.dtype.kind == "f" else self.values
+        """The tensor; all real numbers in double precision, if `real` is "float64"."""
+        values, wide = self.values, real == "float64"
+        if values.dtype.kind == "f":
+            element = real if wide else self.element
+            values = values.astype(ml_dtypes.bfloat16 if element == "bfloat16" else element)
+        elif values.dtype.kind == "c" and wide:
+            values = values.astype("complex128")
         return Arguments(torch, self.layout)._laid_out(values)
 
     def with_size(self, old: int, new: int) -> Input:
@@ -43,13 +50,14 @@ class Input:
 
 @dataclass
 class Program:
-    """A straight-line function of tensors. `gradients`: whether its real inputs require grad."""
+    """A straight-line function of tensors. `gradients`: whether its real inputs require grad; the others: options."""
 
     inputs: dict[str, Input] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     gradients: bool = False
     dynamic: bool = False
+    emulate_precision_casts: bool = False
     seed: int = 0
 
     @property
@@ -83,10 +91,15 @@ class Program:
     def script(self, backend: str) -> str:
         """The program as a file of its own."""
         arrays = "".join(
-            f"    {name}=({_literal(spec.values)}, {spec.layout!r}),\n" for name, spec in self.inputs.items()
+            f"    {name}=({_literal(spec.values)}, {spec.layout!r}, {spec.element!r}),\n"
+            for name, spec in self.inputs.items()
         )
         return SCRIPT.format(
-            arrays=arrays, source=self.source, gradients=self.gradients, backend=backend, dynamic=self.dynamic
+            arrays=arrays,
+            source=self.source,
+            options=f"gradients={self.gradients}, dynamic={self.dynamic}, seed={self.seed},"
+            f" emulate_precision_casts={self.emulate_precision_casts}",
+            backend=backend,
         )
 
 
@@ -103,8 +116,8 @@ arrays = dict(
 
 {source}
 
-inputs = {{name: Input(values, layout) for name, (values, layout) in arrays.items()}}
-print(difference(Program(inputs, gradients={gradients}, dynamic={dynamic}), {backend!r}, program))
+inputs = {{name: Input(*given) for name, given in arrays.items()}}
+print(difference(Program(inputs, {options}), {backend!r}, program))
 """
 
 

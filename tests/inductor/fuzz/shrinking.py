@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +35,13 @@ def _smaller(program: Program) -> Iterator[Program]:
         yield from _without_line(program, i)
     if program.dynamic:
         yield replace(program, dynamic=False)
+    if program.emulate_precision_casts:
+        yield replace(program, emulate_precision_casts=False)
     if program.gradients:
         yield replace(program, gradients=False)
     for name, spec in program.inputs.items():
         if spec.layout != "contiguous":
-            yield replace(program, inputs=program.inputs | {name: Input(spec.values)})
+            yield replace(program, inputs=program.inputs | {name: replace(spec, layout="contiguous")})
 
 
 def _without_line(program: Program, i: int) -> Iterator[Program]:
@@ -51,15 +54,22 @@ def _without_line(program: Program, i: int) -> Iterator[Program]:
         return
     values = _values_after(program, i)
     if all(isinstance(values[n], torch.Tensor) for n in needed):
-        made = {n: Input(np.array(values[n].detach().numpy())) for n in needed if values[n].dtype != torch.bfloat16}
+        made = {n: _input_of(values[n].detach()) for n in needed}
         outputs = [o for o in program.outputs if o not in needed]
-        if outputs and len(made) == len(needed):
+        if outputs:
             smaller = replace(program, lines=rest, inputs=program.inputs | made, outputs=outputs)
             yield smaller.without_unused()
 
 
-def _values_after(program: Program, last: int) -> dict[str, object]:
-    scope: dict[str, object] = dict(SCOPE) | dict(zip(program.inputs, program.tensors()))
+def _input_of(value: Any) -> Input:
+    if not value.is_floating_point():
+        return Input(np.array(value.numpy()))
+    wide = value.float() if value.dtype in (torch.float16, torch.bfloat16) else value
+    return Input(np.array(wide.numpy()), element=str(value.dtype).removeprefix("torch."))
+
+
+def _values_after(program: Program, last: int) -> dict[str, Any]:
+    scope: dict[str, Any] = dict(SCOPE) | dict(zip(program.inputs, program.tensors()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in program.lines[: last + 1]:
