@@ -60,9 +60,7 @@ def compile_frozen(
         computed = _worth_keeping(_marked(graph, positions))
         return FrozenGraph(graph, computed, positions, compiler) if computed else compiler(graph, examples)
 
-    return aot_function(
-        captured, example_inputs, compile_rest, decompose=folded, before_autograd=before_autograd
-    )
+    return aot_function(captured, example_inputs, compile_rest, decompose=folded, before_autograd=before_autograd)
 
 
 def _is_parameter(node: Node) -> bool:

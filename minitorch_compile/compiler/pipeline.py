@@ -69,9 +69,7 @@ class Inductor:
 
     def _compile(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         if config.freezing and not is_grad_enabled():
-            return compile_frozen(
-                graph, example_inputs, self.compile_forward, self.decompose, self.before_autograd
-            )
+            return compile_frozen(graph, example_inputs, self.compile_forward, self.decompose, self.before_autograd)
         return aot_function(
             graph,
             example_inputs,
