@@ -168,3 +168,14 @@ def test_errors_are_runtime_errors_as_in_pytorch(name):
     with pytest.raises(RuntimeError, match=message):
         call()
     assert issubclass(linalg.LinAlgError, RuntimeError)
+
+
+def test_a_system_of_equations_has_one_dtype():
+    a, b = torch.eye(2), torch.ones(2, 1, dtype=torch.float64)
+    for solve in (
+        lambda: torch.linalg.solve(a, b),
+        lambda: torch.linalg.solve_triangular(a, b, upper=True),
+        lambda: torch.cholesky_solve(b, a),
+    ):
+        with pytest.raises(RuntimeError, match="expected A and B to have the same dtype"):
+            solve()

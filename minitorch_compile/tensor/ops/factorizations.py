@@ -34,6 +34,16 @@ from minitorch_compile.tensor.ops.matrix_kernels import (
 from minitorch_compile.tensor.ops.triangles import tril, triu
 from minitorch_compile.tensor.ops.view import transpose
 
+
+def check_one_dtype(name: str, A: Any, B: Any) -> None:
+    """RuntimeError unless both have the same dtype: a system of equations is solved in one."""
+    if A.dtype is not B.dtype:
+        raise RuntimeError(
+            f"{name}: expected A and B to have the same dtype, but A is {A.dtype} and B is {B.dtype};"
+            " convert one of them"
+        )
+
+
 # ------------------------------------------------------------------------------------------------------------- Cholesky
 
 
@@ -61,6 +71,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Any:
 @composite(methods=True)
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Any:
     """The X with A X = input, where L is the Cholesky factor of A."""
+    check_one_dtype("cholesky_solve", L, input)
     if upper:
         L = adjoint(L)
     inner = _linalg_solve_triangular(L, _like_batch(input, L), False, False)
@@ -183,6 +194,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if not left:
         turned = linalg_lu_solve(LU, pivots, _adjoint(B), adjoint=not adjoint)
         return _adjoint(turned)
+    check_one_dtype("linalg.lu_solve", LU, B)
     order = _permutation_of_pivots(pivots, LU.sizes[-1])
     permutation = to_copy(order.unsqueeze(-2) == _counting(LU.sizes[-1]), LU.dtype)
     B = _like_batch(B, LU)

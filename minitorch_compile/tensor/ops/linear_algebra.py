@@ -22,7 +22,7 @@ from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import eye, full
-from minitorch_compile.tensor.ops.factorizations import linalg_eigvalsh, linalg_svdvals
+from minitorch_compile.tensor.ops.factorizations import check_one_dtype, linalg_eigvalsh, linalg_svdvals
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.matrix_kernels import (
     _linalg_pinv,
@@ -72,17 +72,9 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
             f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.sizes[-2]}x{A.sizes[-1]} and"
             f" {right.sizes[-2]}x{right.sizes[-1]})"
         )
-    _check_one_dtype("linalg.solve", A, B)
+    check_one_dtype("linalg.solve", A, B)
     solved = _linalg_solve(*_same_batch(A, right))
     return solved.squeeze(-1) if vectors else solved
-
-
-def _check_one_dtype(name: str, A: Any, B: Any) -> None:
-    if A.dtype is not B.dtype:
-        raise RuntimeError(
-            f"{name}: expected A and B to have the same dtype, but A is {A.dtype} and B is {B.dtype};"
-            " convert one of them"
-        )
 
 
 def _same_batch(A: Any, B: Any) -> tuple[Any, Any]:
@@ -104,7 +96,7 @@ def linalg_solve_triangular(
             f"linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B ({A.sizes[-2]}x"
             f"{A.sizes[-1]} and {B.sizes[-2]}x{B.sizes[-1]})"
         )
-    _check_one_dtype("linalg.solve_triangular", A, B)
+    check_one_dtype("linalg.solve_triangular", A, B)
     return _linalg_solve_triangular(*_same_batch(A, B), upper, unitriangular)
 
 

@@ -55,6 +55,7 @@ class Grower:
         self.plain: dict[str, Any] = dict(SCOPE)
         self.exact: dict[str, Any] = dict(SCOPE)
         self.count = 0
+        self.element = self.random.choice(ELEMENTS)  # of all inputs: lines mix dtypes enough
         self.new_input(self.random.choice(SIZES))
 
     def grow(self) -> Program:
@@ -175,7 +176,7 @@ class Grower:
         return self.random.choices(names, range(1, len(names) + 1))[0]
 
     def new_input(self, sizes: tuple[int, ...], values: np.ndarray | None = None) -> str:
-        name, element = f"x{len(self.program.inputs)}", self.random.choice(ELEMENTS) if values is None else "float32"
+        name, element = f"x{len(self.program.inputs)}", self.element if values is None else "float32"
         if values is None:
             values = normal(self.program.seed, len(self.program.inputs), sizes, element)
         spec = self.program.inputs[name] = Input(

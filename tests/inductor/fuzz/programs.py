@@ -34,7 +34,7 @@ class Input:
 
     def tensor(self, real: str = "float32") -> Any:
         """The tensor; all real numbers in double precision, if `real` is "float64"."""
-        values, wide = self.values, real == "float64"
+        values, wide = self.values.copy(), real == "float64"  # a copy, for the program may write to it
         if values.dtype.kind == "f":
             element = real if wide else self.element
             values = values.astype(ml_dtypes.bfloat16 if element == "bfloat16" else element)
