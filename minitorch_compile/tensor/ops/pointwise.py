@@ -265,10 +265,15 @@ def sqrt(input: Array) -> Array:
     return np.sqrt(input)
 
 
+def _widened(x: Array) -> Array:
+    """float16 in float32, for formulas of several steps: their result is rounded once, as PyTorch's kernels do it."""
+    return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
 @pointwise(INT_TO_FLOAT)
 def rsqrt(input: Array) -> Array:
     """1 / sqrt(x)."""
-    return np.reciprocal(np.sqrt(input))
+    return np.reciprocal(np.sqrt(_widened(input))).astype(input.dtype, copy=False)
 
 
 @pointwise(INT_TO_FLOAT)
@@ -304,7 +309,7 @@ def tanh(input: Array) -> Array:
 @pointwise(INT_TO_FLOAT, functional=True)
 def sigmoid(input: Array) -> Array:
     """1 / (1 + exp(-x))."""
-    return np.reciprocal(1 + np.exp(-input))
+    return np.reciprocal(1 + np.exp(-_widened(input))).astype(input.dtype, copy=False)
 
 
 @pointwise(INT_TO_FLOAT)
