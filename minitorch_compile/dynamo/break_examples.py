@@ -192,6 +192,7 @@ def f(x):
         """\
 weight = torch.ones(3, requires_grad=True)  # a leaf from outside
 
+
 def f(x):
     (x * weight).sum().backward()
     return weight.grad
