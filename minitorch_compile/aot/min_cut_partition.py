@@ -2,8 +2,8 @@
 
 Which values to save is a minimum cut. Everything the backward pass needs of the forward pass flows to it through
 values; the pipe of a value is as wide as the value is large, and cutting it means saving it. What lies behind the cut
-is computed again in the backward pass. Two things can't be: what costs much to compute (matrix products, convolutions,
-reductions), and the arguments. So they are where the flow begins.
+is computed again in the backward pass. Three things can't be: what costs much to compute (matrix products,
+convolutions, reductions), which elements equal the largest, and the arguments. So they are where the flow begins.
 
 >>> from minitorch_compile.aot.joint_graph import trace_joint
 >>> from minitorch_compile.aot.tracing import trace
@@ -32,6 +32,7 @@ from minitorch_compile.aot.recomputation import (
     is_view,
     read_within_region,
     region_of,
+    tells_equals,
     total_bytes,
 )
 from minitorch_compile.aot.subgraph import ancestors
@@ -49,7 +50,7 @@ def min_cut_partition(joint: JointGraph) -> Partition:
     computable = [n for n in sides.order if n in needed and n not in sides.backward and not is_size(n)]
     for node in computable:
         network.add_edge((node, "in"), (node, "out"), _width(node, sides))
-        if node in sides.inputs or (node in sides.forward and not _can_be_made_again(node)):
+        if node in sides.inputs or tells_equals(node) or (node in sides.forward and not _can_be_made_again(node)):
             network.add_edge(SOURCE, (node, "in"), INFINITE)
         if node in sides.gradients:  # of no tangent, such as the gradient of what is multiplied with zeros
             network.add_edge((node, "out"), SINK, INFINITE)

@@ -53,6 +53,15 @@ def is_cheap(node: Node) -> bool:
     return kind in CHEAP_KINDS or name in PICKING
 
 
+def tells_equals(node: Node) -> bool:
+    """Whether the value says which elements of one tensor equal those of another, such as the largest of a row.
+
+    That is decided where both are first computed: of elements that are computed again, and rounded on the way as the
+    first ones were not, none may be the largest.
+    """
+    return getattr(node.target, "name", "") == "eq" and len(node.all_input_nodes) == 2
+
+
 def is_view(node: Node) -> bool:
     """Whether the value shows another one's elements: making it again costs nothing."""
     return getattr(node.target, "kind", None) == "view"

@@ -101,6 +101,20 @@ def test_a_chain_of_cheap_ops_is_computed_again_from_its_smallest_value():
     assert [node.name for node in min_cut_partition(joint).saved] == ["x"]
 
 
+def test_which_elements_are_the_largest_is_decided_in_the_forward_pass():
+    """A product of bfloat16 numbers that is computed again is rounded where the first one was not."""
+
+    def largest(x, scale):
+        product = x.bfloat16() * 1.5
+        value = product * product * product * scale
+        return value.amax(-1), torch.softmax(value, -1), product
+
+    x, scale = (torch.randn(20, 9).requires_grad_() for _ in range(2))
+    outputs = torch.compile(largest, backend="inductor")(x, scale)
+    sum(output.float().cos().sum() for output in outputs).backward()
+    assert not x.grad.isnan().any() and not scale.grad.isnan().any()
+
+
 def test_nothing_is_saved_when_backward_needs_nothing():
     assert min_cut_partition(joint_of(lambda x: (x + 1,), sample(3))).saved == []
 
