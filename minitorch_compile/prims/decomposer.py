@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from minitorch_compile import prims
 from minitorch_compile.aot.tracing import Retrace, Tracer
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.graph import Graph
@@ -33,6 +34,7 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.prims.core import CORE, as_core
 from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, refusal_of_call, rule_of
+from minitorch_compile.prims.elementwise import copied
 from minitorch_compile.prims.half_precision import computes_wider, in_float32
 from minitorch_compile.prims.prim import Prim, describe
 from minitorch_compile.tensor import dispatch
@@ -44,6 +46,9 @@ __all__ = ["beyond_prims", "decompose", "decomposed"]
 Keep = Callable[[Op, tuple[Any, ...]], bool]
 Until = str | Collection[Op]
 STAGES = ("prims", "core")
+SHOW_AN_ARGUMENT = (
+    prims.broadcast_in_dim, prims.reshape, prims.slice, prims.squeeze, prims.transpose, prims.view_element_type
+)  # fmt: skip
 
 
 def beyond_prims(op: Op, args: tuple[Any, ...]) -> bool:
@@ -129,7 +134,22 @@ class _Rewrite(Retrace):
     def _as_before(self, node: Node, result: Any, before: TensorBase) -> TensorBase:
         if not isinstance(result, TensorBase) or result.sizes != before.sizes or result.dtype is not before.dtype:
             raise _wrong_result(node, describe(before), result)
+        if getattr(node.target, "kind", "view") != "view" and self._shows_an_argument(node, result):
+            result = copied(result)
         return self.tracer.in_layout(self.tracer.node_of(result), before)
+
+    def _shows_an_argument(self, node: Node, result: TensorBase) -> bool:
+        """Whether a decomposition gave an argument back, or a view of it, since there was nothing to compute."""
+        arguments = {self.tracer.node_of(self.env[x]) for x in node.all_input_nodes if self._is_tensor(x)}
+        shown = self.tracer.node_of(result)
+        while shown not in arguments:
+            if shown.target not in SHOW_AN_ARGUMENT:
+                return False
+            shown = shown.all_input_nodes[0]
+        return True
+
+    def _is_tensor(self, node: Node) -> bool:
+        return isinstance(self.env.get(node), TensorBase)
 
 
 def _wrong_result(node: Node, expected: str, came: Any) -> RuntimeError:

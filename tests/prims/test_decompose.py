@@ -195,3 +195,10 @@ def test_half_precision_is_rounded_once(element):
 
 def test_one_prim_on_half_precision_is_not_widened():
     assert decomposed(ops.exp, empty_fake((3,), None, float16)).compact() == "x -> exp(x)"
+
+
+def test_an_op_with_nothing_to_compute_still_gives_a_new_tensor():
+    """Mean over windows of one element: were it the argument itself, who writes to the result would write to both."""
+    graph_module = trace(lambda x: ops.avg_pool(x, (1,), (1,), (0,), False, True, None), [empty_fake((1, 2, 3))])
+    (result,) = prims.decompose(graph_module).graph.output_node().all_input_nodes
+    assert result.target is prims.convert_element_type
