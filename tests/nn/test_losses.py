@@ -418,3 +418,8 @@ class TestAdaptiveSoftmax:
                 nn.AdaptiveLogSoftmaxWithLoss(8, 15, cutoffs)
         with pytest.raises(RuntimeError, match="Target values"):
             self.layer()(torch.ones(1, 8).double(), tensor([15]))
+
+
+def test_log_probabilities_are_no_integers():
+    with pytest.raises(NotImplementedError, match="expected log-probabilities, got input of torch.int16"):
+        F.nll_loss(torch.ones(2, 3, dtype=torch.int16), torch.tensor([0, 1]))

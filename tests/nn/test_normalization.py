@@ -208,3 +208,11 @@ def test_the_state_has_pytorchs_keys():
     assert list(nn.RMSNorm(2).state_dict()) == ["weight"]
     assert nn.BatchNorm2d(2, dtype=torch.float64).running_var.dtype is torch.float64
     assert nn.GroupNorm(1, 2)(torch.ones(2, 2, 3)).dtype is float32
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5])
+def test_a_constant_row_of_float16_has_the_gradient_of_pytorch(value):
+    """The reciprocal of the deviation is 316 there, and its square more than the largest float16."""
+    x = torch.full((1, 4), value, dtype=torch.float16, requires_grad=True)
+    F.layer_norm(x, (4,)).backward(torch.tensor([[1.0, 2.0, 3.0, 4.0]]).half())
+    assert x.grad.tolist() == [[-474.5, -158.125, 158.125, 474.5]]

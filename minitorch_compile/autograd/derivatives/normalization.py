@@ -83,7 +83,7 @@ def _through_statistics(grad: Any, total: Any, along: Any, centred: Any, rstd: A
     `total` is the sum of the gradient, `along` that of the gradient times what is centred. With n = centred * rstd,
     mean' = 1/N and rstd' = -rstd^2 n / N for a row of N elements.
     """
-    return grad - (centred * (rstd * rstd * along / count) + total / count)
+    return grad - (centred * (rstd * (rstd * along / count)) + total / count)  # rstd * rstd has no float16
 
 
 def _share(by_mean: Any, count: int, x: Tensor) -> Any:

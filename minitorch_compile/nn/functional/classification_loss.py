@@ -87,6 +87,8 @@ def _reduced_by_weight(loss: Any, weights: Any, reduction: str) -> Any:
 def _check_classes(input: Any, target: Any, weight: Any, ignore_index: int) -> None:
     if target.dtype not in (int64, uint8):
         raise RuntimeError(f"nll_loss: expected scalar type Long for target but found {target.dtype}; call .long()")
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"nll_loss: expected log-probabilities, got input of {input.dtype}; call .float()")
     if not input.sizes:
         raise ValueError("nll_loss: expected 1 or more dimensions for input (got 0)")
     _check_target_sizes(input, target)
