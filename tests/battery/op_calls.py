@@ -14,7 +14,7 @@ from minitorch_compile.tensor.op import Op
 from tests.battery.arguments import Arguments
 from tests.battery.outcome import evaluate
 from tests.battery.sheet import Call, calls
-from tests.prims import samples
+from tests.prims import samples, samples_algorithms, samples_images  # noqa: F401  (their rows)
 
 WITH_GRADIENTS = {"convolution", "pooling", "loss"}
 BESIDE_THE_SHEETS = [

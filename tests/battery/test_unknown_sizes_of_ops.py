@@ -29,6 +29,7 @@ ASKING_FOR_DATA = {"argwhere", "bincount", "repeated_positions", "unique_consecu
 NUMBERS_IN_THE_CALL = "the call says sizes as numbers, which those of the tensor have to equal"
 SPECIALISING = {
     "col2im": NUMBERS_IN_THE_CALL,
+    "flash_attention_backward": "the last size of `normalizers` is two: a maximum, and the logarithm of a sum",
     "expand": NUMBERS_IN_THE_CALL,
     "native_layer_norm": NUMBERS_IN_THE_CALL,
     "split_with_sizes_copy": NUMBERS_IN_THE_CALL,

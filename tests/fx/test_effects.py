@@ -1,6 +1,7 @@
 """What may be dropped, merged or moved: judged for every op in the table, not only for those thought of."""
 
 import inspect
+import math
 import operator
 import re
 
@@ -85,6 +86,8 @@ def test_what_is_said_to_make_new_storage_does(op):
     arguments = {
         "mm": (ones(2, 2), ones(2, 2)), "bmm": (ones(1, 2, 2), ones(1, 2, 2)), "addmm": (ones(2, 2),) * 3,
         "where": (ones(2) > 0, ones(2), ones(2)), "clamp": (ones(2), 0), "polygamma": (1, ones(2)),
+        "flash_attention": (*(ones(1, 1, 2, 2),) * 3, None, False, 1.0, -math.inf, False),
+        "flash_attention_backward": (*(ones(1, 1, 2, 2),) * 6, None, False, 1.0, -math.inf),
     }.get(op.name)  # fmt: skip
     if arguments is None:
         needed = sum(d is inspect.Parameter.empty for d in op.defaults)
