@@ -167,23 +167,26 @@ def keep(key: str, symbol: str, code: bytes) -> None:
 # ------------------------------------------------------------------------------------------------ linking
 
 
-_engines: list[llvm.ExecutionEngine] = []  # at most one; it lives as long as the process, as what it has linked may run
+_engines: list[llvm.ExecutionEngine] = []  # they live as long as the process, as what they have linked may run
 
 
-def _engine() -> llvm.ExecutionEngine:
-    """Not a cached function: whoever empties the package's caches must not take the machine code away."""
-    if not _engines:
-        assert cpu_target.target_context  # making it provides the functions that Numba's code calls
-        machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
-        memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
-        _engines.append(llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory))
-    return _engines[0]
+def _new_engine() -> llvm.ExecutionEngine:
+    """An engine for one object file.
+
+    Object files must not meet in one: Numba numbers the functions that a process compiles, so two processes may have
+    given one name to two functions, and the second would silently be taken for the first.
+    """
+    assert cpu_target.target_context  # making it provides the functions that Numba's code calls
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory)
 
 
 def link(symbol: str, code: bytes) -> int:
     """Loads an object file into this process; the address of one of its functions."""
     with global_compiler_lock:
-        engine = _engine()
+        engine = _new_engine()
+        _engines.append(engine)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         address = engine.get_function_address(symbol)

@@ -1,5 +1,6 @@
 """Compiled code on disk: found again by other processes, made again when damaged, keyed by all that it depends on."""
 
+import ctypes
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from llvmlite import binding as llvm
 
 from minitorch_compile.inductor import code_cache, compile_graph, object_store
 from minitorch_compile.inductor.code_cache import cache_key, write_once
@@ -187,3 +189,24 @@ def test_the_same_graph_is_compiled_once_in_a_process():
         first, second = (compile_graph(record(function, tensors)) for _ in range(2))
     assert first is second
     assert_close(first(*tensors)[0].array, expected(record(function, tensors), tensors)[0])
+
+
+HELPER_OF_ANOTHER_PROCESS = """
+define linkonce_odr i64 @helper() noinline {{
+  ret i64 {value}
+}}
+define i64 @kernel_{value}() {{
+  %result = call i64 @helper()
+  ret i64 %result
+}}
+"""
+
+
+def test_object_files_do_not_share_functions_of_the_same_name():
+    """Two processes may give one name to two functions (Numba numbers them): each kernel has to call its own."""
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    addresses = {}
+    for value in (1, 2):
+        module = llvm.parse_assembly(HELPER_OF_ANOTHER_PROCESS.format(value=value))
+        addresses[value] = object_store.link(f"kernel_{value}", machine.emit_object(module))
+    assert {value: ctypes.CFUNCTYPE(ctypes.c_int64)(address)() for value, address in addresses.items()} == {1: 1, 2: 2}
