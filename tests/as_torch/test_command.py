@@ -18,7 +18,7 @@ def run_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command with these arguments, run in a folder."""
     command = [sys.executable, "-m", "minitorch_compile.as_torch", *arguments]
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "PATH": ""}
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=100)
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=600)
 
 
 def script(folder: Path, text: str, name: str = "script.py") -> Path:

@@ -31,7 +31,7 @@ def at_once(count, work):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     return [*errors, *(thread.name for thread in threads if thread.is_alive())]
 
 

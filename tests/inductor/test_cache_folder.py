@@ -121,7 +121,7 @@ from minitorch_compile.inductor import cache_folder
 os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 cache_folder.write_whole(Path({str(folder)!r}) / "ab" / "mtc_entry", b"bytes")
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=600, check=False)
     assert done.returncode == -signal.SIGKILL
     (left,) = (folder / "ab").iterdir()
     assert left.suffix == ".tmp" and read_own(folder / "ab" / "mtc_entry") is None
@@ -141,7 +141,7 @@ def test_what_was_used_least_recently_is_removed_and_nothing_that_is_not_ours(fo
     (folder / "letter.txt").write_bytes(bytes(1000))
     (folder / "ab" / "letter.txt").write_bytes(bytes(1000))
     read_own(paths[0])  # used: the newest now
-    assert time.time() - paths[0].stat().st_mtime < 100
+    assert paths[0].stat().st_mtime > paths[3].stat().st_mtime
     assert trim(folder, 400) == 0
     assert trim(folder, 399) == 3 and paths[0].exists()
     assert (folder / "letter.txt").exists() and (folder / "ab" / "letter.txt").exists()

@@ -44,7 +44,7 @@ def start_program(folder):
 
 def end_of(process):
     """How many kernels came from the disk, and the log."""
-    output, log = process.communicate(timeout=120)
+    output, log = process.communicate(timeout=600)
     assert process.returncode == 0, log[-3000:]
     total, kept, kernels = output.split()
     assert round(float(total)) == 16 and int(kernels) == 1

@@ -104,7 +104,7 @@ for name in {names}:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -95,7 +95,7 @@ def test_spawn_runs_a_function_in_processes_and_tells_of_a_failure() -> None:
     queue = torch.multiprocessing.get_context("spawn").Queue()
     queue.put(torch.tensor([1.0, 2.0]))
     torch.multiprocessing.spawn(add_one, args=(queue,), nprocs=1)
-    assert queue.get(timeout=10).tolist() == [2, 3]
+    assert queue.get(timeout=300).tolist() == [2, 3]
     with pytest.raises(torch.multiprocessing.ProcessRaisedException, match="process 0 failed"):
         torch.multiprocessing.spawn(add_one, args=(None,), nprocs=1)
     with pytest.raises(ValueError, match="file_system"):

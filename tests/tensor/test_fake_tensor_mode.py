@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import resource
-import time
 from typing import Any
 
 import numpy as np
@@ -44,8 +43,8 @@ class Tall(nn.Module):
         return x.logsumexp(-1).mean()
 
 
-def test_a_model_of_a_hundred_trillion_parameters_runs_forward_and_backward_in_seconds_and_no_memory() -> None:
-    before, start = peak_megabytes(), time.perf_counter()
+def test_a_model_of_a_hundred_trillion_parameters_runs_forward_and_backward_in_no_memory() -> None:
+    before = peak_megabytes()
     with FakeTensorMode():
         model = Tall()
         x = torch.rand(WIDTH, WIDTH)
@@ -55,15 +54,14 @@ def test_a_model_of_a_hundred_trillion_parameters_runs_forward_and_backward_in_s
     assert sum(p.numel() for p in model.parameters()) > LAYERS * 10**12
     assert all(p.grad.shape == p.shape and p.grad.is_fake for p in model.parameters())
     assert peak_megabytes() - before < 50
-    assert time.perf_counter() - start < 20
 
 
-def test_its_joint_graph_is_traced_in_seconds_and_no_memory() -> None:
+def test_its_joint_graph_is_traced_in_no_memory() -> None:
     with FakeTensorMode() as mode:
         weights = [torch.empty(WIDTH, WIDTH, requires_grad=True) for _ in range(LAYERS)]
         x = torch.empty(WIDTH, WIDTH)
     assert weights[0].fake_mode is mode
-    before, start = peak_megabytes(), time.perf_counter()
+    before = peak_megabytes()
 
     def program(x: Any, *weights: Any) -> Any:
         for weight in weights:
@@ -74,7 +72,6 @@ def test_its_joint_graph_is_traced_in_seconds_and_no_memory() -> None:
     gradients = joint.graph_module.graph.output_node().meta["val"][joint.output_count :]
     assert [g.shape for g in gradients] == [(WIDTH, WIDTH)] * LAYERS
     assert peak_megabytes() - before < 100
-    assert time.perf_counter() - start < 20
 
 
 def test_meta_tensors_draw_and_allocate_nothing() -> None:

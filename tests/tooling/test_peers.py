@@ -29,7 +29,7 @@ def test_a_worker_runs_a_row_both_ways_to_the_same_result(row, tmp_path):
         assert all(worker.ask("first", Path(file).stem, file) > 0 for file in files)
         eager, compiled = (np.load(file)["arr_0"] for file in files)
         np.testing.assert_allclose(eager, compiled, rtol=1e-5)
-        assert 0 < worker.ask("time", "compiled", 3, "wall") < 10
+        assert worker.ask("time", "compiled", 3, "wall") > 0
     finally:
         worker.close()
 

@@ -258,6 +258,6 @@ class TestWorkers:
             "print('the script')\n"
             "print([batch.tolist() for batch in DataLoader([1, 2], num_workers=1)])\n"
         )
-        done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600)
         assert done.stdout == "the script\n[[1], [2]]\n"
         assert "would run it once more up to" in done.stderr

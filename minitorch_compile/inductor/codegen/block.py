@@ -19,7 +19,7 @@ def double(lo, hi, x):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from minitorch_compile.inductor.index import Symbol
@@ -45,6 +45,7 @@ class Block:
         self.known: dict[str, Value] = {}  # expression -> the value that it has in this block
         self._lines: list[str | Block] = []
         self._stores: list[str] = []
+        self._waiting: set[Hashable] = set()  # what the stores write
         self._last_comment = ""
 
     def open(self, header: str, variables: frozenset[Symbol] = frozenset()) -> Block:
@@ -62,6 +63,7 @@ class Block:
         """Puts the stores so far here: what follows reads what they wrote."""
         self._lines += self._stores
         self._stores = []
+        self._waiting.clear()
 
     def add(self, line: str) -> None:
         self._lines.append(line)
@@ -72,9 +74,14 @@ class Block:
             self._lines.append(f"# {text}")
             self._last_comment = text
 
-    def store(self, line: str) -> None:
-        """A line for the end of the block."""
+    def store(self, line: str, target: Hashable = None) -> None:
+        """A line for the end of the block, which writes to `target`."""
         self._stores.append(line)
+        self._waiting.add(target)
+
+    def waits(self, target: Hashable) -> bool:
+        """Whether a store to `target` waits in this block or one around it: a load would come too early."""
+        return any(target in block._waiting for block in self.around())
 
     def find(self, expression: str) -> Value | None:
         """The value of an expression that this block or one around it has computed."""

@@ -132,4 +132,4 @@ class TileWriter(CpuKernelWriter):
             return
         self.forwarded[buffer, address] = value
         pointer, place = self.turned[buffer, address]
-        self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype))
+        self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype), buffer)

@@ -132,6 +132,7 @@ class EmitHandler(Handler):
         value = self.forwarded.get((buffer, address))
         if value is not None and value.block in self.block.around():
             return value
+        assert not self.block.waits(buffer), f"{buffer.name}[{address}] would be read before it is written"
         pointer, place = self.scratch.get(buffer) or (self.pointers[buffer], address)
         return self.line(self.spelling.load(pointer, self.text_of(place), buffer.dtype), buffer.dtype, index=place)
 
@@ -139,7 +140,7 @@ class EmitHandler(Handler):
         self.forwarded[buffer, address] = value
         if buffer not in self.unstored:
             pointer, place = self.scratch.get(buffer) or (self.pointers[buffer], address)
-            self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype))
+            self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype), buffer)
 
     def store_reduction(self, buffer: Buffer, address: Index, kind: str, value: Value) -> None:
         raise AssertionError("a kernel writer says how it reduces")
