@@ -8,12 +8,19 @@ import os
 import tempfile
 from collections import Counter
 
+import hypothesis
 import pytest
 
 FOLLOWED = 4  # of so many instances of one test, one is followed
 
 # The tests run in several processes already; one that compiles for others would only be in their way.
 os.environ.setdefault("MTC_COMPILE_THREADS", "1")
+
+# No test may fail because the machine is busy: hypothesis sets no limits in time.
+hypothesis.settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy machine")
 
 # Set before the package is imported, and inherited by the processes that tests start.
 if "MTC_CACHE_DIR" not in os.environ:

@@ -33,7 +33,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_unflatten_undoes_flatten_and_keeps_every_type(tree):
     leaves, spec = tree_flatten(tree)
     rebuilt = tree_unflatten(leaves, spec)

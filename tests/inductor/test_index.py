@@ -60,7 +60,7 @@ def run(steps, variables, start):
     return value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(program())
 def test_simplified_expressions_equal_plain_arithmetic_everywhere(steps):
     expression = run(steps, VARIABLES, index(0))
@@ -71,7 +71,7 @@ def test_simplified_expressions_equal_plain_arithmetic_everywhere(steps):
         assert low <= expected <= high
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(program(), st.integers(0, 3), program())
 def test_substituting_is_evaluating_at_the_substituted_value(steps, which, inner_steps):
     size = VARIABLES[which].terms[0][0].size  # what replaces a variable stays in its range

@@ -45,7 +45,7 @@ def python(tree, numbers):
     return numbers[tree] if isinstance(tree, str) else tree
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(trees, values)
 def test_values_substitution_and_text_agree_with_python(tree, numbers):
     try:
@@ -58,7 +58,7 @@ def test_values_substitution_and_text_agree_with_python(tree, numbers):
     assert eval(str(expression), {}, dict(numbers)) == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(trees, values)
 def test_a_range_contains_every_value(tree, numbers):
     try:

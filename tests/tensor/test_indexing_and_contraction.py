@@ -57,7 +57,7 @@ def test_boolean_mask() -> None:
         x[torch.tensor([True, False, True])]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_basic_keys_equal_numpy(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))

@@ -66,7 +66,7 @@ def test_view_of_a_transpose_needs_a_copy() -> None:
 sizes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_view_strides_exist_exactly_when_numpy_can_reshape_without_copying(data: st.DataObject) -> None:
     base = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
