@@ -1,6 +1,8 @@
 """Compiling and calling from several threads at once: right results, no deadlock, nothing compiled twice."""
 
+import os
 import random
+import signal
 import threading
 from types import SimpleNamespace
 
@@ -161,3 +163,24 @@ def test_a_backend_that_compiles():
     assert f(torch.ones(2)).tolist() == [2, 2]
     assert f(torch.ones(5)).tolist() == [2] * 5
     assert seen.depth == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_while_another_thread_compiles():
+    """The child has no such thread, so it must not find the lock taken."""
+    compiling = threading.Event()
+
+    def slow(module, inputs):
+        compiling.set()
+        threading.Event().wait(0.3)
+        return module
+
+    other = threading.Thread(target=optimize(lambda x: x + 1, slow), args=(torch.ones(2),))
+    other.start()
+    compiling.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(int(optimize(lambda x: x * 7, eager)(torch.ones(())).item()))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    other.join()

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from types import FunctionType
@@ -39,6 +40,8 @@ Version = tuple[Entry, Callable[..., Any]]
 """An entry, and its callable for one function object."""
 
 LOCK = threading.RLock()  # one compilation at a time; running compiled code takes no lock
+if hasattr(os, "register_at_fork"):  # a fork waits for its end: in the child, nobody would ever give the lock back
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
 class Dispatcher:
