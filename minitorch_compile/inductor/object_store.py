@@ -1,16 +1,16 @@
 """Machine code on disk: an object file for each kernel, found again by the hash of all that determines it.
 
 Kernels are kept one by one, not by graph: a model whose last layer was changed finds those of the others, and so does
-the same model in another program. An entry is a line (a mark, the hash of the rest), a line with the name of the
-function, and the object file that LLVM made. Nothing is unpickled, and nothing is linked before its hash was found
-right; that the bytes come from this user is the folder's business (`cache_folder`). A damaged entry is as good as
-none: it is compiled again and replaced.
+the same model in another program. An entry is a line (a mark, the hash of the rest), a line with its key and the name
+of the function, and the object file that LLVM made. Nothing is unpickled, and nothing is linked before its hash was
+found right; that the bytes come from this user is the folder's business (`cache_folder`). An entry that is damaged, or
+is another one's, is as good as none: it is compiled again and replaced.
 
->>> entry = pack("symbol", b"machine code")
->>> unpack(entry)
+>>> entry = pack("key", "symbol", b"machine code")
+>>> unpack("key", entry)
 ('symbol', b'machine code')
->>> unpack(entry[:-1]) is None
-True
+>>> unpack("key", entry[:-1]), unpack("another", entry)
+(None, None)
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ NUMBA_SETTINGS = (
     "SLP_VECTORIZE",
     "DEBUGINFO_DEFAULT",
 )
-MARK = b"minitorch_compile object 1 "
+MARK = b"minitorch_compile object 2 "
 
 log = logs.artifact("cache")
 
@@ -126,18 +126,19 @@ def _described(value: Any) -> str:
 # ------------------------------------------------------------------------------------------------ entries
 
 
-def pack(symbol: str, code: bytes) -> bytes:
-    body = symbol.encode() + b"\n" + code
+def pack(key: str, symbol: str, code: bytes) -> bytes:
+    body = f"{key} {symbol}\n".encode() + code
     return MARK + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-def unpack(entry: bytes) -> tuple[str, bytes] | None:
-    """The name of the function and its object file; None for an entry that isn't whole."""
+def unpack(key: str, entry: bytes) -> tuple[str, bytes] | None:
+    """The name of the function and its object file; None for an entry that isn't whole or has another key."""
     head, _, body = entry.partition(b"\n")
     if head != MARK + hashlib.sha256(body).hexdigest().encode():
         return None
-    symbol, _, code = body.partition(b"\n")
-    return symbol.decode(), code
+    line, _, code = body.partition(b"\n")
+    kept_as, _, symbol = line.decode().partition(" ")
+    return (symbol, code) if kept_as == key else None
 
 
 def path_of(key: str) -> Path:
@@ -151,7 +152,7 @@ def find(key: str) -> int | None:
     if entry is None:
         log(f"kernel {key}: not on disk")
         return None
-    found = unpack(entry)
+    found = unpack(key, entry)
     if found is None:
         log(f"kernel {key}: damaged, compiled again ({path})")
         return None
@@ -161,7 +162,7 @@ def find(key: str) -> int | None:
 
 def keep(key: str, symbol: str, code: bytes) -> None:
     """Keeps a function's object file for later processes."""
-    write_whole(path_of(key), pack(symbol, code))
+    write_whole(path_of(key), pack(key, symbol, code))
 
 
 # ------------------------------------------------------------------------------------------------ linking

@@ -83,7 +83,7 @@ def test_a_damaged_kernel_is_compiled_again_with_one_line_in_the_log(filled_fold
     path.write_bytes(flipped(whole))
     kept, log = run_program(filled_folder)
     assert kept == 0 and len(re.findall("damaged, compiled again", log)) == 1
-    assert object_store.unpack(path.read_bytes()) is not None
+    assert path.read_bytes() == whole
     assert run_program(filled_folder)[0] == 1
 
 
@@ -93,21 +93,22 @@ def flipped(entry):
     return entry[:middle] + bytes([entry[middle] ^ 1]) + entry[middle + 1 :]
 
 
-ENTRY = object_store.pack("symbol", bytes(range(100)))
+ENTRY = object_store.pack("key", "symbol", bytes(range(100)))
 DAMAGED = {
     "empty": b"",
     "cut": ENTRY[:-1],
     "flipped": flipped(ENTRY),
     "another symbol": ENTRY.replace(b"symbol", b"zymbol"),
-    "another version": ENTRY.replace(b"object 1", b"object 2"),
+    "another version": ENTRY.replace(b"object 2", b"object 1"),
+    "of another kernel": object_store.pack("other", "symbol", bytes(range(100))),
     "a pickle": b"cos\nsystem\n(S'exit 1'\ntR.",
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_entry_is_none(damage):
-    assert object_store.unpack(ENTRY) == ("symbol", bytes(range(100)))
-    assert object_store.unpack(DAMAGED[damage]) is None
+    assert object_store.unpack("key", ENTRY) == ("symbol", bytes(range(100)))
+    assert object_store.unpack("key", DAMAGED[damage]) is None
 
 
 def test_what_runs_is_the_text_and_not_the_file_that_another_process_left(filled_folder):
