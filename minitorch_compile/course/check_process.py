@@ -22,7 +22,7 @@ from typing import IO
 
 from .check_worker import Event
 from .exercise import Exercise
-from .notebook_slice import CellSlice, CellSyntaxError, slice_for
+from .notebook_slice import CellSlice, CellSyntaxError, is_unwritten, slice_for
 from .result import CaseResult, Result
 
 START_SECONDS = 60.0
@@ -35,6 +35,8 @@ def judge(exercise: Exercise, cells: Sequence[str]) -> Result:
         needed = slice_for(exercise.answer, cells)
     except (LookupError, CellSyntaxError) as problem:
         return unjudged(exercise, str(problem.args[0]))
+    if is_unwritten(exercise.answer, needed):  # most of a fresh clone is: no process has to say so
+        return unjudged(exercise, "not written yet")
     with tempfile.TemporaryFile() as printed:
         events, ending = _run(exercise, needed, printed)
         printed.seek(0)

@@ -70,6 +70,21 @@ def slice_for(name: str, cells: Sequence[str]) -> list[CellSlice]:
     return list(slices.values())
 
 
+def is_unwritten(name: str, cells: Sequence[CellSlice]) -> bool:
+    """Whether `name`, in its slice, is a function that does nothing but raise NotImplementedError.
+
+    >>> is_unwritten("f", slice_for("f", ["def f(x):\\n    raise NotImplementedError('your code here')"]))
+    True
+    """
+    statements = [(cell, ast.parse(cell.source).body[index]) for cell in cells for index in cell.statements]
+    binding = [node for cell, node in statements if name in _describe(0, 0, node, _segment(cell.source, node)).binds]
+    if not isinstance(binding[-1], ast.FunctionDef) or binding[-1].decorator_list:
+        return False
+    *before, last = binding[-1].body
+    raises = isinstance(last, ast.Raise) and ast.unparse(last).startswith("raise NotImplementedError")
+    return raises and all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in before)
+
+
 def without_magics(cell: str) -> str:
     """The cell with IPython's own lines (`%time`, `!ls`) commented out, so that line numbers stay."""
     lines = cell.split("\n")

@@ -89,8 +89,9 @@ def test_an_error_while_defining_the_answer_is_shown():
     assert "while defining `position`: KeyError: 'missing'" in text and "cell 1, line 1" in text
 
 
-def test_a_stub_is_not_written_yet():
-    result, text = told("raise NotImplementedError('your code here')")
+@pytest.mark.parametrize("before", ["", "offset += 1; "])  # the second one takes a process to find out
+def test_a_stub_is_not_written_yet(before):
+    result, text = told(f"{before}raise NotImplementedError('your code here')")
     assert not result.started and "not written yet" in text and "pass" not in text
 
 

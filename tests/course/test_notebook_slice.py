@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minitorch_compile.course.notebook_slice import CellSyntaxError, slice_for
+from minitorch_compile.course.notebook_slice import CellSyntaxError, is_unwritten, slice_for
 
 
 def kept(name: str, *cells: str) -> list[str]:
@@ -90,3 +90,21 @@ def test_an_answer_in_a_cell_that_does_not_parse_is_a_syntax_error_with_its_line
 def test_line_numbers_are_those_of_the_cell():
     (cell,) = slice_for("f", ["a = 1\n\n\ndef f():\n    return a"])
     assert (cell.number, cell.statements, cell.source.count("\n")) == (1, [0, 1], 4)
+
+
+STUB = "def f(x):\n    'Doubles.'\n    raise NotImplementedError('your code here')"
+
+
+@pytest.mark.parametrize(("cells", "unwritten"), [
+    ([STUB], True),
+    (["def f(x): return 2 * x", STUB], True),
+    ([STUB, "def f(x): return 2 * x"], False),
+    (["def f(x):\n    if x < 0:\n        raise NotImplementedError\n    return 2 * x"], False),
+    (["def f(x):\n    print(x)\n    raise NotImplementedError"], False),
+    (["def f(x):\n    raise ValueError('your code here')"], False),
+    ([STUB, "f = max"], False),
+    ([STUB, "g = f", "def f(x): return g(x)"], False),
+    (["def twice(g): return lambda x: 2 * x", f"@twice\n{STUB}"], False),
+])  # fmt: skip
+def test_a_function_that_only_raises_is_not_written_yet(cells, unwritten):
+    assert is_unwritten("f", slice_for("f", cells)) == unwritten
