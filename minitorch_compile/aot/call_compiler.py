@@ -2,7 +2,8 @@
 
 A compiler gets a graph that returns new tensors, each once, and whose tensors all come in as arguments. So before it is
 called, constants become arguments, and results that are arguments, repeated or missing are taken out; they are put back
-after each call. Where there is nothing to put back, what the compiler returned is called directly.
+after each call, a constant as a copy, since the program itself makes it anew each time. Where there is nothing to put
+back, what the compiler returned is called directly.
 
 Where `meta["written_back"]` says that a result will be copied into an argument, and is wanted for nothing else, a
 compiler may do that itself, as the last thing, and return the argument.
@@ -36,25 +37,23 @@ CompiledGraph = Callable[..., Sequence[Any]]
 Compiler = Callable[[GraphModule, list[TensorBase]], CompiledGraph]
 
 WRITTEN_BACK = "written_back"  # the key of a graph module's meta: {position of a result: position of an argument}
-ARGUMENT, RESULT, NOTHING = "argument", "result", "nothing"
+ARGUMENT, CONSTANT, RESULT, NOTHING = "argument", "constant", "result", "nothing"
 Place = tuple[str, int]
 
 
 def call_compiler(graph_module: GraphModule, compiler: Compiler) -> CompiledGraph:
     """What `compiler` makes of the graph, as a function of the graph's arguments that returns its outputs."""
     lifted, constants = lift_constants(graph_module)
-    core, places = _with_new_results_only(lifted)
-    if not any(kind is RESULT for kind, _ in places):
-        return _with_places(_nothing, places)
-    verify_functional(core.graph)  # a thousand nodes take two milliseconds
-    examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
-    with collected_rarely():  # a backward graph is compiled when a gradient arrives
-        compiled = compiler(core, examples)
-    if constants:
-        compiled = _with_constants(compiled, constants)
-    if places == [(RESULT, i) for i in range(len(places))]:
-        return compiled
-    return _with_places(compiled, places)
+    core, places = _with_new_results_only(lifted, len(constants))
+    compiled: CompiledGraph = _nothing
+    if any(kind is RESULT for kind, _ in places):
+        verify_functional(core.graph)  # a thousand nodes take two milliseconds
+        examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
+        with collected_rarely():  # a backward graph is compiled when a gradient arrives
+            compiled = compiler(core, examples)
+    if places != [(RESULT, i) for i in range(len(places))]:
+        compiled = _with_places(compiled, places)
+    return _with_constants(compiled, constants) if constants else compiled
 
 
 def _nothing(*arguments: Any) -> tuple[Any, ...]:
@@ -69,14 +68,20 @@ def _with_constants(compiled: CompiledGraph, constants: Sequence[TensorBase]) ->
 def _with_places(compiled: CompiledGraph, places: Sequence[Place]) -> CompiledGraph:
     def call(*arguments: Any) -> tuple[Any, ...]:
         results = compiled(*arguments)
-        pick = {ARGUMENT: arguments, RESULT: results}
-        return tuple(None if kind is NOTHING else pick[kind][i] for kind, i in places)
+        pick = {ARGUMENT: arguments, CONSTANT: arguments, RESULT: results}
+        return tuple(
+            None if kind is NOTHING else pick[kind][i].clone() if kind is CONSTANT else pick[kind][i]
+            for kind, i in places
+        )
 
     return call
 
 
-def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list[Place]]:
-    """The graph without the outputs that need no compiling, and where each output of the old graph is found."""
+def _with_new_results_only(graph_module: GraphModule, constants: int) -> tuple[GraphModule, list[Place]]:
+    """The graph without the outputs that need no compiling, and where each output of the old graph is found.
+
+    Its last arguments, so many, are `constants`.
+    """
     graph = copy.deepcopy(graph_module.graph)
     arguments = {node: i for i, node in enumerate(graph.find_nodes(op="placeholder"))}
     output = graph.output_node()
@@ -86,7 +91,8 @@ def _with_new_results_only(graph_module: GraphModule) -> tuple[GraphModule, list
         if not isinstance(node, Node):
             places.append((NOTHING, 0))
         elif node in arguments:
-            places.append((ARGUMENT, arguments[node]))
+            is_constant = arguments[node] >= len(arguments) - constants
+            places.append((CONSTANT if is_constant else ARGUMENT, arguments[node]))
         else:
             key = (node, str(layout.strides) if isinstance(layout, TensorBase) else "")
             if key not in kept:

@@ -149,7 +149,7 @@ def functional_program(
         plans = planner.plan_all(returned)
         mutations = _mutations(functional, inputs)
         results = [inputs[m.input] for m in mutations] + planner.graph_outputs
-        values = [_new(functional.value_of(x)) for x in results]
+        values = [_new(functional.value_of(x), functional.contents_of(x).base.value) for x in results]
         functional.uses.mark_overwritten(tracer)
     graph_module = _finish(tracer, values, results, isinstance(stream.drawn, SymInt) or stream.drawn > 0)
     return FunctionalProgram(
@@ -176,9 +176,9 @@ def _share(inputs: list[Any], sharing: Sharing) -> None:
         inputs[i] = inputs[first]
 
 
-def _new(value: TensorBase) -> TensorBase:
-    """The value of a result; a copy of it if it is a constant, which the program would have made anew on each run."""
-    return value if value.is_fake else ops.clone(value)
+def _new(value: TensorBase, base: TensorBase) -> TensorBase:
+    """The value of a result; a copy if its base is a constant, which the program would have made anew on each run."""
+    return value if base.is_fake else ops.clone(value)
 
 
 def _stand_in(x: TensorBase, is_differentiated: bool) -> TensorBase:

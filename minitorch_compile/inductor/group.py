@@ -146,8 +146,13 @@ class Group:
         if isinstance(common, WhyNot):
             return common
         axes, first, second = common
-        elsewhere = _read_elsewhere(second, first) or _read_elsewhere(first, first) or _read_elsewhere(second, second)
-        return elsewhere or Group(axes, [*first, *second])
+        members = [*first, *second]
+        for member in second:
+            for access in member.reads:
+                writer = next((m for m in first if m.loop.buffer is access.buffer), None)
+                if writer is not None and writer.write.address != access.address:
+                    return WhyNot(f"{member.loop.buffer.name} reads {access} where {writer.write} is written")
+        return Group(axes, members)
 
     def in_memory_order(self, other: Group) -> Group | None:
         """The same group with its axes sorted by how far apart they step in a buffer that both groups touch."""
@@ -182,10 +187,7 @@ class Group:
         return [member.in_group(index) for member in self.members for index in member.accesses.indices]
 
     def _replaced(self, axes: Axes, replacements: Mapping[Index, Index]) -> Group:
-        """The group over other axes; as it is, if it can't be seen any more that values are read where they are written
-        (expressions that were equal may be simplified in different ways)."""
-        members = [member.moved(replacements, member.inner) for member in self.members]
-        return self if _read_elsewhere(members, members) else Group(axes, members)
+        return Group(axes, [member.moved(replacements, member.inner) for member in self.members])
 
     def stages(self, scans_are_loops: bool = True) -> list[int]:
         """For each member, the stage that it runs in; a member of a row runs before the inner loop of its stage.
@@ -209,17 +211,6 @@ class Group:
             names = [member.loop.buffer.name for member, s in zip(self.members, stages) if s == stage]
             parts.append(f"stage {stage}: {', '.join(names)}")
         return f"Group({'; '.join(parts)})"
-
-
-def _read_elsewhere(readers: Iterable[Member], writers: Iterable[Member]) -> WhyNot | None:
-    """A read of what the writers write, if it isn't known to be at the place where it is written."""
-    written = {member.loop.buffer: member.write for member in writers}
-    for member in readers:
-        for access in member.reads:
-            write = written.get(access.buffer)
-            if write is not None and write.address != access.address:
-                return WhyNot(f"{member.loop.buffer.name} reads {access} where {write} is written")
-    return None
 
 
 def _common_axes(first: Group, second: Group) -> tuple[Axes, list[Member], list[Member]] | WhyNot:

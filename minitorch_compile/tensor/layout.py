@@ -23,15 +23,24 @@ def wrap_as(result: np.ndarray, strides: Sequence[int]) -> TensorBase:
     """
     if result.flags.c_contiguous and contiguous_strides(result.shape) == strides:
         return wrap(result)
-    itemsize = result.itemsize
-    lies_so = all(n == 1 or s * itemsize == b for n, s, b in zip(result.shape, strides, result.strides, strict=True))
-    if not lies_so and result.size:
+    if not _lies_so(result, strides) and result.size:
         ordered = empty_like_strides(result.shape, strides, result.dtype)
+        if not _lies_so(ordered, strides):  # there are gaps between the elements
+            ordered = _empty_with_gaps(result.shape, strides, result.dtype)
         np.copyto(ordered, result)
         result = ordered
     tensor = wrap(result)
     tensor.strides = tuple(strides)
     return tensor
+
+
+def _lies_so(array: np.ndarray, strides: Sequence[int]) -> bool:
+    return all(n == 1 or s * array.itemsize == b for n, s, b in zip(array.shape, strides, array.strides, strict=True))
+
+
+def _empty_with_gaps(sizes: Sequence[int], strides: Sequence[int], element: np.dtype) -> np.ndarray:
+    span = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    return np.lib.stride_tricks.as_strided(np.empty(span, element), sizes, [s * element.itemsize for s in strides])
 
 
 def empty_like_strides(sizes: Sequence[int], strides: Sequence[int], element: np.dtype) -> np.ndarray:

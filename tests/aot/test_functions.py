@@ -126,6 +126,18 @@ def test_a_constant_that_is_returned_is_a_new_tensor_each_time(backend):
     assert function(sample(2))[1].item() == 1.0
 
 
+@pytest.mark.parametrize(
+    "view",
+    [lambda x: x, lambda x: x.t(), lambda x: x.reshape(2, 2), lambda x: x.clone().view(4, 1).squeeze(1)],
+    ids=["itself", "another view", "the same view", "of a copy"],
+)
+def test_a_program_that_only_makes_a_constant_makes_it_anew_each_time(view, backend):
+    program = lambda: (view(tensor([[1.0, 2.0], [3.0, 4.0]])),)
+    function = compiled(program, backend)
+    function()[0].mul_(10)
+    assert function()[0].tolist() == program()[0].tolist()
+
+
 def test_no_grad_inside_stops_gradients(backend):
     def function(x):
         y = x * 2

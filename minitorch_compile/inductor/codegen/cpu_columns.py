@@ -134,9 +134,10 @@ class ColumnWriter(CpuKernelWriter):
 
     def run_rows(self, member: Member, axis: Axis, count: int) -> None:
         """The body at this row and those after it, `count` in all."""
-        for number in range(count):
-            position = [part.substitute({axis.variable: axis.variable + number}) for part in member.position]
+        for self.number in range(count):
+            position = [part.substitute({axis.variable: axis.variable + self.number}) for part in member.position]
             member.loop.run(self, position)
+        self.number = 0
         if member.loop.is_reduction:
             array = self.accumulators[member.loop.buffer].partial
             self.put(array, self.latest.pop(array))

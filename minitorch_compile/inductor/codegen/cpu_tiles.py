@@ -46,20 +46,19 @@ class TileWriter(CpuKernelWriter):
         self.rows = [axis for axis in order.rows if axis not in square]
         self.outer, self.inner = square
         self.first, self.second = (symbol(f"{axis.variable}_tile", axis.size) for axis in square)
-        self.turned: dict[Place, tuple[str, Index]] = {}  # what is in a small array, and where
+        self.turned: dict[Place, tuple[str, Index]] = {}  # what is read from a small array, and where it is there
+        self.to_turn: dict[Buffer, tuple[str, Index]] = {}  # what is written to one
 
     def loops(self) -> None:
         self.unstored.update(member.loop.buffer for member, _ in self.internal_members())
         self.enter_rows(self.rows)
         self.enter_squares()
-        reads = {
-            access[:2]: access for member in self.group.members for access in member.reads if self.is_across(access)
-        }
-        for access in reads.values():
+        reads = [access for member in self.group.members for access in member.reads if self.is_across(access)]
+        for access in {access[:2]: access for access in reads if access.buffer in self.group.inputs}.values():
             self.turn_in(access)
-        writes = [m.write for m in self.group.members if m.loop.buffer not in self.internal and self.is_across(m.write)]
+        writes = [member.write for member in self.group.members if self.is_across(member.write)]
         for access in writes:
-            self.turned[access[:2]] = self.new_square(access)
+            self.to_turn[access.buffer] = self.new_square(access)
         self.enter_elements()
         for member in self.group.members:
             member.loop.run(self, member.position)
@@ -107,7 +106,7 @@ class TileWriter(CpuKernelWriter):
         self.block.add(f"turn_over({start}, {step}, {square}, {SIDE}, {lengths})")
 
     def turn_out(self, access: Access) -> None:
-        square, _ = self.turned[access[:2]]
+        square, _ = self.to_turn[access.buffer]
         start, step = self.corner(access)
         lengths = f"{self.length(self.outer, self.first)}, {self.length(self.inner, self.second)}"
         self.block.add(f"turn_over({square}, {SIDE}, {start}, {step}, {lengths})")
@@ -127,9 +126,9 @@ class TileWriter(CpuKernelWriter):
         return self.line(self.spelling.load(pointer, self.text_of(place), buffer.dtype), buffer.dtype, index=place)
 
     def store(self, buffer: Buffer, address: Index, value: Value) -> None:
-        if (buffer, address) not in self.turned:
+        if buffer not in self.to_turn:
             super().store(buffer, address, value)
             return
-        self.forwarded[buffer, address] = value
-        pointer, place = self.turned[buffer, address]
+        self.forwarded[buffer, self.number] = value
+        pointer, place = self.to_turn[buffer]
         self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype), buffer)

@@ -52,7 +52,9 @@ class Spelling(ABC):
 class EmitHandler(Handler):
     """Writes lines into `block`, the innermost open one. `pointers` name the kernel's parameters.
 
-    `forwarded` holds values that the kernel itself wrote and that a later body may use instead of loading them.
+    `forwarded` holds values that the kernel itself wrote and that a later body uses instead of loading them: a group
+    has made sure that it wants the same element, however else its address may be spelled here. `number` counts the
+    points of the group that one pass of the loops takes, where it takes several.
     Buffers in `unstored` live in variables only; those in `scratch`, in a small array (its name, and where the
     element lies in it).
     """
@@ -63,7 +65,8 @@ class EmitHandler(Handler):
         self.root = root
         self.block = root
         self.pointers = pointers
-        self.forwarded: dict[tuple[Buffer, Index], Value] = {}
+        self.forwarded: dict[tuple[Buffer, int], Value] = {}
+        self.number = 0
         self.unstored: set[Buffer] = set()
         self.scratch: dict[Buffer, tuple[str, Index]] = {}
         self.count = 0
@@ -129,7 +132,7 @@ class EmitHandler(Handler):
     # ------------------------------------------------------------------------------------------ memory
 
     def load(self, buffer: Buffer, address: Index) -> Value:
-        value = self.forwarded.get((buffer, address))
+        value = self.forwarded.get((buffer, self.number))
         if value is not None and value.block in self.block.around():
             return value
         assert not self.block.waits(buffer), f"{buffer.name}[{address}] would be read before it is written"
@@ -137,7 +140,7 @@ class EmitHandler(Handler):
         return self.line(self.spelling.load(pointer, self.text_of(place), buffer.dtype), buffer.dtype, index=place)
 
     def store(self, buffer: Buffer, address: Index, value: Value) -> None:
-        self.forwarded[buffer, address] = value
+        self.forwarded[buffer, self.number] = value
         if buffer not in self.unstored:
             pointer, place = self.scratch.get(buffer) or (self.pointers[buffer], address)
             self.block.store(self.spelling.store(pointer, self.text_of(place), value.name, buffer.dtype), buffer)

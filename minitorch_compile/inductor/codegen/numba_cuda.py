@@ -164,7 +164,7 @@ class CudaKernelWriter(EmitHandler):
         if not (self.per_block and of_row) or buffer in self.unstored:
             super().store(buffer, address, value)
             return
-        self.forwarded[buffer, address] = value
+        self.forwarded[buffer, self.number] = value
         line = self.spelling.store(self.pointers[buffer], self.text_of(address), value.name, buffer.dtype)
         self.block.store("if thread == 0:")
         self.block.store(f"    {line}")
