@@ -149,6 +149,20 @@ def transposes_with_masks_and_slices(p, x, y):
     return p.sub(p.transpose(shifted, (1, 0)), y), p.add(part, p.slice(x, (3, 0), (40, 50), (1, 1))), p.rev(part, (0,))
 
 
+@program(floats(20, 3, 5), floats(3, 20, 5, seed=1), floats(2, 3, 4, 5, seed=2), floats(3, seed=3))
+def arrays_that_disagree_about_the_outer_axes(p, x, y, z, row):
+    total = p.add(p.transpose(x, (1, 0, 2)), y)
+    scaled = p.mul(z, p.broadcast_in_dim(row, (2, 3, 4, 5), (1,)))
+    turned = p.transpose(p.rev(z, (1,)), (1, 2, 0, 3))
+    return (
+        total,
+        p.neg(x),
+        p.transpose(scaled, (2, 0, 1, 3)),
+        turned,
+        p.exp(p.pad(turned, (0, 1, 0, 0), (1, 0, 0, 0), 2.0)),
+    )
+
+
 @program(transposed(floats(5, 3)), floats(3, 1, seed=1))
 def strided_input_and_size_one(p, x, y):
     return p.add(x, p.transpose(p.broadcast_in_dim(y, (3, 5), (0, 1)), (1, 0)))

@@ -1,6 +1,7 @@
 """The generated file: readable, typed, one native call, and plain Python if Numba is told to stand aside."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,18 @@ def test_each_statement_names_the_line_it_came_from():
 def test_constants_are_typed_and_stand_before_the_loop():
     text = source(scaled, floats(4, 4))
     assert text.index("t1 = float32(2.0)") < text.index("for i0 in range(lo, hi)")
+
+
+def test_the_shorter_of_two_axes_that_change_places_runs_inside():
+    swap = lambda p, x: p.transpose(x, (0, 2, 1, 3))
+    for sizes in ((2, 200, 3, 100), (2, 3, 200, 100)):
+        loops = re.findall(r"for i\d in range\(([^)]*)\)", source(swap, floats(*sizes)))
+        assert loops == ["lo, hi", "200", "3", "100"]
+
+
+def test_axes_on_which_all_arrays_agree_keep_their_order():
+    rows = lambda p, x, row: p.mul(x, p.broadcast_in_dim(row, (20, 3, 100), (1,)))
+    assert re.findall(r"in range\(([^)]*)\)", source(rows, floats(20, 3, 100), floats(3))) == ["lo, hi", "3", "100"]
 
 
 def test_the_file_begins_with_its_schedule():

@@ -36,7 +36,9 @@ def choose_order(group: Group) -> LoopOrder:
         return LoopOrder(rows, inner)
     if not inner:
         other = transposed_axis(group, fastest)
-        return LoopOrder(_last(rows, fastest), (), square=(other, fastest) if other else None)
+        if other:
+            return LoopOrder(_last(rows, fastest), (), square=(other, fastest))
+        return LoopOrder((*outer_axes(group, fastest), fastest), ())
     if fastest.reduced:
         return LoopOrder(rows, inner if group.has_scan else _last(inner, fastest))
     if fastest.size < SHORTEST_COLUMNS:
@@ -57,6 +59,34 @@ def contiguous_axis(group: Group) -> Axis | None:
             for axis in cost:
                 cost[axis] += step_cost(access.address, axis)
     return min(cost, key=lambda axis: cost[axis], default=None)
+
+
+def outer_axes(group: Group, fastest: Axis) -> Axes:
+    """The other axes of a pointwise group, in the order in which its arrays lie in memory, as far as they agree.
+
+    Where they don't, the shorter axis runs inside. x.transpose(0, 1) of x[512, 8, 64] goes through x in order then, and
+    writes at 8 places that move on steadily; the other way, it would read 64 elements here and 64 there, at 512 places
+    after each other, which no prefetcher foresees: twice the time.
+
+    >>> from minitorch_compile.inductor.ir import Buffer, Loop
+    >>> from minitorch_compile.tensor.dtype import float32
+    >>> x, y = Buffer.contiguous("x", (512, 8, 64), float32), Buffer.contiguous("y", (8, 512, 64), float32)
+    >>> swap = Group.of(Loop(y, (8, 512, 64), lambda ops, at: ops.load(x, x.address((at[1], at[0], at[2])))))
+    >>> swap.axes, outer_axes(swap, swap.axes[-1])
+    ((i0:8, i1:512, i2:64), (i1:512, i0:8))
+    """
+    whole = [
+        access.address
+        for member in group.members
+        for access in [*member.reads, member.write]
+        if all(access.address.coefficient(axis.variable) for axis in group.axes)  # the others are small, or cut up
+    ]
+    left, order = [axis for axis in group.axes if axis is not fastest], []
+    while left:
+        nearest = [min(reversed(left), key=lambda axis: abs(address.coefficient(axis.variable))) for address in whole]
+        order.append(min(nearest, key=lambda axis: axis.size, default=left[-1]))
+        left.remove(order[-1])
+    return tuple(reversed(order))
 
 
 def step_cost(address: Index, axis: Axis) -> int:
