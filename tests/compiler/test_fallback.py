@@ -110,3 +110,14 @@ def test_parts_of_a_transposed_complex_tensor_after_a_write(name: str) -> None:
     z = torch.complex(torch.arange(12.0).reshape(4, 3), torch.arange(12.0).flip(0).reshape(4, 3)).t()
     expected = program(z.clone())
     torch.testing.assert_close(torch.compile(program)(z.clone()), expected)
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])
+def test_the_gradient_of_a_determinant_of_zero(rows: list[list[float]]) -> None:
+    """The cofactors, as in eager: a graph can't branch to them where there is no inverse."""
+    gradients = []
+    for function in (torch.linalg.det, torch.compile(lambda x: torch.linalg.det(x))):
+        x = torch.tensor(rows, requires_grad=True)
+        function(x).backward()
+        gradients.append(x.grad)
+    torch.testing.assert_close(*gradients)

@@ -47,6 +47,10 @@ def unused_in_a_branch_that_is_taken(x, log):
     return x * 2
 
 
+def asked_for_its_sizes_only(x, log):
+    return torch.linalg.inv(torch.zeros(2, 2)).new_full((2,), 1.5) + x.sum()
+
+
 def caught(x, log):
     x.add_(1)
     try:
@@ -92,7 +96,8 @@ def divides_integers(x, log):
 
 PROGRAMS = (
     after_side_effects, after_a_write, after_a_write_to_a_view, after_random_numbers, unused,
-    unused_in_a_branch_that_is_taken, caught, caught_by_a_caller, finally_runs, behind_a_break, divides_integers,
+    unused_in_a_branch_that_is_taken, asked_for_its_sizes_only, caught, caught_by_a_caller, finally_runs,
+    behind_a_break, divides_integers,
 )  # fmt: skip
 
 
@@ -107,6 +112,18 @@ def test_the_state_is_that_of_the_plain_run(program, backend):
         return runs, torch.random.default_generator.position(), torch.is_grad_enabled()
 
     assert seen(optimize(program, backend)) == seen(program)
+
+
+def test_what_is_computed_for_its_error_only_has_no_gradient():
+    """The logarithm of a determinant of zero is fine; its derivative, an inverse, is not."""
+
+    def f(x, y):
+        torch.linalg.slogdet(x)
+        return y * 2
+
+    x, y = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)
+    optimize(f, aot_eager)(x, y).sum().backward()
+    assert x.grad is None and y.grad.tolist() == [2, 2]
 
 
 def test_a_write_that_records_history_is_undone():

@@ -373,7 +373,7 @@ class OutputGraph:
     def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
         """Completes the graph; the inputs that it uses, in the order of its placeholders."""
         results = [variable.node for variable in outputs]
-        self.unneeded = unneeded_failing_nodes(self, results)
+        self.unneeded = [self._detached(node) for node in unneeded_failing_nodes(self, results)]
         self.graph.output((*results, *self.unneeded))
         self.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *self.unneeded))
         self._drop_unused_items()
@@ -395,6 +395,14 @@ class OutputGraph:
         if used.keys() != set(placeholders):
             raise InternalTracerError("the placeholders of the graph are not its inputs.")
         return [used[node] for node in placeholders]
+
+    def _detached(self, node: Node) -> Node:
+        """A value that no gradient comes back through: a derivative may raise where the operation itself does not."""
+        if not node.meta["val"].requires_grad:
+            return node
+        detached = self.graph.call_method("detach", (node,))
+        detached.meta.update(node.meta, val=node.meta["val"].detach())
+        return detached
 
     def _symbols_of(self, variables: list[TensorVariable]) -> set[Symbol]:
         """The symbols in the sizes and strides of inputs."""

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 FALLIBLE_KINDS = frozenset(("indexing", "linalg", "sampling", "loss", "sorting"))
 NEVER_FAIL = frozenset(("tril", "triu", "flip", "resample", "argsort", "isin_elements", "argwhere"))
 FALLIBLE = frozenset(("binary_cross_entropy",))  # a target outside [0, 1]
+# What asks its first argument for sizes and dtype only: a backend may leave out what computes its elements.
+LOOKING = frozenset(
+    [f"new_{what}" for what in ("zeros", "ones", "full", "empty", "empty_strided", "tensor")]
+    + [f"{what}_like" for what in ("zeros", "ones", "full", "empty", "rand", "randn", "randint")]
+)
 FALLIBLE_WITH_INTEGERS = frozenset(("floor_divide", "remainder", "fmod", "pow"))  # by zero, or to a negative power
 
 
@@ -71,7 +76,7 @@ def unneeded_failing_nodes(output: OutputGraph, results: Sequence[Node]) -> list
         node = waiting.pop()
         if node not in needed:
             needed.add(node)
-            waiting += node.all_input_nodes
+            waiting += [x for x in node.all_input_nodes if not (_only_looks(node) and x is node.args[0])]
     needed.update(n for n in failing_nodes(output) if _is_item_of(n, needed))
     return [n for n in failing_nodes(output) if n not in needed and isinstance(n.meta["val"], TensorBase)]
 
@@ -80,6 +85,11 @@ def check_unneeded(output: OutputGraph, results: Sequence[Node]) -> None:
     """Breaks where a value that is only computed for its error can't be an output of the graph."""
     if output.has_steps and any(confinement(n.meta["val"]) for n in unneeded_failing_nodes(output, results)):
         raise Unsupported("unrebuildable-value", "a transform computes something that may fail and drops it.")
+
+
+def _only_looks(node: Node) -> bool:
+    """Whether the elements of its first argument make no difference to a node."""
+    return (node.target if node.op == "call_method" else getattr(node.target, "name", "")) in LOOKING
 
 
 def _is_item_of(node: Node, needed: set[Node]) -> bool:
