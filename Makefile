@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 PY := .venv/bin/python
+GRAPHS ?= --count 20000 --kernels python
+COMPILED_GRAPHS ?= --count 600 --seed 100000
 .DEFAULT_GOAL := help
 .PHONY: help setup lab tour test lint bench bench-peers fuzz partitions grade progress browser course lock test-pythons clean distclean
 
@@ -47,11 +49,12 @@ bench-peers: setup  ## beside torch.compile: TORCH_PYTHON=/path/to/python make b
 partitions: setup  ## both partitioners on all models: equal gradients, and what each saves (MODELS="gpt vit")
 	@$(PY) -m tests.aot.partitions $(MODELS)
 
-fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000 --seed 7 --processes 2 --kernels python"); writes to views (ALIASING="--count 5000 --seed 7 --shrink")
+fuzz: setup  ## random Python, compiled against plain (PROGRAMS="--count 5000"); random tensor programs (FUZZ=, GRAPHS="--count 20000 --seed 7 --kernels python", and with compiled kernels COMPILED_GRAPHS="--count 600"); writes to views (ALIASING="--count 5000 --seed 7 --shrink")
 	@$(PY) -m tests.dynamo.fuzz $(PROGRAMS)
 	@$(PY) -m tests.pipeline.fuzz $(FUZZ)
 	@$(PY) -m tests.inductor.sweep $(SWEEP)
 	@$(PY) -m tests.inductor.fuzz $(GRAPHS)
+	@$(PY) -m tests.inductor.fuzz $(COMPILED_GRAPHS)
 	@$(PY) -m tests.aot.aliasing $(ALIASING)
 	@$(PY) -m tests.func.random_compositions $(TRANSFORMS)
 
