@@ -166,7 +166,7 @@ def _compile_joint(
         written=written,
         refused=joint.refused,
         switches=not program.grad_mode,
-        repeated=[i for i, node in enumerate(returned) if node in returned[:i]],
+        repeated=[i for i, node in enumerate(returned) if node.op == "placeholder" or node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )
 

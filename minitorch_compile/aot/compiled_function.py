@@ -33,10 +33,10 @@ class CompiledFunction:
     among the backward graph's results, or None. `sources`: for each of these results, the numbers of the tangents that
     it is computed from. `refused`: the outputs that no gradient may come to, and the error that it raises. `written`:
     the positions of the arguments that the program overwrites; what is saved of their memory is copied. `repeated`: the
-    positions of outputs whose value is that of an earlier one, though their history may differ. `symbols`: the unknown
-    sizes that the forward graph returns last, and the backward graph takes before the tangents. `plain`: the program
-    for gradients with a history. `switches`: the program starts without grad mode and switches it on, so it is recorded
-    in either mode.
+    positions of outputs whose value is an argument or an earlier output, though their history may differ. `symbols`:
+    the unknown sizes that the forward graph returns last, and the backward graph takes before the tangents. `plain`:
+    the program for gradients with a history. `switches`: the program starts without grad mode and switches it on, so it
+    is recorded in either mode.
     """
 
     def __init__(

@@ -25,6 +25,7 @@ x -> (mul(x, 2),)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.aot.functionalize import Functionalize
@@ -32,6 +33,7 @@ from minitorch_compile.aot.overwritten_values import seen_in
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
+from minitorch_compile.dynamo.variables.autograd_functions import shows_as_it_is
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import dispatch
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad
@@ -57,20 +59,29 @@ def applied_class(target: Any) -> type[Function] | None:
 
 
 def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, args: tuple[Any, ...]) -> Any:
-    """Writes the node, and gives what stands for its outputs. NotImplementedError if an output shares memory with an
-    argument."""
+    """Writes the node, and gives what stands for its outputs.
+
+    An output may be an argument, or a view that shows it as it is, as in a layer that reverses gradients.
+    NotImplementedError if it shares memory in another way.
+    """
     values = [functional.value_of(arg) for arg in args]
     seen = seen_in(args, values)
+    stand_ins = [_stand_in(value) for value in values]
     with no_grad(), dispatch.mode(FakeMode()):
-        outputs = cls.apply(*(_stand_in(value) for value in values))
+        outputs = cls.apply(*stand_ins)
     several = isinstance(outputs, (tuple, list))
-    results = [_checked(cls, output) for output in (outputs if several else (outputs,))]
+    returned = list(outputs) if several else [outputs]
+    places = [_place_of(cls, output, stand_ins) for output in returned]
+    results = [fake_like(output) for output in returned]
     node = tracer.graph.call_function(CustomCall(cls), tuple(tracer.as_argument(value) for value in values))
     node.meta.update(tracer.inherited)
     if not is_grad_enabled():
         node.meta["no_grad"] = True
     tracer.track_result(node, tuple(results) if several else results[0])
-    names = [functional.bind(_stand_in(result), result) for result in results]
+    names = [
+        functional.bind(_stand_in(result), result) if place is None else functional.result_in_place(args[place], result)
+        for place, result in zip(places, results, strict=True)
+    ]
     functional.note(tuple(results) if several else results[0], names, seen)
     return tuple(names) if several else names[0]
 
@@ -80,12 +91,15 @@ def _stand_in(value: Any) -> Any:
     return empty_fake(value.sizes, value.strides, value.dtype, value.device) if isinstance(value, TensorBase) else value
 
 
-def _checked(cls: type[Function], output: Any) -> TensorBase:
-    if not isinstance(output, TensorBase) or output.base is not None or not output.is_fake:
-        raise NotImplementedError(
-            f"aot: an output of {cls.__name__} is no tensor, or shares memory; break the graph there"
-        )
-    return fake_like(output)
+def _place_of(cls: type[Function], output: Any, arguments: Sequence[Any]) -> int | None:
+    """Which argument an output shares its memory with; None if it has memory of its own."""
+    if isinstance(output, TensorBase) and output.is_fake:
+        for place, argument in enumerate(arguments):
+            if isinstance(argument, TensorBase) and shows_as_it_is(output, argument):
+                return place
+        if output.base is None:
+            return None
+    raise NotImplementedError(f"aot: an output of {cls.__name__} is no tensor, or shares memory; break the graph there")
 
 
 def dissolved(module: GraphModule) -> GraphModule:

@@ -48,7 +48,8 @@ class Root:
     """A tensor where a history begins, the steps from its storage's base to it, and its value.
 
     `recorded`: which write to the storage was the last to this root with grad mode on, counted from 1; 0 if none was.
-    `is_data`: it came from `x.data`, so that writes to it leave the storage's version as it is.
+    `is_data`: it came from `x.data`, so that writes to it leave the storage's version as it is. `is_result`: it is what
+    a call returned for its argument, so that its history is the call's.
     """
 
     def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase) -> None:
@@ -57,6 +58,7 @@ class Root:
         self.value = value
         self.recorded = 0
         self.is_data = False
+        self.is_result = False
 
 
 class Contents:
@@ -195,6 +197,16 @@ class Functionalize:
         if not data.is_confined:  # what vmap shows of a batch has no name here; the batch has
             self.name_of(data).root.is_data = True
         return data
+
+    def result_in_place(self, argument: TensorBase, value: TensorBase) -> TensorBase:
+        """A new name for what a call returned: the memory of its argument, with the history of `value`."""
+        result: TensorBase = ops.detach.meta(argument)
+        source, contents = self.name_of(argument), self.contents_of(argument)
+        root = Root(result, (*source.root.steps, *source.steps, ViewStep.of(ops.detach, argument, ())), value)
+        root.is_result = True
+        contents.roots.append(root)
+        self._names[id(result)] = Name(result, root, (), value, contents.writes)
+        return result
 
     def write(self, op: Any, bound: tuple[Any, ...]) -> TensorBase:
         """An in-place op: computes the new value and gives it to the storage."""

@@ -39,7 +39,7 @@ class FromGraph:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A detached view that was written to, or with steps a view of it.
+    """A detached view that was written to, or is what a call returned, or with steps a view of it.
 
     Its memory is that of `view`. Its history, which its base does not share, is that of the result at `position`.
     """
@@ -147,7 +147,7 @@ class OutputPlanner:
         name, view = self.functional.name_of(x), self._view(x, shared)
         if view is None:
             return FromGraph(self._returned(x))
-        if name.root.steps and name.root.recorded:
+        if name.root.is_result or (name.root.steps and name.root.recorded):
             return Rewritten(view, self._returned(name.root.tensor), name.steps)
         return replace(view, steps=(*view.steps, *name.steps), outdated=name.is_untracked)
 

@@ -71,6 +71,32 @@ class Captures(Function):
         return grad * WEIGHT
 
 
+class Reverse(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return -grad
+
+
+class ReverseItself(Reverse):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+
+class Turned(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.flip(0), x[1:]
+
+    @staticmethod
+    def backward(ctx, grad, other):
+        return grad * 2
+
+
 def cube(x):
     y, z = Cube.apply(x * 2, 2.0)
     return (y + z).sum()
@@ -82,6 +108,8 @@ PROGRAMS = {
     "setup_context": (lambda x: WithSetup.apply(x).sum(), 1),
     "a side effect in forward": (lambda x: Counts.apply(x * 1).sum(), 2),
     "a tensor that is no argument": (lambda x: Captures.apply(x * 1).sum(), 2),
+    "the argument, seen as it is": (lambda x: (Reverse.apply(x * 2) * x).sum(), 1),
+    "a part of the argument": (lambda x: Turned.apply(x * 2)[1].sum(), 2),
 }
 
 
@@ -117,3 +145,36 @@ def test_without_gradients_forward_is_traced_like_any_function():
     counter = CompileCounter()
     torch.compile(cube, backend=counter)(torch.arange(3.0))
     assert "Cube" not in counter.graphs[0].graph.compact() and counter.op_count == 6
+
+
+RETURNED_ARGUMENTS = {
+    "it is returned": lambda f, x: (f(x),),
+    "a view of it": lambda f, x: (f(x).t(), x.sum()),
+    "twice": lambda f, x: (f(f(x * 2)) * x,),
+    "both are returned": lambda f, x: (lambda y: (f(y), y))(x * 2),
+    "the argument is written to": lambda f, x: (lambda y: (lambda z: (y.mul_(3), z * z))(f(y)))(x * 2),
+    "the result is written to": lambda f, x: (lambda y: (f(y).mul_(3), y * y))(x * 2),
+    "of a view": lambda f, x: (f((x * 2)[:, 1:]),),
+}
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("cls", [Reverse, ReverseItself])
+@pytest.mark.parametrize("name", RETURNED_ARGUMENTS)
+def test_a_result_in_the_memory_of_the_argument_has_a_history_of_its_own(name, cls, backend):
+    """A layer that reverses gradients, which finds features that don't tell two domains apart."""
+
+    def run(function):
+        x = torch.arange(6.0).view(2, 3).requires_grad_()
+        results = function(x)
+        seen = [x.is_leaf, *((y.tolist(), y.data_ptr() == x.data_ptr(), y is x) for y in results)]
+        sum((y * y).sum() * (i + 1) for i, y in enumerate(results)).backward()
+        return seen, x.grad.tolist()
+
+    program = lambda x: RETURNED_ARGUMENTS[name](cls.apply, x)
+    compiled = torch.compile(program, backend=backend, fullgraph=True)
+    if "written" in name and cls is Reverse:  # as plainly: it is not clear what history a view without one should get
+        with pytest.raises(RuntimeError, match="view was created in no_grad mode"):
+            compiled(torch.ones(2, 3, requires_grad=True))
+    else:
+        assert run(compiled) == run(program)

@@ -35,16 +35,18 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable, TupleVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import grad_mode, ops
 from minitorch_compile.tensor.dispatch import stacks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
     from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.fx import Node
+    from minitorch_compile.tensor.tensor_base import TensorBase
 
 NONE = ConstantVariable(None)
 REMARKS = ("mark_non_differentiable", "set_materialize_grads")  # what ctx is told that tracing need not know
@@ -81,6 +83,12 @@ class ContextVariable(VariableTracker):
         if name == "save_for_backward":
             self.saved = list(args)
         return NONE
+
+
+def shows_as_it_is(output: TensorBase, argument: TensorBase) -> bool:
+    """Whether they are the same elements of the same memory in the same order."""
+    looks = [(x.sizes, x.strides, x.offset) for x in (output, argument)]
+    return output.storage is argument.storage and surely_equal(*looks)
 
 
 class ApplyVariable(VariableTracker):
@@ -127,6 +135,7 @@ class ApplyVariable(VariableTracker):
         """Forward, and backward with gradients that look like the outputs."""
         result = self._forward(tracer, context, args).realize()
         outputs = result.items if isinstance(result, SequenceVariable) else [result]
+        self._refuse_views(outputs, args)
         gradients = [
             tracer.output.call("call_function", ops.zeros_like, [output], {})
             if isinstance(output.realize(), TensorVariable)
@@ -136,6 +145,15 @@ class ApplyVariable(VariableTracker):
         other_name = look_up(self.cls, "vjp")
         name = "backward" if other_name is None or is_library(other_name.owner) else "vjp"
         return tracer.call(self._method(tracer, name), [context, *gradients], {})
+
+    def _refuse_views(self, outputs: Sequence[Value], args: list[Value]) -> None:
+        """An output may be an argument, or have memory of its own; a part of an argument has two histories to tell."""
+        tracked = [[value.realize() for value in values] for values in (outputs, args)]
+        of_outputs, of_arguments = ([x.fake for x in values if isinstance(x, TensorVariable)] for values in tracked)
+        for output in of_outputs:
+            for argument in of_arguments:
+                if output.storage is argument.storage and not shows_as_it_is(output, argument):
+                    self.unsupported("an output that is a view of an argument", "unsupported-call")
 
     def _method(self, tracer: Tracer, name: str) -> Value:
         """A static method. What only forbids differentiating twice is looked through."""
