@@ -32,6 +32,7 @@ from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
+from minitorch_compile.inductor.suited_layouts import with_suited_layouts
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
@@ -86,7 +87,7 @@ class Inductor:
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
-        return decompose(graph, keep=stays_whole, decompositions=AS_PRIMS)
+        return with_suited_layouts(decompose(graph, keep=stays_whole, decompositions=AS_PRIMS))
 
     def partition(self, joint: JointGraph) -> Partition:
         """What is saved for the backward pass, by the partitioner that the options choose."""

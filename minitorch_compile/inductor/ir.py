@@ -25,6 +25,7 @@ from typing import Any
 from minitorch_compile.inductor.handler import Handler, Origin
 from minitorch_compile.inductor.index import Index, strided
 from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.memory_format import channels_last, suggested_format
 from minitorch_compile.tensor.strides import contiguous_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -94,6 +95,8 @@ class TensorBox:
         self.in_float32: TensorBox | None = None  # the box that reads this one, widened, once it was asked for
         self.reads: int = sum(x.reads for x in inputs)
         self.operations: int = operations + sum(x.operations for x in inputs)
+        # Whether memory in which its channels lie side by side suits it: that is how what it is made from lies.
+        self.channels_last = any(x.channels_last and x.sizes == self.sizes for x in inputs)
 
     @staticmethod
     def of(buffer: Buffer) -> TensorBox:
@@ -105,6 +108,7 @@ class TensorBox:
         """From now on the elements are loads from a buffer that some loop fills."""
         self.buffer = buffer
         self.reads, self.operations = 1, 0
+        self.channels_last = suggested_format(buffer.sizes, buffer.strides) is channels_last
         self.inner_fn = lambda ops, at: ops.load(buffer, buffer.address(at))
 
     def load(self, ops: Handler, position: Position) -> Any:

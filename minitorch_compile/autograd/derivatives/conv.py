@@ -12,8 +12,16 @@ from __future__ import annotations
 
 from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.memory_format import contiguous_format, suggested_format
 
 Ints = tuple[int, ...]
+
+
+def _ordered(grad: Tensor, x: Layout, weight: Layout) -> Tensor:
+    """A gradient in the memory order that the convolution had: channels last if its input or its weight lies so."""
+    orders = [suggested_format(layout.sizes, layout.strides) for layout in (x, weight)]
+    order = next((o for o in orders if o is not contiguous_format), contiguous_format)
+    return grad if suggested_format(grad.sizes, grad.strides) is order else grad.contiguous(memory_format=order)
 
 
 @derivative(ops.convolution)
@@ -29,8 +37,12 @@ def _(
     groups: int,
 ) -> Gradients:
     return (
-        lambda: ops.convolution_input_grad(grad, weight, tuple(x.sizes), stride, padding, dilation, groups),
-        lambda: ops.convolution_weight_grad(grad, x, tuple(weight.sizes), stride, padding, dilation, groups),
+        lambda: _ordered(
+            ops.convolution_input_grad(grad, weight, tuple(x.sizes), stride, padding, dilation, groups), x, weight
+        ),
+        lambda: _ordered(
+            ops.convolution_weight_grad(grad, x, tuple(weight.sizes), stride, padding, dilation, groups), x, weight
+        ),
         lambda: ops.sum(grad, (0, *range(2, 2 + len(stride)))),
     )
 
@@ -48,8 +60,12 @@ def _(
     groups: int,
 ) -> Gradients:
     return (
-        lambda: ops.convolution(grad, weight, None, stride, padding, dilation, groups),
-        lambda: ops.convolution_weight_grad(upper, grad, tuple(weight.sizes), stride, padding, dilation, groups),
+        lambda: _ordered(ops.convolution(grad, weight, None, stride, padding, dilation, groups), upper, weight),
+        lambda: _ordered(
+            ops.convolution_weight_grad(upper, grad, tuple(weight.sizes), stride, padding, dilation, groups),
+            upper,
+            weight,
+        ),
     )
 
 

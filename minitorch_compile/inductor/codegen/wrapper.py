@@ -35,7 +35,15 @@ from minitorch_compile.inductor.codegen.chunks import chunks_text
 from minitorch_compile.inductor.codegen.kernel_families import share as share_kernels
 from minitorch_compile.inductor.codegen.kernel_source import KernelSource
 from minitorch_compile.inductor.codegen.numba_cpu import write_kernel
-from minitorch_compile.inductor.extern import attention, attention_backward, blas, convolution, pooling, product_tiles
+from minitorch_compile.inductor.extern import (
+    attention,
+    attention_backward,
+    blas,
+    channels_last,
+    convolution,
+    pooling,
+    product_tiles,
+)
 from minitorch_compile.inductor.extern.block_calls import turn_of
 from minitorch_compile.inductor.extern.calls import USES_BLAS, ExternSource, source_of, workspace_bytes
 from minitorch_compile.inductor.fused_call import FusedCall
@@ -83,6 +91,7 @@ MODULES = (
     attention,
     attention_backward,
     blas,
+    channels_last,
     convolution,
     pooling,
     product_tiles,

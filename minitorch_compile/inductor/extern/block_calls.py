@@ -24,12 +24,14 @@ from minitorch_compile.inductor.extern.calls import (
     batched_tiles_source,
     convolution_shape,
     convolution_source,
+    extent_of_convolution,
     packed_product_source,
 )
 from minitorch_compile.inductor.extern.convolution_plan import at_once
 from minitorch_compile.inductor.fused_call import Blocks
 from minitorch_compile.inductor.ir import ExternCall
 from minitorch_compile.inductor.packed_products import matrix_blocks, row_blocks
+from minitorch_compile.tensor.strides import numel
 
 BLOCK_BYTES = 1 << 17  # of a convolution's result that are made before the loops that follow
 FEWEST_PLACES = 512  # for which it's worth while to pack the weights of a convolution again
@@ -60,12 +62,25 @@ def image_blocks(call: ExternCall) -> Blocks | None:
     return Blocks(images * of_image, elements, min(max(1, fitting, packing), images * of_image))
 
 
+def pixel_blocks(call: ExternCall) -> Blocks | None:
+    """How the result of a channels-last convolution, or the gradient of its input, falls into bands of rows."""
+    extent, count = extent_of_convolution(call), numel(call.outputs[0].sizes)
+    if extent == 0 or count % extent:
+        return None
+    elements = count // extent
+    fitting = BLOCK_BYTES // (elements * call.outputs[0].dtype.itemsize)
+    packing = -(-FEWEST_PLACES * call.outputs[0].sizes[1] // elements) if convolution_shape(call).part > 1 else 1
+    return Blocks(extent, elements, min(max(1, fitting, packing), extent))
+
+
 BLOCK_CALLS: dict[str, BlockCall] = {
     "packed_product": BlockCall(row_blocks, packed_product_source),
     "bmm": BlockCall(matrix_blocks, batched_product_source),
     "batched_tiles": BlockCall(matrix_blocks, batched_tiles_source),
     "convolution": BlockCall(image_blocks, convolution_source),
     "convolution_input_grad": BlockCall(image_blocks, convolution_source),
+    "channels_last_convolution": BlockCall(pixel_blocks, convolution_source),
+    "channels_last_convolution_input_grad": BlockCall(pixel_blocks, convolution_source),
 }
 
 

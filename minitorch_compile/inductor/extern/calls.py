@@ -20,10 +20,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.codegen.chunks import chunk_length, chunks_text
-from minitorch_compile.inductor.extern import attention_calls, convolution, pooling
+from minitorch_compile.inductor.extern import attention_calls, channels_last, convolution, pooling
 from minitorch_compile.inductor.extern.convolution_plan import Shape
 from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
-from minitorch_compile.inductor.ir import ExternCall, matrix_layout
+from minitorch_compile.inductor.ir import ExternCall, Ints, matrix_layout
 from minitorch_compile.tensor.strides import numel
 
 
@@ -36,6 +36,8 @@ class ExternSource(NamedTuple):
 
 Rule = Callable[[ExternCall, Sequence[str], str], ExternSource]
 _rules: dict[str, Rule] = {}
+CHANNELS_LAST = "channels_last_"  # before the name of a convolution's kernel: all its tensors lie so
+CHANNELS_LAST_KERNELS = [CHANNELS_LAST + name for name in channels_last.KERNELS]
 MOST_PARTS, SMALLEST_PART, SMALLEST_SIDE = 8, 1 << 21, 64  # of a matrix product: BLAS copies the factors for each part
 USES_BLAS = {"mm", "bmm", *convolution.KERNELS, *attention_calls.KERNELS}
 
@@ -62,9 +64,9 @@ def workspace_bytes(call: ExternCall) -> int:
         itemsize = call.outputs[0].dtype.itemsize
         width = panel_width(columns, itemsize)
         return -(-columns // width) * width * inner * itemsize
-    if call.kernel not in convolution.KERNELS:
+    if call.kernel not in (*convolution.KERNELS, *CHANNELS_LAST_KERNELS):
         return 0
-    _, elements = convolution.PLANS[call.kernel](convolution_shape(call))
+    _, elements = plan_of_convolution(call)
     return elements * call.outputs[0].dtype.itemsize
 
 
@@ -183,29 +185,48 @@ def _source(name: str, maker: str, call: ExternCall, arguments: Sequence[Any], *
 
 def convolution_shape(call: ExternCall) -> Shape:
     """The sizes of the convolution of which a call computes the result or a gradient."""
-    first, second, out = call.inputs[0].sizes, call.inputs[1].sizes, call.outputs[0].sizes
-    if call.kernel == "convolution":
+    sizes = call.inputs[0].sizes, call.inputs[1].sizes, call.outputs[0].sizes
+    return shape_of_convolution(call.kernel.removeprefix(CHANNELS_LAST), *sizes, call.parameters)
+
+
+def shape_of_convolution(kernel: str, first: Ints, second: Ints, out: Ints, parameters: Sequence[Any]) -> Shape:
+    """The same from the sizes of the operands and the result."""
+    if kernel == "convolution":
         x, w, y = first, second, out
-    elif call.kernel == "convolution_input_grad":
+    elif kernel == "convolution_input_grad":
         x, w, y = out, second, first
     else:
         x, w, y = second, out, first
-    image, kernel, places = ((sizes[2], sizes[3]) for sizes in (x, w, y))
-    return Shape(x[0], x[1], image, w[0], kernel, places, *call.parameters[-4:])
+    image, window, places = ((sizes[2], sizes[3]) for sizes in (x, w, y))
+    return Shape(x[0], x[1], image, w[0], window, places, *parameters[-4:])
 
 
-@extern_source(*convolution.KERNELS)
+@extern_source(*convolution.KERNELS, *CHANNELS_LAST_KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    shape = convolution_shape(call)
-    cost = nanoseconds_of_products(shape.multiplications)
-    return convolution_source(call, pointers, workspace, chunks_text(convolution.extent_of(call.kernel, shape), cost))
+    cost = nanoseconds_of_products(convolution_shape(call).multiplications)
+    return convolution_source(call, pointers, workspace, chunks_text(extent_of_convolution(call), cost))
 
 
 def convolution_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
     """The source of a convolution or a gradient of one; `parts` is the text of its range."""
     scratch = workspace or pointers[-1]  # a matrix product never looks at it
-    numbers, _ = convolution.PLANS[call.kernel](convolution_shape(call))
-    return _source(call.kernel, "convolution_kernel", call, [parts, *pointers, scratch, numbers], call.kernel)
+    arguments = [parts, *pointers, scratch, plan_of_convolution(call)[0]]
+    name = call.kernel.removeprefix(CHANNELS_LAST)
+    maker = "convolution_kernel" if name == call.kernel else "channels_last_kernel"
+    return _source(call.kernel, maker, call, arguments, name)
+
+
+def plan_of_convolution(call: ExternCall) -> tuple[tuple[int, ...], int]:
+    """What the kernel of a convolution is told, and how many elements of scratch memory it needs."""
+    if call.kernel in CHANNELS_LAST_KERNELS:
+        return channels_last.PLANS[call.kernel.removeprefix(CHANNELS_LAST)](convolution_shape(call))
+    return convolution.PLANS[call.kernel](convolution_shape(call))
+
+
+def extent_of_convolution(call: ExternCall) -> int:
+    """How far the range of its kernel goes."""
+    module = channels_last if call.kernel in CHANNELS_LAST_KERNELS else convolution
+    return module.extent_of(call.kernel.removeprefix(CHANNELS_LAST), convolution_shape(call))
 
 
 @extern_source("max_pool2d")

@@ -62,6 +62,11 @@ class Shape(NamedTuple):
         return self.part * self.kernel[0] * self.kernel[1]
 
     @property
+    def pixels(self) -> int:
+        """The places of all results."""
+        return self.images * self.out[0] * self.out[1]
+
+    @property
     def multiplications(self) -> int:
         """How many a direct computation takes."""
         return self.images * self.filters * self.out[0] * self.out[1] * self.window

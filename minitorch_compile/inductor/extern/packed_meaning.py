@@ -1,4 +1,6 @@
-"""What the kernels of packed products mean, in NumPy: for the interpreter of the loop IR.
+"""What kernels that are no prims mean, in NumPy: for the interpreter of the loop IR.
+
+To a convolution it is all the same how its tensors lie in memory.
 
 >>> b = np.arange(60, dtype=np.float32).reshape(3, 20)
 >>> panels = packed(b, 16)
@@ -36,4 +38,7 @@ MEANINGS: dict[str, Callable[..., np.ndarray]] = {
     "pack_panels": packed,
     "packed_product": packed_product,
     "batched_tiles": prims["bmm"].kernel,
+    "channels_last_convolution": prims["convolution"].kernel,
+    "channels_last_convolution_input_grad": prims["convolution_input_grad"].kernel,
+    "channels_last_convolution_weight_grad": prims["convolution_weight_grad"].kernel,
 }

@@ -1,4 +1,4 @@
-"""Prims that become calls of kernels which are not loops made here: matrix products, convolution, pooling.
+"""Prims that become calls of kernels which are not loops made here: matrix products, pooling, attention.
 
 A transposed matrix is not copied: BLAS reads it in place, told its strides.
 """
@@ -75,13 +75,7 @@ def extern_rule(prim: Prim, tensors: int) -> Rule:
     return rule
 
 
-for _prim in (
-    prims.convolution,
-    prims.convolution_input_grad,
-    prims.convolution_weight_grad,
-    prims.max_pool2d_backward,
-):
-    lowering(_prim)(extern_rule(_prim, 2))
+lowering(prims.max_pool2d_backward)(extern_rule(prims.max_pool2d_backward, 2))
 lowering(prims.max_pool2d)(extern_rule(prims.max_pool2d, 1))
 
 

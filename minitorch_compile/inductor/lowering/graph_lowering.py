@@ -35,6 +35,7 @@ from minitorch_compile.prims import Prim
 from minitorch_compile.prims import table as prims
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.memory_format import channels_last, strides_in
 from minitorch_compile.tensor.strides import contiguous_strides, is_dense, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -74,7 +75,8 @@ class GraphLowering:
         """The buffer that holds the box, made and filled if there is none yet."""
         if box.buffer is None:
             outer, self.origin = self.origin, box.origin or self.origin
-            buffer = self.new_buffer(box.sizes, box.dtype)
+            strides = strides_in(channels_last, box.sizes) if box.channels_last else None
+            buffer = self.new_buffer(box.sizes, box.dtype, strides)
             self.add(Loop(buffer, box.sizes, box.inner_fn))
             box.become(buffer)
             self.origin = outer
@@ -95,10 +97,16 @@ class GraphLowering:
 
     def contiguous_view(self, box: TensorBox) -> StridedView:
         """The box in row-major order, copied if need be."""
+        return self.view_in(box, contiguous_strides(box.sizes))
+
+    def view_in(self, box: TensorBox, strides: Ints) -> StridedView:
+        """The box with these dense strides, copied if need be."""
         view = self.view(box)
-        if view.is_contiguous:
-            return StridedView(view.buffer, view.sizes, contiguous_strides(view.sizes), view.offset)
-        return whole(self.realize(TensorBox(box.sizes, box.dtype, box.load, inputs=[box])))
+        if not same_layout(view, strides):
+            buffer = self.new_buffer(box.sizes, box.dtype, strides)
+            self.add(Loop(buffer, box.sizes, box.load))
+            return whole(buffer)
+        return StridedView(view.buffer, view.sizes, strides, view.offset)
 
     # ------------------------------------------------------------------------------------------ what lowerings make
 

@@ -19,7 +19,7 @@ def reindexed(x: TensorBox, sizes: Sequence[int], position_in_x: Callable[[Posit
     """The box whose element at `at` is x's element at `position_in_x(at)`."""
     box = TensorBox(sizes, x.dtype, lambda ops, at: x.load(ops, position_in_x(at)), inputs=[x])
     box.constant_value = x.constant_value
-    box.view_of = x
+    box.view_of, box.channels_last = x, False
     if x.unrounded is not None:
         wide = widened(x)  # which looks, whenever it is asked, whether x has been stored
         box.unrounded = TensorBox(sizes, wide.dtype, lambda ops, at: wide.load(ops, position_in_x(at)), inputs=[wide])

@@ -229,7 +229,7 @@ def _weight_grad_rule(
     dilation: Ints,
     groups: int,
 ) -> TensorBase:
-    return empty_fake(weight_sizes, None, grad.dtype)
+    return empty_fake(weight_sizes, _memory_order(tuple(weight_sizes), grad, input), grad.dtype)
 
 
 # ------------------------------------------------------------------------------------------ gradient in the input
