@@ -45,7 +45,7 @@ class RowWriter(CpuKernelWriter):
 
     def loops(self) -> None:
         self.place_values()
-        self.enter_rows(self.order.rows)
+        self.enter_rows(self.order.rows, () if self.order.reduced else self.group.members)
         for stage in range(max(self.stages) + 1):
             for member in self.at_stage(stage, inner=False):
                 member.loop.run(self, member.position)
@@ -88,7 +88,7 @@ class RowWriter(CpuKernelWriter):
         for result in split:
             self.block.add(f"{result.partial} = {start(result.kind, result.buffer.dtype, self.spelling)}")
         if last is not None:
-            self.enter_axis(last, f"block, min(block + {length}, {last.size})" if length else "")
+            self.enter_axis(last, f"block, min(block + {length}, {last.size})" if length else "", members)
         for member in members:
             member.loop.run(self, member.position)
         if last is not None:

@@ -18,9 +18,12 @@ from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.iteration import Axis
 from minitorch_compile.tensor.dtype import dtype, int64
 
-# LLVM unrolls a loop of a known length between these completely, before it would vectorise it: softmax over 64 columns
-# takes 21 us for 64 rows then, and 4.6 us if the length is a parameter. Shorter ones are better unrolled.
+# LLVM unrolls a loop of a known length between these completely, before it would vectorise it: a sum over 64 columns
+# takes three times as long then as if the length is a parameter. Shorter ones are better unrolled. Loops that compute
+# a function such as exp are too much for it to unroll, and softmax over 48 columns takes three quarters of the time with
+# a number; but of a number it leaves what fills no vector to scalar code (over 20 columns: twice the time).
 UNROLLED, VECTORISED = 16, 96
+LANES = 16  # of the widest vectors
 
 
 # What asks whether a quick function is out of its depth.
@@ -120,24 +123,26 @@ class CpuKernelWriter(EmitHandler):
         """The members of a stage that run at every point (`inner`), or once a row."""
         return [m for m, s in zip(self.group.members, self.stages) if s == stage and m.inner == inner]
 
-    def enter_axis(self, axis: Axis, bounds: str = "") -> None:
+    def enter_axis(self, axis: Axis, bounds: str = "", body: Sequence[Member] = ()) -> None:
+        """A loop over an axis; `body` is what it does, if there are no other loops inside."""
         variable = axis.variable
-        self.enter(f"for {variable} in range({bounds or self.size_text(axis.size)}):", variable.symbols)
+        self.enter(f"for {variable} in range({bounds or self.size_text(axis.size, body)}):", variable.symbols)
 
-    def size_text(self, size: int) -> str:
+    def size_text(self, size: int, body: Sequence[Member] = ()) -> str:
         """A loop's length: a number, or a parameter if LLVM would do harm by knowing the number."""
-        if not UNROLLED < size < VECTORISED:
+        is_long = size % LANES == 0 and any(member.accesses.expensive for member in body)
+        if is_long or not UNROLLED < size < VECTORISED:
             return str(size)
         name = f"n{size}"
         self.sizes[name] = size
         return name
 
-    def enter_rows(self, axes: Sequence[Axis]) -> None:
+    def enter_rows(self, axes: Sequence[Axis], body: Sequence[Member] = ()) -> None:
         """Loops over these axes, of which the outermost takes the range that the kernel was given."""
         for number, axis in enumerate(axes):
             if number == 0:
                 self.extent = axis.size
-            self.enter_axis(axis, "lo, hi" if number == 0 else "")
+            self.enter_axis(axis, "lo, hi" if number == 0 else "", body if axis is axes[-1] else ())
 
     def leave_all(self) -> None:
         """Closes every open block."""
