@@ -42,6 +42,7 @@ NUMBERS = (bool, int, float, complex, np.generic, SymInt)
 SCALAR_CATEGORY = {bool: BOOL, int: INTEGER, float: FLOATING, complex: COMPLEX}
 UNKNOWN = COMPLEX + 1
 _ABSENT: Any = object()
+OPTIONS = (type(None), bool, str)  # of which each value may make a kernel refuse; of numbers, their type does
 
 # How the dtype of a pointwise result follows from the common dtype of the arguments (PyTorch's promotion kinds).
 DEFAULT, INT_TO_FLOAT, ALWAYS_BOOL, BOOL_TO_LONG = "default", "int-to-float", "always-bool", "bool-to-long"
@@ -59,6 +60,7 @@ class PointwiseOp(Op):
         annotations = [str(p.annotation) for p in self.__signature__.parameters.values()]
         self._tensors_only = [i for i, annotation in enumerate(annotations) if annotation == "Array"]  # and no number
         self._second_may_be_number = 1 not in self._tensors_only
+        self._accepted: set[tuple[Any, ...]] = set()  # dtypes and numbers for which the kernel is known not to raise
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         """The dtype in which the kernel computes. TypeError for a number where only a tensor may stand."""
@@ -176,7 +178,16 @@ class PointwiseOp(Op):
                 layouts.append(((), ()))
         return layouts
 
+    def _check_kernel(self, bound: Sequence[Any]) -> None:
+        """Raises what the kernel raises for arguments of these dtypes and for these options: tried on no elements."""
+        key = tuple(x.dtype if isinstance(x, TensorBase) else (type(x), x if type(x) in OPTIONS else 0) for x in bound)
+        if key in self._accepted or any(isinstance(x, SymInt) for x in bound):
+            return
+        self.eager(*(wrap(np.empty(0, x.dtype.numpy)) if isinstance(x, TensorBase) else x for x in bound))
+        self._accepted.add(key)
+
     def meta_rule(self, *bound: Any) -> TensorBase:
+        self._check_kernel(bound)
         layouts = self._layouts(bound)
         sizes = broadcast_sizes(*(shape for shape, _ in layouts))
         return empty_fake(sizes, elementwise_strides(sizes, layouts), self.result_dtype(bound))

@@ -430,3 +430,10 @@ def test_a_function_decorated_with_no_grad():
         return x * 2
 
     assert_same(lambda x: frozen(x) + x, lambda: (matrix().requires_grad_(),))
+
+
+def test_operators_called_as_methods():
+    def f(x):
+        return x.__rshift__(1) + x.__lshift__(2), x.__rfloordiv__(7), x.__rmod__(7), x.__rpow__(2), x.__ror__(4)
+
+    assert_same(f, lambda: (torch.tensor([1, 2, 3]),))

@@ -193,3 +193,21 @@ def test_only_tensors_and_numbers_are_operands(operand: object) -> None:
         for call in (torch.add, torch.Tensor.add_, torch.mul):
             with pytest.raises(TypeError, match="expected a Tensor or a number, got"):
                 call(x, operand)
+
+
+REFUSED = {
+    "a dtype": lambda x: ops.relu(x > 0),
+    "a dtype of an operator": lambda x: x << x,
+    "an option": lambda x: ops.div(x, x, rounding_mode="up"),
+    "integers": lambda x: ops.addcdiv(x.long(), x.long(), x.long()),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_kernel_refuses_is_refused_without_data(name):
+    errors = []
+    for x in (from_numpy(np.ones(2)), fake_like(from_numpy(np.ones(2)))):
+        with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+            REFUSED[name](x)
+        errors.append((caught.type, str(caught.value)))
+    assert errors[0] == errors[1]

@@ -60,7 +60,8 @@ CONVERSIONS = _words(
     "float double half bfloat16 long int short char byte bool cpu contiguous type type_as to clone detach"
 )
 OPERATORS = _words(
-    "add sub mul truediv floordiv mod pow matmul and or xor radd rsub rmul rtruediv eq ne lt le gt ge neg invert abs"
+    "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift eq ne lt le gt ge neg invert abs"
+    " radd rsub rmul rtruediv rfloordiv rmod rpow rand ror rxor rlshift rrshift"
 )
 OPERATOR_METHODS = frozenset(f"__{name}__" for name in OPERATORS)
 
