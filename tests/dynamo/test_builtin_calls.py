@@ -57,3 +57,20 @@ def test_names_of_the_tracer_are_no_names_of_arguments():
 
     plain, compiled = program(torch.ones(1)), optimize(program, eager)(torch.ones(1))
     assert plain[:2] == compiled[:2]
+
+
+SORTED = {
+    "a dict of tensors": lambda x: [v for _, v in sorted({"b": x, "a": x * 2, "c": x + 1}.items())],
+    "backwards": lambda x: [v for _, v in sorted({"b": x, "a": x * 2}.items(), reverse=True)],
+    "keys that are tuples with tensors": lambda x: [
+        t[1] for t in sorted([((2, x), x), ((1, x), x * 3)], key=lambda t: t[0])
+    ],
+    "equal keys": lambda x: [t for _, t in sorted([([1], x), ([0], x * 2), ([1], x * 3)], key=lambda t: (t[0], "a"))],
+    "what can't be compared": lambda x: sorted([(1, x), ("a", x)])[0][1],
+}
+
+
+@pytest.mark.parametrize("name", SORTED)
+def test_sorting_by_what_is_no_constant(name):
+    function = SORTED[name]
+    assert outcome(optimize(function, eager, fullgraph=True)) == outcome(function)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import collections
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
@@ -227,10 +227,25 @@ def _min(tracer: Tracer, *args: Value, key: Value | None = None, default: Value 
 def sorted_items(
     tracer: Tracer, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)
 ) -> list[Value]:
-    """The items in order of their keys, which must be constants."""
-    keys = [tracer.constant(_keyed(tracer, key, item)) for item in items]
+    """The items in order of their keys."""
+    keys: list[Any] = [_keyed(tracer, key, item).realize() for item in items]
+    if all(k.is_constant() for k in keys):
+        keys = [tracer.constant(k) for k in keys]
+    else:
+        keys = [_Compared(tracer, k) for k in keys]
     order = tracer.compute(sorted, range(len(items)), key=keys.__getitem__, reverse=tracer.truth(reverse))
     return [items[i] for i in order]
+
+
+class _Compared:
+    """A key that is no constant, such as a name with a tensor: the tracer is asked which of two is less."""
+
+    def __init__(self, tracer: Tracer, key: Value) -> None:
+        self.tracer = tracer
+        self.key = key
+
+    def __lt__(self, other: _Compared) -> bool:
+        return self.tracer.truth(self.tracer.compare("<", self.key, other.key))
 
 
 @handles(sorted)
