@@ -1,7 +1,7 @@
 """Modes and options: what `compile(mode=...)` and `compile(options=...)` accept. A mode is a named set of options.
 
 >>> sorted(list_mode_options())
-['default', 'max-autotune', 'reduce-overhead']
+['default', 'max-autotune', 'max-autotune-no-cudagraphs', 'reduce-overhead']
 >>> options_of(None, {"fuse": 3})
 Traceback (most recent call last):
 ValueError: compile: no option named 'fuse'. Choose one of: ...
@@ -22,6 +22,7 @@ MODES: dict[str, dict[str, Any]] = {
     "default": {},
     "reduce-overhead": {"reuse_temporaries": True},
     "max-autotune": {"autotune": True},
+    "max-autotune-no-cudagraphs": {"autotune": True},  # neither records CUDA graphs; programs ask for it by this name
 }
 
 
