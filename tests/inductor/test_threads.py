@@ -90,6 +90,7 @@ PROGRAMS = {
     "sum of everything": lambda x: x.exp().sum(),
     "norm of a vector": lambda x: x / x.view(-1).square().sum().sqrt() + x.amax() * x.amin(),
     "transpose": lambda x: x.t().contiguous() + 1,
+    "axes that change places": lambda x: x.view(335, 8, 50).transpose(0, 1) * 2 + x.view(8, 335, 50),
     "product": lambda x: torch.relu(x @ x.t()) @ x,
     "batched product": lambda x: x.view(5, 67, 400) @ x.view(5, 67, 400).transpose(1, 2),
     "maximum pooling": lambda x: F.max_pool2d(x.view(1, 25, 67, 80), 3, 2, 1),
