@@ -4,6 +4,7 @@ Which way is the fastest depends on the machine. Two kinds of questions are aske
 
 * For each matrix product, with the loops that follow it: BLAS or tiles? Should the loops be its epilogue, and if so,
   how many rows make a block? Each product is compiled as a graph of its own, in every way, and timed.
+* For each 3x3 convolution of float32 with a stride of 1: the definition, or Winograd's way (`extern.winograd`)?
 * For the whole graph: how many loops may one kernel hold? A large kernel reads less memory, and needs more registers.
 
 The candidates run on tensors of zeros in their own sizes, in turns, so that a disturbance hits all of them. What was
@@ -19,7 +20,7 @@ autotune: mm of 64 x 64 by 64, 1 thread (timed)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -31,7 +32,9 @@ from minitorch_compile.inductor import code_cache
 from minitorch_compile.inductor.codegen.wrapper import write_file
 from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.extern.block_calls import blocks_of
+from minitorch_compile.inductor.extern.calls import WINOGRAD, WINOGRAD_KERNELS, convolution_shape
 from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS
+from minitorch_compile.inductor.extern.winograd import suits
 from minitorch_compile.inductor.fused_call import Blocks, FusedCall
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph
 from minitorch_compile.inductor.options import Options
@@ -41,6 +44,7 @@ from minitorch_compile.inductor.scheduler import Limits, Schedule, call_of, sche
 from minitorch_compile.inductor.split_reductions import split_reductions
 from minitorch_compile.inductor.step_graph import step_graph
 from minitorch_compile.inductor.tensor_call import tensor_of
+from minitorch_compile.tensor.dtype import float32
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.thread_count import get_num_threads
 
@@ -129,6 +133,47 @@ def title_of(step: Product) -> str:
     return f"{call.kernel} of {sizes[0]} by {sizes[1]}, {call.outputs[0].dtype.name}{after}"
 
 
+# ------------------------------------------------------------------------------------------------ convolutions
+
+
+def choose_convolutions(graph: LoopGraph) -> LoopGraph:
+    """The same graph, in which the convolutions are computed in Winograd's way for which that is faster."""
+    planned = schedule(split_reductions(graph), Limits(blocks_of=blocks_of_any))
+    calls = [
+        step for step in planned.steps if isinstance(step, (ExternCall, FusedCall)) and can_transform(call_of(step))
+    ]
+    chosen = {call_of(step).outputs[0] for step in calls if transforming_pays(planned, step)}
+    return transformed(graph, chosen) if chosen else graph
+
+
+def can_transform(call: ExternCall) -> bool:
+    """Whether Winograd's way is possible."""
+    return (
+        WINOGRAD + call.kernel in WINOGRAD_KERNELS
+        and call.outputs[0].dtype is float32
+        and suits(convolution_shape(call))
+    )
+
+
+def transformed(graph: LoopGraph, results: Collection[Buffer]) -> LoopGraph:
+    """The same graph, in which the convolutions that make these results are computed in Winograd's way."""
+    operations = [
+        replace(operation, kernel=WINOGRAD + operation.kernel)
+        if isinstance(operation, ExternCall) and operation.outputs[0] in results
+        else operation
+        for operation in graph.operations
+    ]
+    return replace(graph, operations=operations)
+
+
+def transforming_pays(planned: Schedule, step: Product) -> bool:
+    """Whether a convolution, with the loops that follow it, is faster in Winograd's way."""
+    graph = step_graph(planned, step)
+    ways = {"direct": graph, "Winograd": transformed(graph, {call_of(step).outputs[0]})}
+    makers = {name: partial(compile_with, way, Options(), Choices()) for name, way in ways.items()}
+    return fastest(title_of(step), graph, makers) == "Winograd"
+
+
 # ------------------------------------------------------------------------------------------------ whole graphs
 
 
@@ -143,6 +188,7 @@ def fusion_limits(options: Options) -> list[int]:
 
 def tuned_schedule(graph: LoopGraph, options: Options) -> Schedule:
     """The schedule of a graph, everything in it chosen by timing."""
+    graph = choose_convolutions(graph)
     choices = choose_products(graph)
     limited = {f"at most {n} loops": replace(options, autotune=False, max_fusion=n) for n in fusion_limits(options)}
     makers = {name: partial(compile_with, graph, chosen, choices) for name, chosen in limited.items()}

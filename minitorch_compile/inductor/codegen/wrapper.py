@@ -43,6 +43,7 @@ from minitorch_compile.inductor.extern import (
     convolution,
     pooling,
     product_tiles,
+    winograd,
 )
 from minitorch_compile.inductor.extern.block_calls import turn_of
 from minitorch_compile.inductor.extern.calls import USES_BLAS, ExternSource, source_of, workspace_bytes
@@ -95,6 +96,7 @@ MODULES = (
     convolution,
     pooling,
     product_tiles,
+    winograd,
 )
 
 

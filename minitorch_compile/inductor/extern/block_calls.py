@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from minitorch_compile.inductor.extern.calls import (
+    WINOGRAD_KERNELS,
     ExternSource,
     batched_product_source,
     batched_tiles_source,
@@ -63,7 +64,10 @@ def image_blocks(call: ExternCall) -> Blocks | None:
 
 
 def pixel_blocks(call: ExternCall) -> Blocks | None:
-    """How the result of a channels-last convolution, or the gradient of its input, falls into bands of rows."""
+    """How the result of a channels-last convolution, or the gradient of its input, falls into bands of rows.
+
+    In the way of Winograd, into whole images.
+    """
     extent, count = extent_of_convolution(call), numel(call.outputs[0].sizes)
     if extent == 0 or count % extent:
         return None
@@ -81,6 +85,7 @@ BLOCK_CALLS: dict[str, BlockCall] = {
     "convolution_input_grad": BlockCall(image_blocks, convolution_source),
     "channels_last_convolution": BlockCall(pixel_blocks, convolution_source),
     "channels_last_convolution_input_grad": BlockCall(pixel_blocks, convolution_source),
+    **{kernel: BlockCall(pixel_blocks, convolution_source) for kernel in WINOGRAD_KERNELS},
 }
 
 

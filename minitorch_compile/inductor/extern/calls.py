@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.codegen.chunks import chunk_length, chunks_text
-from minitorch_compile.inductor.extern import attention_calls, channels_last, convolution, pooling
+from minitorch_compile.inductor.extern import attention_calls, channels_last, convolution, pooling, winograd
 from minitorch_compile.inductor.extern.convolution_plan import Shape
 from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
 from minitorch_compile.inductor.ir import ExternCall, Ints, matrix_layout
@@ -37,7 +37,11 @@ class ExternSource(NamedTuple):
 Rule = Callable[[ExternCall, Sequence[str], str], ExternSource]
 _rules: dict[str, Rule] = {}
 CHANNELS_LAST = "channels_last_"  # before the name of a convolution's kernel: all its tensors lie so
+WINOGRAD = "winograd_"  # before these names and those of rows: what `max-autotune` may choose
 CHANNELS_LAST_KERNELS = [CHANNELS_LAST + name for name in channels_last.KERNELS]
+WINOGRAD_KERNELS = [
+    WINOGRAD + order + name for order in ("", CHANNELS_LAST) for name in ("convolution", "convolution_input_grad")
+]
 MOST_PARTS, SMALLEST_PART, SMALLEST_SIDE = 8, 1 << 21, 64  # of a matrix product: BLAS copies the factors for each part
 USES_BLAS = {"mm", "bmm", *convolution.KERNELS, *attention_calls.KERNELS}
 
@@ -64,7 +68,7 @@ def workspace_bytes(call: ExternCall) -> int:
         itemsize = call.outputs[0].dtype.itemsize
         width = panel_width(columns, itemsize)
         return -(-columns // width) * width * inner * itemsize
-    if call.kernel not in (*convolution.KERNELS, *CHANNELS_LAST_KERNELS):
+    if call.kernel not in (*convolution.KERNELS, *CHANNELS_LAST_KERNELS, *WINOGRAD_KERNELS):
         return 0
     _, elements = plan_of_convolution(call)
     return elements * call.outputs[0].dtype.itemsize
@@ -186,7 +190,12 @@ def _source(name: str, maker: str, call: ExternCall, arguments: Sequence[Any], *
 def convolution_shape(call: ExternCall) -> Shape:
     """The sizes of the convolution of which a call computes the result or a gradient."""
     sizes = call.inputs[0].sizes, call.inputs[1].sizes, call.outputs[0].sizes
-    return shape_of_convolution(call.kernel.removeprefix(CHANNELS_LAST), *sizes, call.parameters)
+    return shape_of_convolution(name_of_convolution(call), *sizes, call.parameters)
+
+
+def name_of_convolution(call: ExternCall) -> str:
+    """The prim that a call computes, in whatever way."""
+    return call.kernel.removeprefix(WINOGRAD).removeprefix(CHANNELS_LAST)
 
 
 def shape_of_convolution(kernel: str, first: Ints, second: Ints, out: Ints, parameters: Sequence[Any]) -> Shape:
@@ -201,7 +210,7 @@ def shape_of_convolution(kernel: str, first: Ints, second: Ints, out: Ints, para
     return Shape(x[0], x[1], image, w[0], window, places, *parameters[-4:])
 
 
-@extern_source(*convolution.KERNELS, *CHANNELS_LAST_KERNELS)
+@extern_source(*convolution.KERNELS, *CHANNELS_LAST_KERNELS, *WINOGRAD_KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     cost = nanoseconds_of_products(convolution_shape(call).multiplications)
     return convolution_source(call, pointers, workspace, chunks_text(extent_of_convolution(call), cost))
@@ -211,22 +220,27 @@ def convolution_source(call: ExternCall, pointers: Sequence[str], workspace: str
     """The source of a convolution or a gradient of one; `parts` is the text of its range."""
     scratch = workspace or pointers[-1]  # a matrix product never looks at it
     arguments = [parts, *pointers, scratch, plan_of_convolution(call)[0]]
-    name = call.kernel.removeprefix(CHANNELS_LAST)
+    if call.kernel in WINOGRAD_KERNELS:
+        return _source("winograd", "winograd_kernel", call, arguments)
+    name = name_of_convolution(call)
     maker = "convolution_kernel" if name == call.kernel else "channels_last_kernel"
     return _source(call.kernel, maker, call, arguments, name)
 
 
 def plan_of_convolution(call: ExternCall) -> tuple[tuple[int, ...], int]:
     """What the kernel of a convolution is told, and how many elements of scratch memory it needs."""
-    if call.kernel in CHANNELS_LAST_KERNELS:
-        return channels_last.PLANS[call.kernel.removeprefix(CHANNELS_LAST)](convolution_shape(call))
-    return convolution.PLANS[call.kernel](convolution_shape(call))
+    shape, name = convolution_shape(call), name_of_convolution(call)
+    if call.kernel in WINOGRAD_KERNELS:
+        return winograd.plan_of(shape, CHANNELS_LAST in call.kernel, name == "convolution_input_grad")
+    return (channels_last if call.kernel in CHANNELS_LAST_KERNELS else convolution).PLANS[name](shape)
 
 
 def extent_of_convolution(call: ExternCall) -> int:
     """How far the range of its kernel goes."""
+    if call.kernel in WINOGRAD_KERNELS:
+        return convolution_shape(call).images
     module = channels_last if call.kernel in CHANNELS_LAST_KERNELS else convolution
-    return module.extent_of(call.kernel.removeprefix(CHANNELS_LAST), convolution_shape(call))
+    return module.extent_of(name_of_convolution(call), convolution_shape(call))
 
 
 @extern_source("max_pool2d")

@@ -1,6 +1,6 @@
 """What kernels that are no prims mean, in NumPy: for the interpreter of the loop IR.
 
-To a convolution it is all the same how its tensors lie in memory.
+To a convolution it is all the same how its tensors lie in memory, and in which way it is computed.
 
 >>> b = np.arange(60, dtype=np.float32).reshape(3, 20)
 >>> panels = packed(b, 16)
@@ -41,4 +41,8 @@ MEANINGS: dict[str, Callable[..., np.ndarray]] = {
     "channels_last_convolution": prims["convolution"].kernel,
     "channels_last_convolution_input_grad": prims["convolution_input_grad"].kernel,
     "channels_last_convolution_weight_grad": prims["convolution_weight_grad"].kernel,
+    "winograd_convolution": prims["convolution"].kernel,
+    "winograd_convolution_input_grad": prims["convolution_input_grad"].kernel,
+    "winograd_channels_last_convolution": prims["convolution"].kernel,
+    "winograd_channels_last_convolution_input_grad": prims["convolution_input_grad"].kernel,
 }
