@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 
 from minitorch_compile.inductor.ir import INDEX_ERROR, RUNTIME_ERROR
 from minitorch_compile.inductor.native import Emit, copy_sign, instruction, same_type, select
-from minitorch_compile.inductor.vecmath.float64 import INLINED
+from minitorch_compile.inductor.vecmath.float64 import inlined
 from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL, philox
 
 MULTIPLIER_0, MULTIPLIER_1 = (int(m) for m in MULTIPLIERS)
@@ -52,12 +52,12 @@ def float_sign(x):
     return type(x)(int(x > 0) - int(x < 0))
 
 
-@njit(**INLINED)
+@inlined
 def integer_sign(x):
     return int(x > 0) - int(x < 0)
 
 
-@njit(**INLINED)
+@inlined
 def float_remainder(x, y):
     """x - y * floor(x / y), with the sign of y, computed without rounding the quotient."""
     rest = truncated_float_remainder(x, y)
@@ -66,7 +66,7 @@ def float_remainder(x, y):
     return select(rest == zero, copy_sign(rest, y), shifted)
 
 
-@njit(**INLINED)
+@inlined
 def truncated_quotient(x, y):
     """x / y with the fraction dropped; 0 if y is 0."""
     if y == 0:
@@ -77,13 +77,13 @@ def truncated_quotient(x, y):
     return down + 1 if down < 0 and down * y != x else down
 
 
-@njit(**INLINED)
+@inlined
 def truncated_remainder(x, y):
     """What truncated_quotient leaves, with the sign of x; 0 if y is 0."""
     return 0 if y == 0 else x - truncated_quotient(x, y) * y
 
 
-@njit(**INLINED)
+@inlined
 def integer_remainder(x, y):
     """x % y with the sign of y; 0 if y is 0."""
     return 0 if y == 0 or y == -1 else x % y
@@ -95,13 +95,13 @@ def integer_remainder(x, y):
 LARGEST_NUMERATOR = 2**52
 
 
-@njit(**INLINED)
+@inlined
 def far_numerator(x):
     """Whether an integer is so large that the quick functions below get its quotients wrong."""
     return (x > LARGEST_NUMERATOR) | (x < -LARGEST_NUMERATOR)
 
 
-@njit(**INLINED)
+@inlined
 def quick_quotient(x, y):
     """As `truncated_quotient`, by a division of floats, which vectorises: processors have no other for vectors."""
     zero = np.int64(0)
@@ -109,19 +109,19 @@ def quick_quotient(x, y):
     return select(y == 0, zero, np.int64(np.float64(x) / np.float64(divisor)))
 
 
-@njit(**INLINED)
+@inlined
 def quick_truncated_remainder(x, y):
     return select(y == 0, np.int64(0), np.int64(x) - quick_quotient(x, y) * np.int64(y))
 
 
-@njit(**INLINED)
+@inlined
 def quick_remainder(x, y):
     """x % y with the sign of y; 0 if y is 0."""
     rest, divisor = quick_truncated_remainder(x, y), np.int64(y)
     return select((rest != 0) & ((rest < 0) != (divisor < 0)), rest + divisor, rest)
 
 
-@njit(**INLINED)
+@inlined
 def integer_power(x, y):
     """x multiplied y times, by repeated squaring; 0 for a negative y (prims.pow refuses those)."""
     result = 1 if y >= 0 else 0
@@ -136,7 +136,7 @@ def integer_power(x, y):
 # ------------------------------------------------------------------------------------------------ computed indices
 
 
-@njit(**INLINED)
+@inlined
 def wrapped_index(value, size, status):
     """`value` as an index below `size`, counted from the end if negative; out of range: 0, and `status` says so."""
     place = select(value < 0, value + size, value)
@@ -146,20 +146,20 @@ def wrapped_index(value, size, status):
     return place
 
 
-@njit(**INLINED)
+@inlined
 def from_the_end(value, size):
     """A negative index counts from the end."""
     return select(value < 0, value + size, value)
 
 
-@njit(**INLINED)
+@inlined
 def index_inside(place, size):
     """The place, or 0 if it is not one of `size`."""
     zero = place - place
     return select((place < zero) | (place >= size), zero, place)
 
 
-@njit(**INLINED)
+@inlined
 def checked_index(value, size, status):
     """`value` as an index below `size`; out of range, or negative: 0, and `status` says so."""
     if value < 0 or value >= size:
@@ -222,11 +222,11 @@ def unit_float64(words):
     return ((low >> 5) * 67108864.0 + (high >> 6)) * 2.0**-53
 
 
-@njit(**INLINED)
+@inlined
 def philox_float32(seed, counter):
     return unit_float32(philox_words(seed, counter))
 
 
-@njit(**INLINED)
+@inlined
 def philox_float64(seed, counter):
     return unit_float64(philox_words(seed, counter))

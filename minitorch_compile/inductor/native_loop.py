@@ -21,6 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from minitorch_compile.inductor.extern import blas  # noqa: F401 (provides the symbols of OpenBLAS's thread count)
+from minitorch_compile.inductor.inlined_code import kept_njit
 from minitorch_compile.inductor.kept_block import give_back_block, take_block
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.thread_pool import HAS_THREADS, MOST_THREADS, POOL
@@ -182,7 +183,7 @@ def _run_steps(code, arrays, block, scratch, parallel, threads):
         position = _next_step(position)
 
 
-@njit("void(int64, int64, int64)", cache=True, error_model="numpy")
+@kept_njit("void(int64, int64, int64)", error_model="numpy")
 def execute(code, arrays, parallel):
     """Runs the list at the address `code` on the arrays in the tuple at the address `arrays`.
 

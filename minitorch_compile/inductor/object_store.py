@@ -32,26 +32,9 @@ from numba.core.registry import cpu_target
 
 from minitorch_compile import logs
 from minitorch_compile.inductor.cache_folder import cache_folder, read_own, write_whole
+from minitorch_compile.inductor.inlined_code import inlined_digest
 from minitorch_compile.version import __version__
 
-# The modules whose code ends up inside compiled kernels: a change in one makes every kernel that was kept stale.
-INLINED_SOURCES = (
-    "atomics",
-    "native",
-    "native_loop",
-    "raw_memory",
-    "kernel_function",
-    "element_functions",
-    "tensor_call",
-    "thread_pool",
-    "vecmath",
-    "extern",
-    "half_floats",
-    "running",
-    "tiles",
-    "kept_block",
-    "scipy_functions",
-)
 # What the user can set that changes the code that Numba makes.
 NUMBA_SETTINGS = (
     "OPT",
@@ -76,17 +59,7 @@ def environment() -> str:
     versions = (__version__, sys.version, numba.__version__, llvmlite.__version__, np.__version__, scipy.__version__)
     settings = [str(getattr(numba.config, name, None)) for name in NUMBA_SETTINGS]
     layout = (tuple.__basicsize__, object.__basicsize__, llvm.get_process_triple())  # native_loop reads objects
-    return f"{versions} {llvm.get_host_cpu_name()} {features} {settings} {layout} {_inlined_digest()}"
-
-
-def _inlined_digest() -> str:
-    folder = Path(__file__).parent
-    digest = hashlib.sha256()
-    for name in INLINED_SOURCES:
-        place = folder / name
-        for file in sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return f"{versions} {llvm.get_host_cpu_name()} {features} {settings} {layout} {inlined_digest()}"
 
 
 def key_of(name: str, signature: Any, function: Any) -> str | None:

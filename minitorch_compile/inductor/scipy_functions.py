@@ -23,13 +23,12 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils
 from scipy import special
 from scipy.special import cython_special
 
 from minitorch_compile.inductor.native import instruction, same_type, select
-from minitorch_compile.inductor.vecmath.float64 import INLINED
+from minitorch_compile.inductor.vecmath.float64 import inlined
 
 # For each prim that is computed here: the names of SciPy's function and of its parameters' types. A function for
 # several types has a name for each.
@@ -105,7 +104,7 @@ def gammaln(x):
     return special.gammaln(x)
 
 
-@njit(**INLINED)
+@inlined
 def lgamma(x):
     """SciPy's is -inf at -inf; ours is infinite as at the other end."""
     return gammaln(select(x == -np.inf, -x, x))

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 from llvmlite import binding as llvm
+from numba.core.registry import cpu_target
 
-from minitorch_compile.inductor import code_cache, compile_graph, object_store
+from minitorch_compile.inductor import code_cache, compile_graph, inlined_code, object_store
 from minitorch_compile.inductor.code_cache import cache_key, write_once
+from minitorch_compile.inductor.inlined_code import INLINED_SOURCES
 from minitorch_compile.inductor.kernel_function import kernel, types
+from minitorch_compile.inductor.vecmath import exp_float32
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS
 
@@ -166,9 +169,22 @@ def test_a_function_of_the_users_has_no_key():
 
 def test_every_module_with_native_code_is_in_the_digest():
     folder = Path(object_store.__file__).parent
-    native = re.compile(r"^\s*@(njit|intrinsic|instruction|native)\b|= (njit|native_function)\(", re.MULTILINE)
+    native = re.compile(
+        r"^\s*@(njit|kept_njit|inlined|compiled|intrinsic|instruction|native)\b|= (njit|native_function)\(",
+        re.MULTILINE,
+    )
     found = {path.relative_to(folder).parts[0] for path in folder.rglob("*.py") if native.search(path.read_text())}
-    assert {name.removesuffix(".py") for name in found} <= set(object_store.INLINED_SOURCES)
+    assert {name.removesuffix(".py") for name in found} <= set(INLINED_SOURCES)
+
+
+def test_what_numba_keeps_of_inlined_functions_is_stale_when_any_of_them_changes(monkeypatch):
+    """Numba sees a change in the file of exp only, not in those of the instructions that exp is made of."""
+    kept = exp_float32._cache
+    key = lambda: kept._index_key((types.float32,), cpu_target.target_context.codegen())
+    before = key()
+    assert key() == before
+    monkeypatch.setattr(inlined_code, "inlined_digest", lambda: "another")
+    assert key() != before
 
 
 # ------------------------------------------------------------------------------------------------ generated files

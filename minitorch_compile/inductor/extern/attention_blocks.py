@@ -28,15 +28,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 
+from minitorch_compile.inductor.inlined_code import kept_njit
 from minitorch_compile.inductor.ir import StridedView, matrix_layout
 from minitorch_compile.inductor.native import instruction, maximum, select
 from minitorch_compile.inductor.raw_memory import advance
 from minitorch_compile.inductor.running import exponential
 from minitorch_compile.inductor.tiles import turn_over
 
-compiled: Any = njit(error_model="numpy", cache=True)
+compiled: Any = kept_njit(error_model="numpy")
 NO_MASK, BOOL_MASK, ADDED_MASK = range(3)
 FAR = 800.0  # exp(-FAR) is 0, in float64, too
 LANE = 16  # arrays in scratch memory begin at multiples of this many elements: what the widest vector holds

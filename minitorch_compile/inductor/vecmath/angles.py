@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from minitorch_compile.inductor.native import absolute, copy_sign, polynomial, select
 from minitorch_compile.inductor.vecmath import float32, float64
 from minitorch_compile.inductor.vecmath.float32 import F
-from minitorch_compile.inductor.vecmath.float64 import INLINED
+from minitorch_compile.inductor.vecmath.float64 import inlined
 
 INF, INF32, NAN, NAN32 = math.inf, F(math.inf), math.nan, F(math.nan)
 TAN_EIGHTH, TAN_EIGHTH32 = 0.41421356237309503, F(0.41421357)
@@ -27,7 +25,7 @@ PI_REST32, HALF_PI_REST32, QUARTER_PI_REST32 = F(-8.742278e-08), F(-4.371139e-08
 ATAN, ATAN32 = float64.ATAN, float32.ATAN
 
 
-@njit(**INLINED)
+@inlined
 def atan2_float64(y, x):
     """The angle of the point (x, y), between -pi and pi; the signs of zeros count."""
     a, b = absolute(x), absolute(y)
@@ -44,7 +42,7 @@ def atan2_float64(y, x):
     return select((x != x) | (y != y), NAN, copy_sign(angle, y))
 
 
-@njit(**INLINED)
+@inlined
 def atan2_float32(y, x):
     a, b = absolute(x), absolute(y)
     steep = b > a

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from minitorch_compile.inductor.native import (
     absolute,
@@ -24,7 +23,7 @@ from minitorch_compile.inductor.native import (
     square_root,
 )
 from minitorch_compile.inductor.vecmath.float32 import ERF_SMALL, exp_float32, float32s, log_float32
-from minitorch_compile.inductor.vecmath.float64 import INLINED
+from minitorch_compile.inductor.vecmath.float64 import inlined
 
 F = np.float32
 INF = F(math.inf)
@@ -46,7 +45,7 @@ ERF_INV_FAR = float32s(
 )  # fmt: skip
 
 
-@njit(**INLINED)
+@inlined
 def erfc_float32(x):
     """1 - erf up to 3/4, exp(-x**2) times a polynomial beyond; what rounding x**2 loses is put back."""
     size = absolute(x)
@@ -59,7 +58,7 @@ def erfc_float32(x):
     return select(size < F(0.75), near, select(x < F(0), F(2) - tail, tail))
 
 
-@njit(**INLINED)
+@inlined
 def erf_inv_float32(x):
     """x times a function of -log(1 - x**2), which grows evenly where erf_inv goes to infinity (M. Giles, 2010)."""
     w = -log_float32((F(1) - x) * (F(1) + x))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from minitorch_compile.inductor.native import (
     absolute,
@@ -32,11 +31,11 @@ from minitorch_compile.inductor.native import (
 from minitorch_compile.inductor.vecmath.float64 import (
     HALF_PI_1,
     HALF_PI_2,
-    INLINED,
     QUICK_EXP,
     QUICK_LOG,
     TWO_OVER_PI,
     finish_pow,
+    inlined,
 )
 from minitorch_compile.inductor.vecmath.float64 import LOG2_E as LOG2_E_64
 
@@ -84,7 +83,7 @@ ERF_LARGE = float32s(
 )  # fmt: skip
 
 
-@njit(**INLINED)
+@inlined
 def exp_float32(x):
     x = select(x > F(89), F(89), select(x < F(-104), F(-104), x))
     n = round_half_even(x * LOG2_E)
@@ -94,7 +93,7 @@ def exp_float32(x):
     return power * two_to_the(half) * two_to_the(n - half)
 
 
-@njit(**INLINED)
+@inlined
 def expm1_float32(x):
     bounded = select(x > F(89), F(89), select(x < F(-20), F(-20), x))
     n = round_half_even(bounded * LOG2_E)
@@ -105,7 +104,7 @@ def expm1_float32(x):
     return select(x == F(0), x, result)
 
 
-@njit(**INLINED)
+@inlined
 def log_of_parts_float32(e, f):
     """e ln 2 + log(1 + f), by a polynomial in f: a division costs more than its extra terms."""
     z = f * f
@@ -113,7 +112,7 @@ def log_of_parts_float32(e, f):
     return e * LN2_HIGH + (f + (tail - F(0.5) * z))
 
 
-@njit(**INLINED)
+@inlined
 def log_float32(x):
     denormal = x < SMALLEST_NORMAL
     scaled = x * select(denormal, SCALE_UP, F(1))
@@ -123,7 +122,7 @@ def log_float32(x):
     return select(x == INF, x, result)
 
 
-@njit(**INLINED)
+@inlined
 def log1p_float32(x):
     u = F(1) + x
     lost = select(absolute(x) < F(1), x - (u - F(1)), F(1) - (u - x))
@@ -134,19 +133,19 @@ def log1p_float32(x):
     return select((x == INF) | (x == F(0)), x, result)
 
 
-@njit(**INLINED)
+@inlined
 def tanh_float32(x):
     t = expm1_float32(F(-2) * absolute(x))
     return copy_sign(-t / (t + F(2)), x)
 
 
-@njit(**INLINED)
+@inlined
 def sigmoid_float32(x):
     e = exp_float32(-absolute(x))
     return select(x < F(0), e, F(1)) / (F(1) + e)
 
 
-@njit(**INLINED)
+@inlined
 def erf_float32(x):
     a = absolute(x)
     small = x + x * polynomial(x * x, ERF_SMALL)
@@ -155,7 +154,7 @@ def erf_float32(x):
     return select(a < F(1), small, large)
 
 
-@njit(**INLINED)
+@inlined
 def reduce_angle_float32(x):
     """n and r with x = n pi/2 + r; two parts of pi/2 are enough."""
     wide = D(x)
@@ -163,7 +162,7 @@ def reduce_angle_float32(x):
     return n, fused_multiply_add(-n, HALF_PI_2, fused_multiply_add(-n, HALF_PI_1, wide))
 
 
-@njit(**INLINED)
+@inlined
 def sine_and_cosine(angle):
     """sin and cos of an angle of at most pi/4."""
     r = F(angle)
@@ -171,36 +170,36 @@ def sine_and_cosine(angle):
     return r + r * z * polynomial(z, SIN), F(1) - (F(0.5) * z - z * z * polynomial(z, COS))
 
 
-@njit(**INLINED)
+@inlined
 def sin_float32(x):
     n, r = reduce_angle_float32(x)
     sine, cosine = sine_and_cosine(r)
     return select(x == F(0), x, turned(quarter_turns(n), sine, cosine))
 
 
-@njit(**INLINED)
+@inlined
 def cos_float32(x):
     n, r = reduce_angle_float32(x)
     sine, cosine = sine_and_cosine(r)
     return turned(quarter_turns(n + 1.0), sine, cosine)
 
 
-@njit(**INLINED)
+@inlined
 def far_angle_float32(x):
     return (absolute(x) > LARGEST_ANGLE) & (absolute(x) < INF)
 
 
-@njit(**INLINED)
+@inlined
 def exact_sin_float32(x):
     return F(math.sin(D(x)))
 
 
-@njit(**INLINED)
+@inlined
 def exact_cos_float32(x):
     return F(math.cos(D(x)))
 
 
-@njit(**INLINED)
+@inlined
 def pow_float32(x, y):
     """2**(y log2 x) in float64, to 36 bits of the logarithm: float32's denormals are normal there, its powers too."""
     size = absolute(x)
@@ -217,6 +216,6 @@ def pow_float32(x, y):
     return finish_pow(x, y, size, F(power), F(1))
 
 
-@njit(**INLINED)
+@inlined
 def rsqrt_float32(x):
     return F(1) / square_root(x)

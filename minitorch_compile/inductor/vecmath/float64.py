@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from minitorch_compile.inductor.inlined_code import kept_njit
 from minitorch_compile.inductor.native import (
     absolute,
     copy_sign,
@@ -30,7 +30,7 @@ from minitorch_compile.inductor.native import (
     two_to_the,
 )
 
-INLINED = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract"}, "cache": True}
+inlined = kept_njit(forceinline=True, error_model="numpy", fastmath={"contract"})
 
 INF, NAN = math.inf, math.nan
 LOG2_E, TWO_OVER_PI = 1.4426950408889634, 0.6366197723675814
@@ -93,7 +93,7 @@ ERF_LARGE = (
 )  # fmt: skip
 
 
-@njit(**INLINED)
+@inlined
 def exp_float64(x):
     """e**x: x = n ln 2 + r, and 2**n is set in the exponent, in two halves so that denormal results come out right."""
     x = select(x > 710.0, 710.0, select(x < -746.0, -746.0, x))
@@ -104,7 +104,7 @@ def exp_float64(x):
     return power * two_to_the(half) * two_to_the(n - half)
 
 
-@njit(**INLINED)
+@inlined
 def expm1_float64(x):
     """e**x - 1 = 2**n (e**r - 1) + (2**n - 1), where e**r - 1 comes from the polynomial without cancellation."""
     bounded = select(x > 710.0, 710.0, select(x < -40.0, -40.0, x))
@@ -116,7 +116,7 @@ def expm1_float64(x):
     return select(x == 0.0, x, result)  # keeps the sign of -0.0
 
 
-@njit(**INLINED)
+@inlined
 def log_of_parts(e, f):
     """e ln 2 + log(1 + f): with s = f / (2 + f), log(1 + f) = 2 atanh s."""
     s = f / (2.0 + f)
@@ -125,7 +125,7 @@ def log_of_parts(e, f):
     return e * LN2_HIGH - ((half_square - correction) - f)
 
 
-@njit(**INLINED)
+@inlined
 def log_float64(x):
     """x = m 2**e with m near 1; a denormal x is scaled up first."""
     denormal = x < SMALLEST_NORMAL
@@ -136,7 +136,7 @@ def log_float64(x):
     return select(x == INF, x, result)
 
 
-@njit(**INLINED)
+@inlined
 def log1p_float64(x):
     """log(1 + x): what 1 + x loses by rounding is put back into the small part."""
     u = 1.0 + x
@@ -148,21 +148,21 @@ def log1p_float64(x):
     return select((x == INF) | (x == 0.0), x, result)
 
 
-@njit(**INLINED)
+@inlined
 def tanh_float64(x):
     """-t / (t + 2) for t = e**(-2|x|) - 1, which neither overflows nor cancels."""
     t = expm1_float64(-2.0 * absolute(x))
     return copy_sign(-t / (t + 2.0), x)
 
 
-@njit(**INLINED)
+@inlined
 def sigmoid_float64(x):
     """1 / (1 + e**-x), by the exponential that doesn't overflow."""
     e = exp_float64(-absolute(x))
     return select(x < 0.0, e, 1.0) / (1.0 + e)
 
 
-@njit(**INLINED)
+@inlined
 def erf_float64(x):
     """A polynomial up to 1; beyond, 1 - erfc, with erfc = e**(-x**2) times a polynomial."""
     a = absolute(x)
@@ -172,7 +172,7 @@ def erf_float64(x):
     return select(a < 1.0, small, copy_sign(1.0 - tail, x))
 
 
-@njit(**INLINED)
+@inlined
 def reduce_angle(x):
     """n and r with x = n pi/2 + r, |r| <= pi/4."""
     n = round_half_even(x * TWO_OVER_PI)
@@ -180,24 +180,24 @@ def reduce_angle(x):
     return n, fused_multiply_add(-n, HALF_PI_3, fused_multiply_add(-n, HALF_PI_2, r))
 
 
-@njit(**INLINED)
+@inlined
 def far_angle_float64(x):
     """Whether x is so large that `reduce_angle` loses it; an infinity has no angle anyway."""
     return (absolute(x) > LARGEST_ANGLE) & (absolute(x) < INF)
 
 
-@njit(**INLINED)
+@inlined
 def exact_sin_float64(x):
     """By the C library, which is right everywhere, and slow."""
     return math.sin(x)
 
 
-@njit(**INLINED)
+@inlined
 def exact_cos_float64(x):
     return math.cos(x)
 
 
-@njit(**INLINED)
+@inlined
 def turn(n, sine, cosine):
     """sin(n pi/2 + r) from sin(r) and cos(r): the quadrant n mod 4 chooses one of them and its sign."""
     half = floor(n * 0.5)
@@ -207,7 +207,7 @@ def turn(n, sine, cosine):
     return select(negative != 0.0, -value, value)
 
 
-@njit(**INLINED)
+@inlined
 def sin_float64(x):
     n, r = reduce_angle(x)
     z = r * r
@@ -215,14 +215,14 @@ def sin_float64(x):
     return select(x == 0.0, x, result)
 
 
-@njit(**INLINED)
+@inlined
 def cos_float64(x):
     n, r = reduce_angle(x)
     z = r * r
     return turn(n + 1.0, r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS)))
 
 
-@njit(**INLINED)
+@inlined
 def rsqrt_float64(x):
     return 1.0 / square_root(x)
 
@@ -230,14 +230,14 @@ def rsqrt_float64(x):
 # ------------------------------------------------------------------------------------------------ pow
 
 
-@njit(**INLINED)
+@inlined
 def two_sum(a, b):
     """a + b as a rounded sum and its error, for |a| >= |b|."""
     total = a + b
     return total, b - (total - a)
 
 
-@njit(**INLINED)
+@inlined
 def log_in_two_parts(x):
     """log x to about 2**-66, as a sum of two floats: pow multiplies it by up to 2**10, and the error with it."""
     denormal = x < SMALLEST_NORMAL
@@ -268,7 +268,7 @@ def log_in_two_parts(x):
     return two_sum(total, total_low + (low + e * LN2_LOW))
 
 
-@njit(**INLINED)
+@inlined
 def pow_float64(x, y):
     """|x|**y = e**(y log |x|); then the sign, and the cases that C's pow defines."""
     a = absolute(x)
@@ -285,7 +285,7 @@ def pow_float64(x, y):
     return finish_pow(x, y, a, power, np.float64(1))  # not Python's 1.0, which can't be divided by zero
 
 
-@njit(**INLINED)
+@inlined
 def finish_pow(x, y, a, power, one):
     """What the logarithm can't say: zeros, infinities, negative bases, and that 1**NaN and NaN**0 are 1.
 

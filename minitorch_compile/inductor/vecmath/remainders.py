@@ -12,17 +12,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from minitorch_compile.inductor.native import absolute, copy_sign, fused_multiply_add, select, trunc
-from minitorch_compile.inductor.vecmath.float64 import INLINED
+from minitorch_compile.inductor.vecmath.float64 import inlined
 
 F, D = np.float32, np.float64
 INF = math.inf
 LARGEST_QUOTIENT = 2.0**52
 
 
-@njit(**INLINED)
+@inlined
 def fmod_float64(x, y):
     """x - y * trunc(x / y), with the sign of x."""
     rest = fused_multiply_add(-trunc(x / y), y, x)
@@ -32,7 +31,7 @@ def fmod_float64(x, y):
     return copy_sign(rest, x)
 
 
-@njit(**INLINED)
+@inlined
 def remainder_float64(x, y):
     """x - y * floor(x / y), with the sign of y."""
     rest = fmod_float64(x, y)
@@ -40,18 +39,18 @@ def remainder_float64(x, y):
     return select(rest == 0.0, copy_sign(rest, y), shifted)
 
 
-@njit(**INLINED)
+@inlined
 def far_quotient_float64(x, y):
     """Whether the quotient is too large for fmod and remainder to be right."""
     return (absolute(x / y) > LARGEST_QUOTIENT) & (absolute(x) < INF) & (y != 0.0)
 
 
-@njit(**INLINED)
+@inlined
 def fmod_float32(x, y):
     return F(fmod_float64(D(x), D(y)))
 
 
-@njit(**INLINED)
+@inlined
 def remainder_float32(x, y):
     """The shift is rounded once, to float32, as C's would be."""
     rest = fmod_float64(D(x), D(y))
@@ -59,6 +58,6 @@ def remainder_float32(x, y):
     return F(select(rest == 0.0, copy_sign(rest, D(y)), shifted))
 
 
-@njit(**INLINED)
+@inlined
 def far_quotient_float32(x, y):
     return far_quotient_float64(D(x), D(y))

@@ -1,0 +1,84 @@
+"""Functions whose code ends up inside compiled kernels, and what tells that it is still the same.
+
+A kernel on disk is as stale as the oldest function in it, and so is a function that Numba keeps in a cache of its own,
+beside the bytecode: Numba looks at the file in which the function stands, and not at those of the functions that it
+calls. So both are kept under a digest of all these files.
+
+>>> @kept_njit("int64(int64)", error_model="numpy")
+... def double(x):
+...     return x + x
+>>> double(4)
+8
+>>> len(inlined_digest())
+64
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+
+caching: Any = importlib.import_module("numba.core.caching")  # its classes are private
+
+# The modules whose code ends up inside compiled kernels: a change in one makes every kernel that was kept stale.
+INLINED_SOURCES = (
+    "atomics",
+    "inlined_code",
+    "native",
+    "native_loop",
+    "raw_memory",
+    "kernel_function",
+    "element_functions",
+    "tensor_call",
+    "thread_pool",
+    "vecmath",
+    "extern",
+    "half_floats",
+    "running",
+    "tiles",
+    "kept_block",
+    "scipy_functions",
+)
+
+
+@cache
+def inlined_digest() -> str:
+    """The hash of these modules."""
+    folder = Path(__file__).parent
+    digest = hashlib.sha256()
+    for name in INLINED_SOURCES:
+        place = folder / name
+        for file in sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+class KeptCode(caching.FunctionCache):
+    """Numba's cache of one function, for as long as the digest stays the same."""
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(signature, codegen), inlined_digest())
+
+
+def kept_njit(signature: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`njit(cache=True)` with that cache. With `signature`, it is compiled or loaded now, and for no other."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(**options)(function)
+        if config.DISABLE_JIT:
+            return function
+        with suppress(RuntimeError):  # there is nowhere to keep it: neither the package nor the home can be written to
+            dispatcher._cache = KeptCode(function)
+        if signature is not None:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher
+
+    return decorate
