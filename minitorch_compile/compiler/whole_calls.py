@@ -18,7 +18,7 @@ from typing import Any
 from minitorch_compile.prims import beyond_prims
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.dtype import FLOATING, dtype, dtype_of_scalar
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -31,13 +31,23 @@ ONE_CALL = """
     special_zeta special_airy_ai
 """
 WHOLE = frozenset(ops.table[name] for name in ONE_CALL.split())
+DIVISIONS = frozenset((ops.floor_divide, ops.remainder, ops.fmod, ops.div))
 
 
 def stays_whole(op: Op, args: tuple[Any, ...]) -> bool:
     """Whether a compiled graph runs this call as it is."""
-    if op in WHOLE or beyond_prims(op, args):
+    if op in WHOLE or beyond_prims(op, args) or _may_divide_by_zero(op, args):
         return True
     return any(_has_no_kernels(op, leaf) for leaf in tree_leaves(args))
+
+
+def _may_divide_by_zero(op: Op, args: tuple[Any, ...]) -> bool:
+    """Whether integers are divided by others that are not known: a zero among them raises, as no kernel does."""
+    if op not in DIVISIONS or (op is ops.div and args[2] is None):
+        return False
+    numbers = [x.dtype if isinstance(x, TensorBase) else dtype_of_scalar(x) for x in args[:2]]
+    is_integer = all(element.category < FLOATING for element in numbers)
+    return is_integer and (isinstance(args[1], TensorBase) or (type(args[1]) is int and args[1] == 0))
 
 
 def _has_no_kernels(op: Op, value: Any) -> bool:

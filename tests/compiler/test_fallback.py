@@ -121,3 +121,24 @@ def test_the_gradient_of_a_determinant_of_zero(rows: list[list[float]]) -> None:
         function(x).backward()
         gradients.append(x.grad)
     torch.testing.assert_close(*gradients)
+
+
+DIVISIONS: dict[str, Callable[..., Any]] = {
+    "floor": lambda x, y: x // y,
+    "remainder": lambda x, y: x % y,
+    "truncated remainder": torch.fmod,
+    "rounded": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "by a number": lambda x, y: x // 0,
+    "in place": lambda x, y: x.clone().floor_divide_(y),
+}
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integers_divided_by_zero(name: str) -> None:
+    """Kernels don't raise, so such divisions run as they are."""
+    compiled = torch.compile(DIVISIONS[name])
+    x, y = torch.tensor([7, -7]), torch.tensor([2, 2])
+    if name != "by a number":
+        assert torch.equal(compiled(x, y), DIVISIONS[name](x, y))
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        compiled(x, torch.tensor([2, 0]))

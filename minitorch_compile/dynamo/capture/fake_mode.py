@@ -47,7 +47,7 @@ class FakeMode:
                 raise Unsupported("unsupported-store", f"{op.name} writes to a tensor whose .data was read.")
             self.written.add(args[0].storage)
             args[0].storage.version += 1  # a gradient that is taken while tracing asks for it
-        self.may_raise = self.may_raise or may_raise(op, args)
+        self.may_raise = self.may_raise or may_raise(op, (*args, *kwargs.values()))
         if op.kind in MAKES_DATA or has_fake((args, kwargs)):
             return op.meta(*args, **kwargs)
         return op.run(args, kwargs)

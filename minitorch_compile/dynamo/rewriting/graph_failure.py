@@ -54,7 +54,7 @@ def may_raise(op: Op, args: Sequence[Any]) -> bool:
     """Whether it depends on the data if the operation succeeds."""
     if isinstance(op, InplaceOp):
         op = op.functional
-    if op.name in FALLIBLE_WITH_INTEGERS:
+    if op.name in FALLIBLE_WITH_INTEGERS or (op.name == "div" and any(isinstance(x, str) for x in args)):
         return not any(_is_floating(x) for x in args)
     return op.name in FALLIBLE or (op.kind in FALLIBLE_KINDS and op.name not in NEVER_FAIL)
 

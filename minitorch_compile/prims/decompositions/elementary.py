@@ -14,6 +14,7 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.decompositions import complex_numbers
+from minitorch_compile.prims.decompositions.pointwise import floor_divide_integers
 from minitorch_compile.prims.elementwise import elementwise, number_like
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import FLOATING, bool_, int32
@@ -367,7 +368,7 @@ def _(a: Tensor, b: Tensor) -> Tensor:
     far = prims.bitwise_or(far, is_top_bit)
     sign_left = prims.where(prims.lt(a, zero), number_like(a, -1), zero)
     safe = prims.where(is_top_bit, number_like(a, 1), power)
-    return prims.where(far, sign_left, ops.floor_divide(a, safe))
+    return prims.where(far, sign_left, floor_divide_integers(a, safe))
 
 
 def _power_of_2(like: Tensor, by: Tensor) -> tuple[Tensor, Tensor]:

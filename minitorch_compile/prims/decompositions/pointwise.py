@@ -66,7 +66,7 @@ def _(x: Tensor) -> Tensor:
 @elementwise(ops.floor_divide)
 def _(a: Tensor, b: Tensor) -> Tensor:
     """The quotient rounded down: exactly, also where a / b would round up to the next integer."""
-    return _floor_divide_floats(a, b) if a.dtype.category == FLOATING else _floor_divide_integers(a, b)
+    return _floor_divide_floats(a, b) if a.dtype.category == FLOATING else floor_divide_integers(a, b)
 
 
 @elementwise(ops.div)
@@ -78,7 +78,8 @@ def _(a: Tensor, b: Tensor, rounding_mode: str | None) -> Tensor:
     return prims.trunc(quotient) if rounding_mode == "trunc" and a.dtype.category == FLOATING else quotient
 
 
-def _floor_divide_integers(a: Tensor, b: Tensor) -> Tensor:
+def floor_divide_integers(a: Tensor, b: Tensor) -> Tensor:
+    """The quotient rounded down, of divisors that are not 0."""
     return prims.sub(prims.div(a, b), prims.convert_element_type(_rounds_up(prims.fmod(a, b), b), a.dtype))
 
 
