@@ -1,17 +1,20 @@
 """What holds for every test: where generated kernels go, and which tests the coverage report follows.
 
 Following each line doubles the time of a test. The instances of a parametrized test go through much the same lines, so
-of each four only the first is followed: the report loses next to nothing, and all of them are run and checked.
+the report follows fewer and fewer of them, as long as they show no new line; all of them are run and checked.
 """
 
+import gc
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Generator
+from typing import Any
 
 import hypothesis
 import pytest
 
-FOLLOWED = 4  # of so many instances of one test, one is followed
+MOST_UNFOLLOWED = 15  # instances of one test, between two that are followed
 
 # The tests run in several processes already; one that compiles for others would only be in their way.
 os.environ.setdefault("MTC_COMPILE_THREADS", "1")
@@ -28,12 +31,49 @@ if "MTC_CACHE_DIR" not in os.environ:
     os.environ["MTC_CACHE_DIR"] = _folder.name
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.pluginmanager.hasplugin("_cov"):
-        return
-    seen: Counter[str] = Counter()
-    for item in items:
-        test = item.nodeid.partition("[")[0]
-        if seen[test] % FOLLOWED:
-            item.add_marker(pytest.mark.no_cover)
-        seen[test] += 1
+class Followed:
+    """What the coverage report follows: every test, but of a parametrized one only the instances that are worth it.
+
+    After a followed instance that shows no new line, twice as many as before aren't: 1, 3, 7, at most 15. One that does
+    halves them.
+    """
+
+    def __init__(self, plugin: Any) -> None:
+        self.plugin = plugin  # pytest-cov
+        self.gap: Counter[str] = Counter()  # by test: how many instances aren't followed after one that is
+        self.unfollowed: Counter[str] = Counter()  # how many are still to come
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        controller, test = self.plugin.cov_controller, item.nodeid.partition("[")[0]
+        if controller is None:  # --no-cov
+            return (yield)
+        if self.unfollowed[test]:
+            self.unfollowed[test] -= 1
+            controller.pause()
+            try:
+                return (yield)
+            finally:
+                controller.resume()
+        known = self.lines_seen()
+        result = yield
+        if test != item.nodeid:
+            shows_new = self.lines_seen() > known
+            self.gap[test] = self.gap[test] // 2 if shows_new else min(2 * self.gap[test] + 1, MOST_UNFOLLOWED)
+            self.unfollowed[test] = self.gap[test]
+        return result
+
+    def lines_seen(self) -> int:
+        return sum(map(len, list(self.plugin.cov_controller.cov._collector.data.values())))  # of each file
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    plugin = config.pluginmanager.getplugin("_cov")
+    if plugin is not None:
+        config.pluginmanager.register(Followed(plugin), "followed")
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves are never garbage: collecting it, which some tests do, needs not look at them each time."""
+    gc.collect()
+    gc.freeze()
