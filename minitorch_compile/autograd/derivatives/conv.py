@@ -21,7 +21,7 @@ def _ordered(grad: Tensor, x: Layout, weight: Layout) -> Tensor:
     """A gradient in the memory order that the convolution had: channels last if its input or its weight lies so."""
     orders = [suggested_format(layout.sizes, layout.strides) for layout in (x, weight)]
     order = next((o for o in orders if o is not contiguous_format), contiguous_format)
-    return grad if suggested_format(grad.sizes, grad.strides) is order else grad.contiguous(memory_format=order)
+    return grad if suggested_format(grad.sizes, grad.strides) is order else ops.clone(grad, memory_format=order)
 
 
 @derivative(ops.convolution)
