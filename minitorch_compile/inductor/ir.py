@@ -96,7 +96,7 @@ class TensorBox:
         self.reads: int = sum(x.reads for x in inputs)
         self.operations: int = operations + sum(x.operations for x in inputs)
         # Whether memory in which its channels lie side by side suits it: that is how what it is made from lies.
-        self.channels_last = any(x.channels_last and x.sizes == self.sizes for x in inputs)
+        self.channels_last: bool = any(x.channels_last and x.sizes == self.sizes for x in inputs)
 
     @staticmethod
     def of(buffer: Buffer) -> TensorBox:

@@ -20,8 +20,8 @@ from minitorch_compile.tensor.dtype import dtype, int64
 
 # LLVM unrolls a loop of a known length between these completely, before it would vectorise it: a sum over 64 columns
 # takes three times as long then as if the length is a parameter. Shorter ones are better unrolled. Loops that compute
-# a function such as exp are too much for it to unroll, and softmax over 48 columns takes three quarters of the time with
-# a number; but of a number it leaves what fills no vector to scalar code (over 20 columns: twice the time).
+# a function such as exp are too much for it to unroll, and softmax over 48 columns takes three quarters of the time
+# with a number; but of a number it leaves what fills no vector to scalar code (over 20 columns: twice the time).
 UNROLLED, VECTORISED = 16, 96
 LANES = 16  # of the widest vectors
 
