@@ -59,7 +59,7 @@ def milliseconds(function, x):
 x, threads = torch.randn(8192, 1024), torch.get_num_threads()
 torch.set_num_threads(1)
 for name, largest in (("each loop alone", 1), ("fused", 300)):
-    compiled = torch.compile(lambda x: x.softmax(1).amax(1), options={"max_fusion": largest})
+    compiled = torch.compile(lambda x: x.softmax(1).amax(1), options={"max_fusion_size": largest})
     print(f"{name:16}{milliseconds(compiled, x):6.2f} ms")
 torch.set_num_threads(threads)
 

@@ -21,8 +21,8 @@ from minitorch_compile.inductor.options import OPTIONS, Options
 MODES: dict[str, dict[str, Any]] = {
     "default": {},
     "reduce-overhead": {"reuse_temporaries": True},
-    "max-autotune": {"autotune": True},
-    "max-autotune-no-cudagraphs": {"autotune": True},  # neither records CUDA graphs; programs ask for it by this name
+    "max-autotune": {"max_autotune": True},
+    "max-autotune-no-cudagraphs": {"max_autotune": True},  # neither records CUDA graphs; programs ask by this name
 }
 
 

@@ -180,17 +180,18 @@ def transforming_pays(planned: Schedule, step: Product) -> bool:
 def fusion_limits(options: Options) -> list[int]:
     """Each fusion limit up to the one asked for.
 
-    >>> fusion_limits(Options(autotune=True, max_fusion=20))
+    >>> fusion_limits(Options(max_autotune=True, max_fusion_size=20))
     [8, 1]
     """
-    return [limit for limit in FUSION_LIMITS if limit <= options.max_fusion] or [options.max_fusion]
+    return [limit for limit in FUSION_LIMITS if limit <= options.max_fusion_size] or [options.max_fusion_size]
 
 
 def tuned_schedule(graph: LoopGraph, options: Options) -> Schedule:
     """The schedule of a graph, everything in it chosen by timing."""
     graph = choose_convolutions(graph)
     choices = choose_products(graph)
-    limited = {f"at most {n} loops": replace(options, autotune=False, max_fusion=n) for n in fusion_limits(options)}
+    plain = replace(options, max_autotune=False)
+    limited = {f"at most {n} loops": replace(plain, max_fusion_size=n) for n in fusion_limits(options)}
     makers = {name: partial(compile_with, graph, chosen, choices) for name, chosen in limited.items()}
     count = len(graph.operations)
     best = fastest(f"a graph of {count} operations", graph, makers) if len(makers) > 1 else next(iter(makers))

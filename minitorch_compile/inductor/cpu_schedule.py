@@ -34,6 +34,6 @@ def cpu_schedule(
     epilogue, and how much of their results is made at once.
     """
     rewritten = pack_products(split_reductions(graph), packed)
-    if options.max_fusion == 1:  # every loop on its own
-        return schedule(rewritten, Limits(operations=1))
-    return schedule(rewritten, Limits(operations=options.max_fusion, blocks_of=blocks))
+    if options.max_fusion_size == 1 or not options.epilogue_fusion:  # 1: every loop on its own
+        return schedule(rewritten, Limits(operations=options.max_fusion_size))
+    return schedule(rewritten, Limits(operations=options.max_fusion_size, blocks_of=blocks))

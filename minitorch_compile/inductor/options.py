@@ -1,10 +1,12 @@
-"""What a user may choose about compilation to kernels: `compile(options={"max_fusion": 1})`.
+"""What a user may choose about compilation to kernels: `compile(options={"max_fusion_size": 1})`.
 
->>> Options.of({"max_fusion": 1}).max_fusion
+>>> Options.of({"max_fusion_size": 1}).max_fusion_size
 1
->>> Options.of({"max_fusion": 0})
+>>> Options.of({"max_fusion_size": 0})
 Traceback (most recent call last):
-ValueError: option max_fusion: expected an int of at least 1, got 0
+ValueError: option max_fusion_size: expected an int of at least 1, got 0
+
+The names are those of `torch._inductor.config`, as far as it has one.
 """
 
 from __future__ import annotations
@@ -16,21 +18,25 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Options:
-    """max_fusion: how many loops one kernel may hold; 1 compiles every loop on its own.
+    """max_fusion_size: how many loops one kernel may hold; 1 compiles every loop on its own.
     reuse_temporaries: keep one block of memory for a graph's temporaries from call to call, instead of asking for it
     anew; the memory of a result is used again, too, once nobody holds the result (`result_memory`).
-    autotune: compute each matrix product, with what follows it, in several ways, and the graph with several
+    max_autotune: compute each matrix product, with what follows it, in several ways, and the graph with several
     fusion limits; time each on this machine, keep the fastest, and remember which it was.
+    epilogue_fusion: run the loops that follow a product or a convolution on each block of its result, while that is in
+    cache.
     """
 
-    max_fusion: int = 300
+    max_fusion_size: int = 300
     reuse_temporaries: bool = False
-    autotune: bool = False
+    max_autotune: bool = False
+    epilogue_fusion: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_fusion, int) or isinstance(self.max_fusion, bool) or self.max_fusion < 1:
-            raise ValueError(f"option max_fusion: expected an int of at least 1, got {self.max_fusion!r}")
-        for name in ("reuse_temporaries", "autotune"):
+        size = self.max_fusion_size
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"option max_fusion_size: expected an int of at least 1, got {size!r}")
+        for name in ("reuse_temporaries", "max_autotune", "epilogue_fusion"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"option {name}: expected True or False, got {getattr(self, name)!r}")
 

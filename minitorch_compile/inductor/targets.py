@@ -125,7 +125,7 @@ class CpuTarget(Target):
         from minitorch_compile.inductor.codegen.wrapper import write_file
         from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 
-        scheduled = tuned_schedule(graph, options) if options.autotune else cpu_schedule(graph, options)
+        scheduled = tuned_schedule(graph, options) if options.max_autotune else cpu_schedule(graph, options)
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:
@@ -153,7 +153,7 @@ class CudaTarget(Target):
         from minitorch_compile.inductor.cuda_program import CudaProgram
         from minitorch_compile.inductor.scheduler import Limits, schedule
 
-        program = CudaProgram(schedule(graph, Limits(operations=options.max_fusion)))
+        program = CudaProgram(schedule(graph, Limits(operations=options.max_fusion_size)))
         if log_code.is_on:
             log_code(program.source)
         return on_arrays(graph, program)

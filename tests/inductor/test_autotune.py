@@ -60,16 +60,16 @@ def test_the_fastest_way_is_chosen_for_each_product(asked: list[str]) -> None:
 
 def test_the_tuned_schedule_computes_the_same(asked: list[str]) -> None:
     module = layers_graph()
-    scheduled = tuned_schedule(lower(module), Options(autotune=True))
+    scheduled = tuned_schedule(lower(module), Options(max_autotune=True))
     assert sum(isinstance(step, FusedCall) for step in scheduled.steps) == 2
     (result,) = load(write_file(scheduled).source).run(*tensors_of(ARRAYS))
     np.testing.assert_allclose(result.array, expected(module, tensors_of(ARRAYS))[0], rtol=1e-4, atol=1e-5)
 
 
 def test_what_was_found_out_is_not_asked_again(asked: list[str]) -> None:
-    tuned_schedule(lower(layers_graph()), Options(autotune=True))
+    tuned_schedule(lower(layers_graph()), Options(max_autotune=True))
     assert len(asked) == 3  # two products, and the fusion limit
-    tuned_schedule(lower(layers_graph()), Options(autotune=True))
+    tuned_schedule(lower(layers_graph()), Options(max_autotune=True))
     assert len(asked) == 3
 
 

@@ -12,7 +12,9 @@ import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.compiler import inspect
 from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.scheduler import Limits, schedule
 
 
@@ -26,8 +28,9 @@ def chain(x: Any, w: Any) -> Any:
     [
         {"mode": "reduce-overhead"},
         {"mode": "max-autotune"},
-        {"options": {"max_fusion": 1}},
-        {"options": {"max_fusion": 2, "reuse_temporaries": True}},
+        {"options": {"max_fusion_size": 1}},
+        {"options": {"max_fusion_size": 2, "reuse_temporaries": True}},
+        {"options": {"max_autotune": True, "epilogue_fusion": False}},
     ],
 )
 def test_results_and_gradients_stay(settings: dict[str, Any]) -> None:
@@ -82,6 +85,13 @@ def test_max_fusion_1_makes_more_kernels_and_the_block_is_made_once() -> None:
     assert "\n    block=" in write_file(unfused).source
     source = write_file(unfused, reuse_temporaries=True).source
     assert "\n    block=" not in source and "\nblock = np.empty(" in source
+
+
+def test_without_epilogue_fusion_what_follows_a_product_is_a_kernel_of_its_own() -> None:
+    graph = inspect(lambda x, w: (x @ w).exp(), torch.randn(256, 256), torch.randn(256, 256)).forward_graph
+    kinds = lambda options: [type(step).__name__ for step in cpu_schedule(lower(graph), options).steps]
+    assert "FusedCall" in kinds(Options())
+    assert "FusedCall" not in kinds(Options(epilogue_fusion=False))
 
 
 def place(tensor: Any) -> int:

@@ -104,7 +104,7 @@ def test_max_autotune_may_choose_it_and_values_stay_close(preferred, last):
 @pytest.mark.parametrize("last", [False, True])
 def test_what_follows_is_its_epilogue(preferred, last):
     graph = lower(inspect(residual, *operands(last)).forward_graph)
-    (step,) = tuned_schedule(graph, Options(autotune=True)).steps
+    (step,) = tuned_schedule(graph, Options(max_autotune=True)).steps
     assert call_of(step).kernel == ("winograd_channels_last_convolution" if last else "winograd_convolution")
     assert type(step).__name__ == "FusedCall"
 
