@@ -13,6 +13,7 @@ import json
 import linecache
 import os
 import sys
+import time
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from .lessons import find_exercise
 Event = dict[str, Any]
 MODULE_NAME = "your_notebook"
 FILE_BYTES = 64 * 2**20
+SPARE_SECONDS = 100  # more processor time than any exercise takes
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     exercise = find_exercise(job["exercise"])
-    limit_resources(exercise.megabytes)
+    limit_resources(exercise.megabytes, exercise.seconds)
     for event in events(exercise, job["cells"]):
         channel.write(json.dumps(event) + "\n")
         sys.stdout.flush()
@@ -101,13 +103,19 @@ def learner_line(error: BaseException | None) -> str:
     return f"{own[-1].filename}, line {own[-1].lineno}: {own[-1].line}" if own else ""
 
 
-def limit_resources(megabytes: int) -> None:
-    """Allow this much memory beyond what the imports mapped, and no endless output. Windows has no such limits."""
+def limit_resources(megabytes: int, seconds: float) -> None:
+    """Allow this much memory beyond what the imports mapped, and no endless output. Windows has no such limits.
+
+    The parent stops what takes longer than `seconds`; the limit of processor time is for when the parent itself was
+    killed: an endless loop would go on for ever.
+    """
     try:
         import resource
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    processor_seconds = int(time.process_time() + (seconds + SPARE_SECONDS) * (os.cpu_count() or 1))
+    resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds))
     statistics = Path("/proc/self/statm")
     if statistics.exists():
         mapped = int(statistics.read_text().split()[0]) * resource.getpagesize()

@@ -38,6 +38,12 @@ def test_an_endless_native_loop_is_stopped_too():
     assert "Is there an endless loop?" in str(judge(SHORT, cells))
 
 
+def test_an_endless_loop_does_not_outlive_a_parent_that_was_killed():
+    """Nobody stops the worker then; it must not run for ever."""
+    text = told("import resource; raise ValueError(0 < resource.getrlimit(resource.RLIMIT_CPU)[0] < 10_000)")[1]
+    assert "ValueError: True" in text
+
+
 def test_a_crash_is_named_by_its_signal():
     result, text = told("import ctypes; ctypes.string_at(0)")
     assert result.points == 0 and "crash" in text and "SIGSEGV" in text
