@@ -4,6 +4,7 @@ They are series whose length depends on the argument, so there is nothing to vec
 fused around them, no array is made for them, and threads share the work. Each gives the number that eager execution
 gives, which computes float32 in float64 as well.
 
+>>> from numba import njit
 >>> @njit
 ... def at(x):
 ...     return lgamma(x), digamma(x), erfc(x)
