@@ -96,14 +96,15 @@ def fused_adam(
     for step in {state.step + 1 for state in states}:
         rate, root = lr / (1 - beta1**step), (1 - beta2**step) ** 0.5
         numbers_at[step] = [sign, decay, shrink, 1 - beta1, beta2, 1 - beta2, eps, rate, root]
-    for amsgrad, kernel in ((False, fused_kernels.adam_step), (True, fused_kernels.amsgrad_step)):
-        rows, numbers = [], []
-        for p, g, state in zip(params, grads, states, strict=True):
-            if (state.max_exp_avg_sq is not None) is amsgrad:
-                rows.append((p, g, *state[1 : 3 + amsgrad]))
-                numbers.append(numbers_at[state.step + 1])
-        if rows:
-            run(kernel, rows, numbers)
+    calls: dict[Kernel, tuple[list[tuple[Tensor, ...]], list[list[float]]]] = {}
+    for p, g, state in zip(params, grads, states, strict=True):
+        step, *means, largest = state
+        kernel = fused_kernels.adam_step if largest is None else fused_kernels.amsgrad_step
+        rows, numbers = calls.setdefault(kernel, ([], []))
+        rows.append((p, g, *means) if largest is None else (p, g, *means, largest))
+        numbers.append(numbers_at[step + 1])
+    for kernel, (rows, numbers) in calls.items():
+        run(kernel, rows, numbers)
 
 
 def fused_adagrad(
@@ -145,12 +146,23 @@ def run(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: Sequence[Se
     check_elements([row[0] for row in rows])
     for element in {row[0].dtype for row in rows}:
         chosen = [i for i, row in enumerate(rows) if row[0].dtype is element]
-        _run_one_dtype(kernel, [rows[i] for i in chosen], np.array([numbers[i] for i in chosen], element.numpy))
+        _run_one_dtype(kernel, [rows[i] for i in chosen], _matrix([numbers[i] for i in chosen], element.numpy))
+
+
+def _matrix(rows: Sequence[Sequence[float]], element: np.dtype) -> np.ndarray:
+    """The numbers of each row. Reading one list costs more than a small kernel, and often all rows are one list."""
+    if all(row is rows[0] for row in rows):
+        return np.array(rows[:1], element).repeat(len(rows), 0)
+    return np.array(rows, element)
 
 
 def _run_one_dtype(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: np.ndarray) -> None:
-    copies: list[tuple[np.ndarray, np.ndarray]] = []  # (where it belongs, a row-major copy)
-    arrays = [_row_major(x.array, numbers.dtype, copies) for row in rows for x in row]
+    arrays = [x.array for row in rows for x in row]
+    copies = []  # (an array, a copy of it as the kernel wants it)
+    for i, array in enumerate(arrays):
+        if not array.flags.c_contiguous or array.dtype is not numbers.dtype:
+            arrays[i] = np.ascontiguousarray(array, numbers.dtype)
+            copies.append((array, arrays[i]))
     # The kernel finds an array's data in the array: asking NumPy for each address would take longer than a small step.
     places = np.array([id(array) for array in arrays], np.int64).reshape(len(rows), -1)
     kernel(places, np.array([array.size for array in arrays[:: len(rows[0])]]), numbers)
@@ -160,12 +172,3 @@ def _run_one_dtype(kernel: Kernel, rows: Sequence[tuple[Tensor, ...]], numbers: 
         for position, x in enumerate(row):
             if position != 1:
                 x.storage.version += 1
-
-
-def _row_major(array: np.ndarray, element: np.dtype, copies: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The array itself, or if its memory is in another order or dtype a copy that is copied back later."""
-    if array.flags.c_contiguous and array.dtype == element:
-        return array
-    copy = np.ascontiguousarray(array, element)
-    copies.append((array, copy))
-    return copy

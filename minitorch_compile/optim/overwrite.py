@@ -29,5 +29,8 @@ def overwrite(target: Tensor, value: Tensor | float) -> None:
         else:
             target.fill_(value)
         return
-    np.copyto(target.array, value.array if isinstance(value, Tensor) else value, casting="unsafe")
+    if isinstance(value, Tensor):
+        np.copyto(target.array, value.array, casting="unsafe")
+    else:
+        target.array.fill(value)
     target.storage.version += 1
