@@ -129,8 +129,9 @@ class CpuTarget(Target):
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:
-            careful = lambda: write_file(scheduled, options.reuse_temporaries, careful=True)
-            run = SecondLook(run, lambda: code_cache.load(careful().source).run)
+            # Written now, though hardly ever compiled: the text takes a tenth of the memory of the loops it is made from.
+            careful = write_file(scheduled, options.reuse_temporaries, careful=True).source
+            run = SecondLook(run, lambda: code_cache.load(careful).run)
         constants = tuple(graph.constants.values())
         if not constants:
             return run
