@@ -129,7 +129,7 @@ class CpuTarget(Target):
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:
-            # Written now, though hardly ever compiled: the text takes a tenth of the memory of the loops it is made from.
+            # Written now, though hardly ever compiled: the text takes a tenth of the memory of the loops behind it.
             careful = write_file(scheduled, options.reuse_temporaries, careful=True).source
             run = SecondLook(run, lambda: code_cache.load(careful).run)
         constants = tuple(graph.constants.values())
