@@ -178,3 +178,27 @@ def test_a_result_in_the_memory_of_the_argument_has_a_history_of_its_own(name, c
             compiled(torch.ones(2, 3, requires_grad=True))
     else:
         assert run(compiled) == run(program)
+
+
+class TwiceAndANumber(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, 3
+
+    @staticmethod
+    def backward(ctx, grad, of_the_number):
+        return grad * 2
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_a_result_that_is_no_tensor_breaks_the_graph(backend):
+    """A node of the graph can't give it: compiling failed instead."""
+
+    def run(function):
+        x = torch.arange(3.0).requires_grad_()
+        y, number = function(x)
+        y.sin().sum().backward()
+        return y.tolist(), number, x.grad.tolist()
+
+    program = lambda x: TwiceAndANumber.apply(x + 1)
+    assert run(torch.compile(program, backend=backend)) == run(program)

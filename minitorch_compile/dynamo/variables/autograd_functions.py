@@ -135,20 +135,20 @@ class ApplyVariable(VariableTracker):
         """Forward, and backward with gradients that look like the outputs."""
         result = self._forward(tracer, context, args).realize()
         outputs = result.items if isinstance(result, SequenceVariable) else [result]
-        self._refuse_views(outputs, args)
-        gradients = [
-            tracer.output.call("call_function", ops.zeros_like, [output], {})
-            if isinstance(output.realize(), TensorVariable)
-            else NONE
-            for output in outputs
-        ]
+        self._refuse_outputs(outputs, args)
+        gradients = [tracer.output.call("call_function", ops.zeros_like, [output], {}) for output in outputs]
         other_name = look_up(self.cls, "vjp")
         name = "backward" if other_name is None or is_library(other_name.owner) else "vjp"
         return tracer.call(self._method(tracer, name), [context, *gradients], {})
 
-    def _refuse_views(self, outputs: Sequence[Value], args: list[Value]) -> None:
-        """An output may be an argument, or have memory of its own; a part of an argument has two histories to tell."""
+    def _refuse_outputs(self, outputs: Sequence[Value], args: list[Value]) -> None:
+        """An output may be an argument, or have memory of its own; a part of an argument has two histories to tell.
+
+        What is no tensor has none, and no place among the results of a graph's node.
+        """
         tracked = [[value.realize() for value in values] for values in (outputs, args)]
+        if not all(isinstance(output, TensorVariable) for output in tracked[0]):
+            self.unsupported("an output that is no tensor", "unsupported-call")
         of_outputs, of_arguments = ([x.fake for x in values if isinstance(x, TensorVariable)] for values in tracked)
         for output in of_outputs:
             for argument in of_arguments:
