@@ -102,11 +102,7 @@ def compile_frame(
         except EXPECTED:
             raise
         except Exception as error:
-            place = frame.frame.source_line()
-            raise InternalTracerError(
-                f"the tracer failed in `{place.function}`, {place.place}: {type(error).__name__}: {error}. "
-                "This is a mistake of the compiler; disable() on the function avoids it."
-            ) from error
+            raise InternalTracerError.of(error, frame.frame.source_line()) from error
         finally:
             grad_mode.state.enabled = mode_before
             frame.forget()

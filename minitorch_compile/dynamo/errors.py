@@ -15,6 +15,7 @@ Graph break 1 of 2 in `loss_fn`, train.py:31
 from __future__ import annotations
 
 import os
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,18 @@ class ObservedException(Exception):
 
 
 class InternalTracerError(RuntimeError):
-    """A mistake in the tracer itself, not in the user's program."""
+    """A mistake in the tracer itself, not in the user's program. The frame runs as plain Python, with a warning; only
+    fullgraph=True raises it."""
+
+    @classmethod
+    def of(cls, error: Exception, line: SourceLine) -> InternalTracerError:
+        """What to tell and to report: the line that was traced, and where in the tracer it went wrong."""
+        origin = traceback.extract_tb(error.__traceback__)[-1]
+        return cls(
+            f"the tracer failed in `{line.function}`, {line.place}: {type(error).__name__}: {error}"
+            f" ({source_place(origin.filename, origin.lineno or 0)}, in {origin.name}).\n{line.marked()}\n"
+            "This is a mistake of the compiler, not of the program; disable() on the function avoids it."
+        )
 
 
 class BackendCompilerFailed(RuntimeError):

@@ -10,6 +10,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.dynamo import InternalTracerError, Unsupported, disable, graph_break, optimize, region_of
 from minitorch_compile.dynamo.break_reasons import REASONS
+from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import assert_same, entry_count, matrix
 
@@ -344,12 +345,40 @@ def test_after_eight_versions_the_plain_function_runs_with_one_warning():
     assert "MTC-B23" in message and warned[0].filename == __file__
 
 
-def test_a_mistake_of_the_tracer_is_named_as_such(monkeypatch):
+@pytest.fixture
+def mistaken(monkeypatch):
+    """A tracer that fails at the sum of tensors."""
     from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
     monkeypatch.setattr(TensorVariable, "binary", lambda *args: 1 / 0)
+
+
+def test_a_mistake_of_the_tracer_leaves_the_function_plain_with_one_warning(mistaken):
+    log = []
+
+    def f(x):
+        log.append("called")
+        return x + 1
+
+    compiled = optimize(f, eager)
+    with pytest.warns(UserWarning, match="the tracer failed in `f`.*ZeroDivisionError") as warned:
+        for size in (1, 2, 3):
+            assert compiled(torch.zeros(size)).tolist() == [1] * size
+    assert len(warned) == 1 and log == ["called"] * 3 and warned[0].filename == __file__
+    message = str(warned[0].message)
+    assert "return x + 1" in message and "Please report" in message and "disable()" in message
+
+
+def test_a_guard_that_fails_right_after_compiling_leaves_the_function_plain(monkeypatch):
+    monkeypatch.setattr(guards, "type_is", lambda source, *_: guards.Guard(source, "NEVER", "{0} is NotImplemented"))
+    with pytest.warns(UserWarning, match="does not hold right after compiling it") as warned:
+        assert optimize(lambda x, n: x * n, eager)(matrix(), [2][0]).tolist() == (matrix() * 2).tolist()
+    assert len(warned) == 1
+
+
+def test_in_fullgraph_a_mistake_of_the_tracer_is_an_error(mistaken):
     with pytest.raises(InternalTracerError, match="the tracer failed in `<lambda>`.*ZeroDivisionError"):
-        optimize(lambda x: x + 1, eager)(matrix())
+        optimize(lambda x: x + 1, eager, fullgraph=True)(matrix())
 
 
 def test_arguments_that_do_not_fit_raise_what_python_raises():

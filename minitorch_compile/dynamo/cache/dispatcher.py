@@ -138,6 +138,8 @@ class Dispatcher:
             for entry in cache.entries:  # another thread may have made it meanwhile
                 if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
                     return self._or_plain(self._bind(entry))
+            if cache.has_failed:
+                return self.plain
             if cache.is_full:
                 return self._at_the_limit(arguments)
             if not stance.compiles(self.place):
@@ -149,7 +151,9 @@ class Dispatcher:
             except RunPlainly:
                 cache.plain_runs += 1
                 return self.plain
-            except (BackendCompilerFailed, InternalTracerError) as error:
+            except InternalTracerError as error:
+                return self._plain_after(error)
+            except BackendCompilerFailed as error:
                 if not config.suppress_errors:
                     raise
                 reporting.warn_of_an_error(self, error)
@@ -160,6 +164,16 @@ class Dispatcher:
             bound = self._bind(entry)
             self._use_first((entry, bound))
         return lambda *arguments: self._first_run(bound, arguments)
+
+    def _plain_after(self, error: InternalTracerError) -> Callable[..., Any]:
+        """A mistake of the tracer is told once, and the function not compiled again. Nothing has run yet, so the plain
+        function does everything, and once. fullgraph=True does not allow plain code, so it is an error there."""
+        if self.region.fullgraph and not config.suppress_errors:
+            raise error
+        if not self.cache.has_failed:
+            self.cache.has_failed = True
+            reporting.warn_of_a_mistake(self, error)
+        return self.plain
 
     def _at_the_limit(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         """New kinds of input run as plain Python. In a loop that breaks, each round may bring another string or object:
@@ -185,7 +199,8 @@ class Dispatcher:
             if threading.active_count() > 1:  # another thread may have changed what the guards look at
                 return self.plain(*arguments)
             failed = failure(self.bound[0][0].guards, self.scope(self.bound[0][0], arguments))
-            raise InternalTracerError(f"{self.function.__qualname__}: {failed} right after compiling it.")
+            wrong = f"a guard does not hold right after compiling it: {failed}. This is a mistake of the compiler."
+            return self._plain_after(InternalTracerError(wrong))(*arguments)
         return result
 
     # --- looking ------------------------------------------------------------------------------------------------------

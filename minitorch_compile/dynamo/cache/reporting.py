@@ -17,6 +17,7 @@ Recompiling `<lambda>, <doctest ...:1`; the guard that failed:
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,12 @@ from minitorch_compile import logs
 from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.entry import Entry
-from minitorch_compile.dynamo.errors import GraphBreak
+from minitorch_compile.dynamo.errors import GraphBreak, InternalTracerError
 from minitorch_compile.dynamo.guards.recompile_advice import what_kept_changing
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.printer import tabular
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.version import __version__
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.dispatcher import Dispatcher
@@ -90,6 +92,16 @@ def warn_of_an_error(dispatcher: Dispatcher, error: Exception) -> None:
         " (config.suppress_errors is on)",
         stacklevel=5,
     )
+
+
+def warn_of_a_mistake(dispatcher: Dispatcher, error: InternalTracerError) -> None:
+    """The tracer is wrong somewhere: what to report. It points at the user's line."""
+    versions = f"minitorch_compile {__version__}, Python {platform.python_version()} ({platform.system()})"
+    message = (
+        f"`{dispatcher.place}` runs as plain Python: {error}\n"
+        f"Please report these lines with the function and its arguments ({versions})."
+    )
+    warnings.warn_explicit(message, UserWarning, *_users_line())
 
 
 def log_entry(dispatcher: Dispatcher, entry: Entry) -> None:

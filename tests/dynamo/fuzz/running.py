@@ -32,6 +32,7 @@ SECONDS = {True: 20.0, False: 1.0}  # of computing, for the compiled and the pla
 BACKENDS = {"eager": eager, "aot_eager": aot_eager}
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 OWN_WARNING = "[MTC-"  # of the compiler about itself
+MISTAKE = "This is a mistake of the compiler"
 
 
 def set_garbage_aside() -> None:
@@ -113,6 +114,8 @@ class _Observer:
                 error.__traceback__ = None  # it holds on to the frames of the program
         self.seen["printed"] = ADDRESS.sub("", printed.getvalue())
         shown = [w for w in warned if OWN_WARNING not in str(w.message)]
+        if any(MISTAKE in str(w.message) for w in shown):
+            self.seen["raised"] = ("InternalTracerError", str(shown[0].message))
         self.seen["warnings"] = [(w.category.__name__, str(w.message), w.filename, w.lineno) for w in shown]
         return result
 
