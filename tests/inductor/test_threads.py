@@ -165,8 +165,8 @@ LARGE = """
     import minitorch_compile as torch
     torch.set_num_threads(4)
     compiled = torch.compile(lambda x: torch.softmax(x, -1).sum())
-    x = torch.ones(1000, 500)
-    assert compiled(x).item() == 1000
+    x = torch.ones(1024, 512)  # every sum on the way is exact, in whatever order it is taken
+    assert compiled(x).item() == 1024
 """
 
 
@@ -179,9 +179,9 @@ def test_a_forked_child_has_threads_of_its_own():
     program = """
     child = os.fork()
     if child == 0:
-        assert compiled(x).item() == 1000
+        assert compiled(x).item() == 1024
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     print(compiled(x).item())
     """
-    assert python(LARGE + program) == "1000.0\n"
+    assert python(LARGE + program) == "1024.0\n"

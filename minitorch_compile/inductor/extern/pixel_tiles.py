@@ -29,7 +29,7 @@ tables may hold anything, which takes care of strides, dilation and ends of rows
 >>> @njit
 ... def example(image, places, offsets, panel, out, outs):
 ...     tile(pointer(image), pointer(places), pointer(offsets), pointer(panel), 2, pointer(out), pointer(outs), 1)
->>> panel, out = np.zeros((2, 8)), np.zeros(1)
+>>> panel, out = np.zeros((2, VECTOR_BYTES // 8)), np.zeros(1)
 >>> panel[:, 0] = 1.0, 10.0
 >>> example(np.arange(9.0), np.array([2]), np.array([0, 3]), panel, out, np.array([0])); out       # 2 + 10 * 5
 array([52.])
