@@ -30,6 +30,7 @@ import numpy as np
 
 from minitorch_compile.tensor.device import META
 from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.number_arguments import NEVER, plain, readers
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -74,6 +75,8 @@ class Op:
             i for i, p in enumerate(parameters.values()) if TENSOR_ANNOTATION.search(str(p.annotation))
         )
         self._position = {name: i for i, name in enumerate(self.parameters)}
+        self.numbers = readers([str(p.annotation) for p in parameters.values()])
+        self.first_number = self.numbers[0][0] if self.numbers else NEVER
 
     def __repr__(self) -> str:
         return self.name if "." in self.name else f"ops.{self.name}"
@@ -87,9 +90,12 @@ class Op:
         return dispatch(self, args, kwargs)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All parameters in order, defaults filled in. TypeError for one too many, missing or unknown."""
+        """All parameters in order, numbers as numbers, defaults filled in. TypeError for one too many, missing or
+        unknown."""
         given = len(args)
         if not kwargs and self.required <= given <= len(self.parameters):
+            if given > self.first_number:
+                args = plain(args, self.numbers, self.name, self.parameters)
             return args if given == len(self.parameters) else args + self.defaults[given:]
         if given > len(self.parameters):
             raise TypeError(
@@ -108,7 +114,7 @@ class Op:
         for position, value in enumerate(values):
             if value is inspect.Parameter.empty:
                 raise TypeError(f"{self.name}() missing 1 required argument: '{self.parameters[position]}'")
-        return tuple(values)
+        return plain(tuple(values), self.numbers, self.name, self.parameters)
 
     def in_torch_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The keywords with NumPy's names of parameters, which PyTorch takes too, in PyTorch's: `axis` is `dim`."""

@@ -20,6 +20,7 @@ from minitorch_compile.tensor.dispatch import any_requires_grad, contexts, stack
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
+from minitorch_compile.tensor.number_arguments import plain
 from minitorch_compile.tensor.op import Op, following, holds_fake
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.placement import PLACEMENT, placed
@@ -237,7 +238,8 @@ class FactoryOp(Op):
         placement = {name: kwargs.pop(name) for name in PLACEMENT & kwargs.keys()}
         if entered.devices and placement.get("device") is None:
             placement["device"] = entered.devices[-1]
-        args = tuple(arg.item() if isinstance(arg, TensorBase) else arg for arg in args)  # type: ignore[attr-defined]
+        if any(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
+            args, kwargs = self.bind(args, kwargs), {}
         if placement.get("device") is not None and Device(placement["device"]).type == "meta":
             return placed(self.meta(*args, **kwargs), **placement)
         result = super().__call__(*args, **kwargs)
@@ -267,7 +269,17 @@ class CompositeOp(Op):
             if "out" in kwargs:
                 return call_with_out(self, args, kwargs, kwargs.pop("out"))
             kwargs = self.in_torch_names(kwargs)
+            if any(isinstance(value, TensorBase) for value in kwargs.values()):
+                kwargs = self._plain_keywords(kwargs)
+        if len(args) > self.first_number:
+            args = plain(args, self.numbers, self.name, self.parameters)
         return self.kernel(*args, **kwargs)
+
+    def _plain_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords, with numbers where tensors stand for them."""
+        values = tuple(kwargs.get(name) for name in self.parameters)
+        read = dict(zip(self.parameters, plain(values, self.numbers, self.name, self.parameters), strict=True))
+        return {name: read.get(name, value) for name, value in kwargs.items()}
 
     def meta_rule(self, *bound: Any) -> Any:
         return self.kernel(*bound)

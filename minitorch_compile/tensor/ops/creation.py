@@ -219,8 +219,13 @@ def scalar_tensor(s: Scalar, *, dtype: dtype | None = None, **placement: Any) ->
 # ------------------------------------------------------------------------------------------ sequences of numbers
 
 
-def _number(value: Any) -> Any:
-    return value.array.item() if isinstance(value, TensorBase) else value
+def _end(name: str, value: Any) -> Any:
+    """An end of the sequence as a number. RuntimeError for a tensor that has dimensions."""
+    if not isinstance(value, TensorBase):
+        return value
+    if value.sizes:
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, got sizes {list(value.sizes)}")
+    return value.item()  # type: ignore[attr-defined]
 
 
 @composite()
@@ -229,7 +234,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **
     if steps < 0:
         raise RuntimeError(f"linspace: number of steps must be non-negative, got {steps}")
     leaf = placement.pop("requires_grad", False)
-    return _as_leaf(_equidistant(_number(start), _number(end), steps, **placement), dtype, leaf)
+    return _as_leaf(_equidistant(_end("linspace", start), _end("linspace", end), steps, **placement), dtype, leaf)
 
 
 def _equidistant(start: float, end: float, steps: int, **placement: Any) -> Any:
@@ -247,7 +252,8 @@ def logspace(
     if steps < 0:
         raise RuntimeError(f"logspace: number of steps must be non-negative, got {steps}")
     leaf = placement.pop("requires_grad", False)
-    return _as_leaf(pow(float(base), _equidistant(_number(start), _number(end), steps, **placement)), dtype, leaf)
+    exponents = _equidistant(_end("logspace", start), _end("logspace", end), steps, **placement)
+    return _as_leaf(pow(float(base), exponents), dtype, leaf)
 
 
 def _as_leaf(x: Any, dtype: dtype | None, requires_grad: bool) -> Any:

@@ -32,16 +32,20 @@ SMALL = 4096  # elements
 @pointwise()
 def add(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Array:
     """input + alpha * other."""
-    if alpha == 1:
+    if type(alpha) is int and alpha == 1:
         return np.add(input, other)
     element = np.result_type(input, other)
-    if element == np.bool_ and isinstance(alpha, bool | int):
-        return np.logical_or(input, other) if alpha else np.logical_or(input, False)
     _check_alpha(element, alpha)
+    if element == np.bool_:
+        return np.logical_or(input, other) if alpha else np.logical_or(input, False)
     return np.add(input, other * element.type(alpha))
 
 
 def _check_alpha(element: np.dtype, alpha: Scalar) -> None:
+    if isinstance(alpha, bool) and element.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, complex) and element.kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     if element.kind in "iub" and isinstance(alpha, float):
         raise RuntimeError(
             f"For integral input tensors, argument alpha must not be a floating point number, got {alpha}"
@@ -62,9 +66,11 @@ def sub(input: Array | Scalar, other: Array | Scalar, alpha: Scalar = 1) -> Arra
     """input - alpha * other. RuntimeError for bool tensors, as in PyTorch."""
     if isinstance(other, bool) or isinstance(input, bool) or np.result_type(input, other).kind == "b":
         raise _no_subtraction()
-    if alpha != 1:
-        _check_alpha(np.result_type(input, other), alpha)
-    return np.subtract(input, other if alpha == 1 else other * np.result_type(input, other).type(alpha))
+    if type(alpha) is int and alpha == 1:
+        return np.subtract(input, other)
+    element = np.result_type(input, other)
+    _check_alpha(element, alpha)
+    return np.subtract(input, other * element.type(alpha))
 
 
 def _no_subtraction() -> RuntimeError:

@@ -18,6 +18,7 @@ import numpy as np
 from minitorch_compile.tensor import complex_support, return_types
 from minitorch_compile.tensor.declare import composite, kernel_op, reduction
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
+from minitorch_compile.tensor.number_arguments import whole_number
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops import gathering, pointwise
 from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
@@ -152,6 +153,8 @@ argmin.shape_rule(_arg_rule)
 def _extreme(
     reduce: Any, arg: Any, elementwise: Any, result: Any, input: Any, dim: Any, keepdim: bool, other: Any
 ) -> Any:
+    if keepdim and isinstance(dim, TensorBase):  # with keepdim a tensor can't be meant as the other operand
+        dim = whole_number(dim, result.__name__, "dim")
     if other is not None or isinstance(dim, TensorBase):
         return elementwise(input, dim if other is None else other)
     if dim is None:

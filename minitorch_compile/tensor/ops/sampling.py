@@ -21,6 +21,7 @@ from scipy import special
 from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, dtype, float64, get_default_dtype, int64
 from minitorch_compile.tensor.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.number_arguments import number
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
@@ -83,6 +84,8 @@ def normal(
 
     No gradient passes to mean or std: write mean + std * randn_like(mean) for that. RuntimeError for a negative std.
     """
+    if size is not None:  # then mean and std are numbers
+        mean, std = (number(v, "normal", "mean and std") if isinstance(v, TensorBase) else v for v in (mean, std))
     tensors: list[Any] = [v for v in (mean, std) if isinstance(v, TensorBase)]
     if not tensors:
         if size is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import BOOL, INTEGER
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import contiguous_copy
 from minitorch_compile.tensor.ops.view import select, slice
@@ -20,8 +21,10 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 @composite(methods=True)
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int | Any, length: int) -> Any:
     """`length` indices of a dimension from `start` on. RuntimeError or IndexError unless they are all there."""
+    if isinstance(start, TensorBase) and (start.sizes or start.dtype.category not in (BOOL, INTEGER)):
+        raise RuntimeError(f"narrow(): start must be an 0-dim integral Tensor, got {start.dtype}, {list(start.sizes)}")
     if not input.sizes:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     start, length = whole(start), whole(length)
@@ -181,6 +184,6 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 
 
 @composite(methods=True)
-def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Any:
+def narrow_copy(input: Tensor, dim: int, start: int | Any, length: int) -> Any:
     """narrow, as a copy."""
     return contiguous_copy(narrow(input, dim, start, length))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import WHOLE, whole
+from minitorch_compile.tensor.number_arguments import whole_number
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -32,9 +33,10 @@ def int_tuple(value: Any, ndim: int, operation: str, name: str) -> Ints:
     """One int for all dimensions, or one for each. TypeError for other things, RuntimeError for another count."""
     if isinstance(value, (*WHOLE, np.integer)):
         return (whole(value),) * ndim
-    if isinstance(value, TensorBase) and len(value.sizes) == 0:
-        return (int(value.array.item()),) * ndim
+    if isinstance(value, TensorBase):
+        return (whole_number(value, operation, name),) * ndim
     values = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (None,)
+    values = tuple(whole_number(v, operation, name) if isinstance(v, TensorBase) else v for v in values)
     if not all(isinstance(v, (*WHOLE, np.integer)) for v in values):
         raise TypeError(f"{operation}(): argument '{name}' must be an int or a tuple of ints, got {value!r}")
     if len(values) == 1:
