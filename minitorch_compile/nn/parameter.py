@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, empty
+from minitorch_compile.tensor.deep_copy import look_at_copied_storage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
@@ -33,10 +34,11 @@ class Parameter(Tensor):
         return _share(cls, data).requires_grad_(requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A parameter of the same class over a copy of the storage, without gradient, as in PyTorch."""
         if id(self) not in memo:
-            copy = type(self)(self.detach().clone(), self.requires_grad)
-            copy.grad = None if self.grad is None else self.grad.clone()
-            memo[id(self)] = copy
+            data: Any = object.__new__(Tensor)
+            look_at_copied_storage(data, self, memo)
+            memo[id(self)] = type(self)(data, self.requires_grad)
         return memo[id(self)]
 
     def __repr__(self) -> str:

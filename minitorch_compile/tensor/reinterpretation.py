@@ -20,7 +20,8 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import register, where_visible
 from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.op import Op, following
+from minitorch_compile.tensor.op_families import KernelOp
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.storage import BorrowedStorage, Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
@@ -71,9 +72,32 @@ class ReinterpretOp(Op):
         return self.eager(*bound)
 
 
+class SameBytesOp(KernelOp):
+    """An op that a graph holds as a copy, and that eagerly looks at the memory of its first argument."""
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        input, *others = self.bind(args, kwargs)
+        promised = self.meta_rule(input, *others)
+        if input.storage.buffer is None:
+            return following(self, (input, *others), promised)
+        element, offset = promised.dtype, input.offset * input.dtype.itemsize
+        if offset % element.itemsize:
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {element.itemsize // input.dtype.itemsize} to view"
+                f" {input.dtype} as {element} (different element sizes), but got {input.offset}"
+            )
+        storage = ReinterpretedStorage(input.storage, element.numpy)
+        return from_parts(storage, offset // element.itemsize, promised.sizes, promised.strides, element, input.device)
+
+
 def reinterpretation(*, torch: bool = True) -> Callable[[Callable[..., Any]], ReinterpretOp]:
     """Declares an op that looks at its input's memory with another element type."""
     return lambda rule: register(ReinterpretOp(rule, namespaces=where_visible(torch, False, False)))
+
+
+def same_bytes(kernel: Callable[..., Any]) -> SameBytesOp:
+    """Declares an op that is a copy in a graph, and eagerly shares memory; give it a `shape_rule` as well."""
+    return register(SameBytesOp(kernel, kind="copy", namespaces=where_visible(False, False, False)))
 
 
 Layout = tuple[Any, Any, int, dtype]

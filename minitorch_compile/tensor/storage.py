@@ -38,6 +38,10 @@ class Storage:
 
         return TypedStorage(self)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        copy = memo[id(self)] = Storage(None if self.buffer is None else np.array(self.buffer))
+        return copy
+
     def __repr__(self) -> str:
         content = "no data" if self.buffer is None else f"{self.buffer.size} x {self.buffer.dtype}"
         return f"Storage({content}, version={self.version})"
@@ -67,6 +71,7 @@ class BorrowedStorage(Storage):
 
     __slots__ = ("of",)
     of: Storage
+    __deepcopy__ = None  # type: ignore[assignment]  # it is copied as it is pickled: as borrowed from a copy
 
     @property
     def memory(self) -> Storage:

@@ -15,6 +15,7 @@ import numpy as np
 
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.deep_copy import deep_copy
 from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.exchange import TensorExchange
@@ -219,18 +220,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         return {**kept, "storage": self.storage, "_array": None}, {"_grad": self.grad}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if self.grad_fn is not None:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the"
-                " moment; detach() it first"
-            )
-        copy = object.__new__(type(self))
-        memo[id(self)] = copy
-        copy.__dict__.update(ops.clone(ops.detach(self)).__dict__)
-        copy.requires_grad = self.requires_grad
-        if self.grad is not None:
-            copy.grad = ops.clone(self.grad)
-        return copy
+        return deep_copy(self, memo)
 
     # ----------------------------------------------------------------------------------------------- autograd's handles
 

@@ -165,3 +165,25 @@ def test_copies_of_views(name: str) -> None:
         assert other.tolist() == x.tolist()
     x.zero_()
     assert shallow.tolist() == x.tolist() and shallow.stride() == x.stride()
+
+
+@pytest.mark.parametrize("name", ["int16", "float16", "uint8", "float32"])
+def test_the_bytes_of_bfloat16_are_looked_at_as_they_lie(name: str) -> None:
+    """Recorded from torch 2.13."""
+    recorded = {
+        "int16": [16256, 16384],
+        "float16": [1.875, 2.0],
+        "uint8": [128, 63, 0, 64],
+        "float32": [2.003875732421875],
+    }
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    other = x.view(getattr(torch, name))
+    assert other.tolist() == pytest.approx(recorded[name])
+    assert other.storage() == x.storage()
+    other.zero_()
+    assert (x.tolist(), x._version) == ([0, 0], 1)
+
+
+def test_an_offset_between_elements_of_the_other_dtype_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="storage_offset"):
+        torch.arange(4.0)[1:3].view(torch.int64)

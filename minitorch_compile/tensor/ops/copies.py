@@ -26,6 +26,7 @@ from minitorch_compile.tensor.memory_format import (
 )
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.placement import on_device
+from minitorch_compile.tensor.reinterpretation import same_bytes
 from minitorch_compile.tensor.strides import broadcast_sizes, is_contiguous
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -178,7 +179,7 @@ def type_as(input: Tensor, other: Tensor) -> Any:
     return to(input, other.dtype)
 
 
-@kernel_op("copy", torch=False)
+@same_bytes
 def view_dtype(input: Array, dtype: dtype) -> Array:
     """The same bytes as elements of another dtype, sharing memory. The last dimension grows or shrinks to fit."""
     return input.view(dtype.numpy)
