@@ -23,6 +23,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from minitorch_compile.environment_variables import report_wrong
+
 ENVIRONMENT_VARIABLE = "MTC_LOGS"
 
 ARTIFACTS: dict[str, str] = {
@@ -175,12 +177,17 @@ def describe() -> str:
 
 
 def set_logs_from_environment() -> None:
-    """Read MTC_LOGS: names separated by commas, "all", "-name", or "help"."""
+    """Read MTC_LOGS: names separated by commas, "all", "-name", or "help". A name that doesn't exist is left out."""
     names = [name.strip() for name in os.environ.get(ENVIRONMENT_VARIABLE, "").split(",") if name.strip()]
     if "help" in names:
         print(f"{ENVIRONMENT_VARIABLE} takes names separated by commas:\n{describe()}", file=sys.stderr)
-        names.remove("help")
-    set_logs(*names)
+        names = [name for name in names if name != "help"]
+    known = [name for name in names if name.removeprefix("-") in {"all", *ARTIFACTS}]
+    for name in set(names).difference(known):
+        close = difflib.get_close_matches(name, ARTIFACTS, n=1)
+        allowed = f"{close[0] if close else 'help'!r}, or other names that MTC_LOGS=help lists"
+        report_wrong(ENVIRONMENT_VARIABLE, name, allowed, ", ".join(known) or "no log")
+    set_logs(*known)
 
 
 set_logs_from_environment()

@@ -23,7 +23,8 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 
-from minitorch_compile.inductor.cache_folder import cache_folder, entries, limit_bytes, write_whole  # noqa: F401
+from minitorch_compile.environment_variables import CACHE_BYTES
+from minitorch_compile.inductor.cache_folder import cache_folder, entries, write_whole  # noqa: F401
 from minitorch_compile.version import __version__
 
 
@@ -44,7 +45,7 @@ def clear(folder: Path) -> tuple[int, int]:
 def describe(folder: Path) -> str:
     """The folder, its entries by kind, when they were used, and what new entries are made for."""
     found = entries(folder)
-    limit = limit_bytes()
+    limit = CACHE_BYTES.value()
     lines = [f"folder    {folder}", f"limit     {f'{limit:,} bytes' if limit else 'none'}"]
     for kind, end in (("kernels", ".o"), ("files", ".py")):
         sizes = [size for _, size, path in found if path.suffix == end]

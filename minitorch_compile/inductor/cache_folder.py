@@ -1,9 +1,7 @@
-"""The folder for compiled code: where it is, whether it can be trusted, and files that are whole or not there.
+"""Files in the folder for compiled code: whole or not there, read only if they are this user's own, not too many.
 
-The folder is `MTC_CACHE_DIR`, else `minitorch_compile` in the user's cache folder. What lies in it is machine code
-that will be run, so a folder or file that somebody else could have written is refused: a private temporary folder
-takes its place, with a warning. Any number of processes may use one folder at once. A file appears under its name
-only when it is whole (written under another name, then renamed), and none is ever changed.
+Any number of processes may use one folder at once. A file appears under its name only when it is whole (written under
+another name, then renamed), and none is ever changed. Which folder that is, `users_cache` says.
 
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     path = Path(folder) / "ab" / "entry"
@@ -16,21 +14,19 @@ look, and then the entries that were used least recently are removed.
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import stat
 import tempfile
 import time
-import warnings
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from minitorch_compile import logs
+from minitorch_compile.environment_variables import CACHE_BYTES
+from minitorch_compile.folder_trust import is_ours
+from minitorch_compile.users_cache import cache_folder
 
-ENVIRONMENT_VARIABLE, LIMIT_VARIABLE = "MTC_CACHE_DIR", "MTC_CACHE_BYTES"
-DEFAULT_LIMIT = 1 << 30
 OWN_FILES = "[0-9a-f][0-9a-f]/mtc_*"  # nothing else is ever removed: the folder may be the user's own
 UNFINISHED = ".tmp"  # the end of a name under which a file is being written
 ABANDONED = 3600.0  # seconds after which whoever was writing such a file must have been killed
@@ -39,66 +35,6 @@ USED_ANEW = 3600.0  # seconds after which another use of a file is noted
 READ_FLAGS = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 log = logs.artifact("cache")
-
-# ------------------------------------------------------------------------------------------------ the folder
-
-
-def cache_folder() -> Path:
-    """The folder for compiled code, made if there is none; a temporary one if it can't be used or trusted."""
-    wanted = os.environ.get(ENVIRONMENT_VARIABLE)
-    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return _usable_folder(Path(wanted) if wanted else Path(root) / "minitorch_compile")
-
-
-@lru_cache(maxsize=8)
-def _usable_folder(folder: Path) -> Path:
-    problem = folder_problem(folder)
-    if problem is None:
-        return folder.resolve()  # a link that is turned elsewhere later on changes nothing
-    log(f"{folder} {problem}: refused")
-    replacement = Path(tempfile.mkdtemp(prefix="minitorch_compile-"))
-    atexit.register(shutil.rmtree, replacement, ignore_errors=True)
-    warnings.warn(
-        f"compiled kernels are not kept after this process ends: the cache folder {folder} {problem}."
-        f" Set {ENVIRONMENT_VARIABLE} to a folder that only you can write to.",
-        stacklevel=3,
-    )
-    return replacement
-
-
-def folder_problem(folder: Path) -> str | None:
-    """Why a folder can't be used as a cache, or None if it can."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-        above = [parent for parent in folder.resolve().parents if _anyone_can_rename_in(parent)]
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that go round in a circle
-        return f"can't be made ({getattr(error, 'strerror', None) or error})"
-    if not stat.S_ISDIR(status.st_mode):
-        return "is not a folder"
-    if not is_ours(status):
-        return "belongs to another user" if _is_foreign(status) else "can be written to by other users"
-    if above:
-        return f"lies in {above[0]}, where any user could put another one in its place"
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return "can't be written to"
-    return None
-
-
-def is_ours(status: os.stat_result) -> bool:
-    """Whether what has this status belongs to this user, and nobody else can write to it."""
-    return not _is_foreign(status) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _is_foreign(status: os.stat_result) -> bool:
-    return hasattr(os, "getuid") and status.st_uid != os.getuid()
-
-
-def _anyone_can_rename_in(folder: Path) -> bool:
-    """Whether all users may rename what others made there; in folders like /tmp a bit forbids it."""
-    mode = folder.stat().st_mode
-    return os.name == "posix" and bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
-
 
 # ------------------------------------------------------------------------------------------------ files
 
@@ -148,15 +84,7 @@ def write_whole(path: Path, contents: bytes) -> bool:
 
 @lru_cache(maxsize=8)  # once a process
 def _keep_to_limit(folder: Path) -> None:
-    trim(folder, limit_bytes())
-
-
-def limit_bytes() -> int:
-    """The most bytes that the folder may hold; 0 means no limit. ValueError if what the user set is no number."""
-    text = os.environ.get(LIMIT_VARIABLE) or str(DEFAULT_LIMIT)
-    if not text.isdecimal():
-        raise ValueError(f"{LIMIT_VARIABLE}: expected a number of bytes (0: no limit), but got {text!r}")
-    return int(text)
+    trim(folder, CACHE_BYTES.value())
 
 
 def entries(folder: Path) -> list[tuple[float, int, Path]]:

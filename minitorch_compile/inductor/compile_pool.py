@@ -27,11 +27,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import config, logs
+from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, without_wrong_values
 from minitorch_compile.inductor import object_store
-from minitorch_compile.inductor.cache_folder import ENVIRONMENT_VARIABLE, cache_folder
 from minitorch_compile.inductor.kernel_function import NativeFunction
+from minitorch_compile.users_cache import NOWHERE, cache_folder
 
-THREADS_VARIABLE = "MTC_COMPILE_THREADS"
 MOST_PROCESSES = 8  # more would mostly wait for the largest kernel
 WORTH_A_PROCESS = 1.0  # seconds of compilation for each; starting one takes about a second of another processor
 LONGEST_KERNEL = 120.0  # seconds after which a process that doesn't answer is given up
@@ -40,16 +40,11 @@ log = logs.artifact("cache")
 
 
 def wanted_threads() -> int:
-    """How many processes may compile at once. ValueError for an environment variable that is no number above 0."""
+    """How many processes may compile at once."""
     if config.compile_threads is not None:
         return max(config.compile_threads, 1)
-    text = os.environ.get(THREADS_VARIABLE)
-    if not text:
-        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(usable, MOST_PROCESSES)
-    if not text.isdecimal() or int(text) == 0:
-        raise ValueError(f"{THREADS_VARIABLE}: expected a number of processes, at least 1, but got {text!r}")
-    return int(text)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return COMPILE_THREADS.value() or min(usable, MOST_PROCESSES)
 
 
 def helpers_for(seconds: float) -> int:
@@ -76,10 +71,10 @@ class Worker:
             stderr=subprocess.DEVNULL,
             text=True,
             env={
-                **os.environ,
+                **without_wrong_values(),
                 "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
-                ENVIRONMENT_VARIABLE: str(cache_folder()),
-                THREADS_VARIABLE: "1",
+                CACHE_DIR.name: str(cache_folder()),
+                COMPILE_THREADS.name: "1",
                 "MTC_LOGS": "",
             },
             start_new_session=True,  # an interrupt from the keyboard is for the process that was started by hand
@@ -141,7 +136,7 @@ class CompilePool:
         helpers = helpers_for(sum(map(estimated_seconds, missing))) if missing else 0
         if self.workers and len(missing) > 1 and wanted_threads() > 1:
             helpers = max(helpers, 1)
-        if not helpers:
+        if not helpers or cache_folder() == NOWHERE:  # what others compile is handed over on disk
             return
         while len(self.workers) < helpers and (self.workers or self.is_of_use):
             self.workers.append(Worker(self))

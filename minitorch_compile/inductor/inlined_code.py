@@ -16,16 +16,14 @@ calls. So both are kept under a digest of all these files.
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba import config, njit
 
-caching: Any = importlib.import_module("numba.core.caching")  # its classes are private
+from minitorch_compile.tensor.kept_functions import KeptFunction, keep
 
 # The modules whose code ends up inside compiled kernels: a change in one makes every kernel that was kept stale.
 INLINED_SOURCES = (
@@ -60,7 +58,7 @@ def inlined_digest() -> str:
     return digest.hexdigest()
 
 
-class KeptCode(caching.FunctionCache):
+class KeptCode(KeptFunction):
     """Numba's cache of one function, for as long as the digest stays the same."""
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
@@ -74,8 +72,7 @@ def kept_njit(signature: str | None = None, **options: Any) -> Callable[[Callabl
         dispatcher = njit(**options)(function)
         if config.DISABLE_JIT:
             return function
-        with suppress(RuntimeError):  # there is nowhere to keep it: neither the package nor the home can be written to
-            dispatcher._cache = KeptCode(function)
+        keep(dispatcher, KeptCode)
         if signature is not None:
             dispatcher.compile(signature)
             dispatcher.disable_compile()

@@ -10,6 +10,7 @@ it, whatever came before is then combined with all eight, and only that last ste
 Sums and products of float32 are taken in float64, so that their error does not grow with the length of the line.
 
 >>> from minitorch_compile.inductor.raw_memory import pointer
+>>> from numba import njit
 >>> @njit
 ... def totals(x):
 ...     running_sum(pointer(x), 1, len(x))
@@ -30,10 +31,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from minitorch_compile.inductor.inlined_code import kept_njit
 from minitorch_compile.inductor.native import JIT_IS_OFF, Emit, instruction, maximum, minimum, same_type
 from minitorch_compile.inductor.raw_memory import advance
 from minitorch_compile.inductor.vecmath.float32 import exp_float32, log_float32
@@ -133,16 +135,16 @@ else:
         return line(line), code
 
 
-COMPILED = {"error_model": "numpy", "cache": True}
+kept = kept_njit(error_model="numpy")
 
 
-@njit(**COMPILED)
+@kept
 def whole_blocks(step, count):
     """How many elements of a line are taken eight at a time: none if they don't lie side by side."""
     return count - count % LANES if step == 1 else 0
 
 
-@njit(**COMPILED)
+@kept
 def running_sum(line, step, count):
     """Replaces `count` floats, `step` apart, by the sums of all up to each."""
     total, first = 0.0, whole_blocks(step, count)
@@ -153,7 +155,7 @@ def running_sum(line, step, count):
         line[i * step] = total
 
 
-@njit(**COMPILED)
+@kept
 def running_product(line, step, count):
     total, first = 1.0, whole_blocks(step, count)
     for i in range(0, first, LANES):
@@ -163,7 +165,7 @@ def running_product(line, step, count):
         line[i * step] = total
 
 
-@njit(**COMPILED)
+@kept
 def running_maximum(line, step, count):
     """NaN from the first NaN on."""
     best, first = line[0], whole_blocks(step, count)
@@ -174,7 +176,7 @@ def running_maximum(line, step, count):
         line[i * step] = best
 
 
-@njit(**COMPILED)
+@kept
 def running_minimum(line, step, count):
     best, first = line[0], whole_blocks(step, count)
     for i in range(0, first, LANES):
@@ -203,7 +205,7 @@ def _logarithm(x):
     return (lambda x: log_float32(x)) if x == types.float32 else (lambda x: log_float64(x))
 
 
-@njit(**COMPILED)
+@kept
 def running_logaddexp(line, step, count):
     """log(sum(exp)) as top + log(share): `top` is the largest x so far, `share` the sum over exp(x - top).
 
@@ -233,7 +235,7 @@ def running_logaddexp(line, step, count):
             here[i * step] = shares[i]
 
 
-@njit(**COMPILED)
+@kept
 def running_sum_of_integers(line, step, count):
     total = 0
     for i in range(count):
@@ -241,7 +243,7 @@ def running_sum_of_integers(line, step, count):
         line[i * step] = total
 
 
-@njit(**COMPILED)
+@kept
 def running_product_of_integers(line, step, count):
     total = 1
     for i in range(count):
@@ -249,7 +251,7 @@ def running_product_of_integers(line, step, count):
         line[i * step] = total
 
 
-@njit(**COMPILED)
+@kept
 def running_maximum_of_integers(line, step, count):
     best = line[0]
     for i in range(1, count):
@@ -257,7 +259,7 @@ def running_maximum_of_integers(line, step, count):
         line[i * step] = best
 
 
-@njit(**COMPILED)
+@kept
 def running_minimum_of_integers(line, step, count):
     best = line[0]
     for i in range(1, count):

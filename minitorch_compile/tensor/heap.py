@@ -11,8 +11,9 @@ Set the environment variable MTC_KEEP_MEMORY=0 before importing to leave malloc 
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
+
+from minitorch_compile.environment_variables import KEEP_MEMORY
 
 KEPT = 512 << 20  # bytes at the top of the heap that are not given back
 LARGEST = 32 << 20  # bytes; larger arrays get pages of their own, which is the most that glibc allows
@@ -21,7 +22,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from malloc.h
 
 def keep_freed_memory() -> bool:
     """Lets malloc keep freed memory; whether this system's malloc can be told so (glibc's can)."""
-    if os.environ.get("MTC_KEEP_MEMORY", "1") == "0" or not sys.platform.startswith("linux"):
+    if not KEEP_MEMORY.value() or not sys.platform.startswith("linux"):
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, LARGEST) and mallopt(M_TRIM_THRESHOLD, KEPT))

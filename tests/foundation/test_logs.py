@@ -76,7 +76,8 @@ def test_an_inner_capture_does_not_starve_the_outer_one():
     [
         ("guards, fusion", "['guards', 'fusion']"),
         ("", "[]"),
-        ("gaurds", "ValueError: logs: no artifact named 'gaurds'"),
+        ("gaurds, fusion", "['fusion']"),
+        ("gaurds, fusion", "MTC_LOGS='gaurds' is not used: it can be 'guards', or"),
         ("help", "why and where a graph was broken"),
     ],
 )

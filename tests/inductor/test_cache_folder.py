@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from minitorch_compile import logs
+from minitorch_compile import logs, users_cache
+from minitorch_compile.folder_trust import folder_problem
 from minitorch_compile.inductor import cache_folder as module
-from minitorch_compile.inductor.cache_folder import cache_folder, folder_problem, read_own, trim, write_whole
+from minitorch_compile.inductor.cache_folder import cache_folder, read_own, trim, write_whole
+from minitorch_compile.users_cache import NOWHERE
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,13 +48,6 @@ def test_a_folder_that_others_can_write_to_is_refused_and_a_private_one_is_used(
 def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     assert folder_problem(folder) == "belongs to another user"
-
-
-def test_a_folder_that_any_user_could_exchange_is_refused(tmp_path):
-    tmp_path.chmod(0o777)
-    assert folder_problem(tmp_path / "mine") == f"lies in {tmp_path}, where any user could put another one in its place"
-    tmp_path.chmod(0o1777)  # as /tmp: everybody may write, but rename only what is theirs
-    assert folder_problem(tmp_path / "mine") is None
 
 
 def test_a_link_is_followed_once_and_what_it_points_to_is_checked(tmp_path, monkeypatch):
@@ -97,6 +92,88 @@ def test_only_files_that_this_user_alone_can_write_are_read(folder):
     with logs.capture("cache") as records:
         assert read_own(path) is None
     assert records[-1].text == f"{path} could have been written by another user: not read"
+
+
+# ------------------------------------------------------------------------------------------------ no folder
+
+
+@pytest.mark.parametrize(
+    "home, problem",
+    [("file", "File exists"), ("relative/home", "no home folder"), ("loose", "which other users can write to")],
+)
+def test_without_a_usable_home_a_temporary_folder_is_used_with_one_warning(tmp_path, monkeypatch, home, problem):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "loose").mkdir()
+    (tmp_path / "loose").chmod(0o777)
+    for name in ("MTC_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", home if "/" in home else str(tmp_path / home))
+    users_cache._usable_folder.cache_clear()
+    with pytest.warns(UserWarning, match="kernels are not kept after this process ends") as told:
+        folder = cache_folder()
+        assert cache_folder() == folder and write_whole(folder / "ab" / "mtc_0", b"bytes")
+    assert len(told) == 1 and problem in str(told[0].message)
+
+
+def test_a_user_without_a_home_makes_no_folder_called_tilde(tmp_path, monkeypatch):
+    for name in ("MTC_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as where no such user is known
+    monkeypatch.chdir(tmp_path)
+    users_cache._usable_folder.cache_clear()
+    with pytest.warns(UserWarning, match="this user has no home folder"):
+        cache_folder()
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_nothing_can_be_written_kernels_are_compiled_and_not_kept(tmp_path):
+    """A container whose disk is read-only, without a place for temporary files."""
+    (tmp_path / "file").write_text("")
+    program = """
+import tempfile, warnings
+tempfile.tempdir = "/dev/null/nowhere"
+import minitorch_compile as torch
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    for addend in (1, 2):
+        print(torch.compile(lambda x: (x + addend).exp() - 1)(torch.zeros(2)).tolist())
+from minitorch_compile.users_cache import NOWHERE, cache_folder
+print(cache_folder() == NOWHERE, [str(warning.message)[:31] for warning in told])
+"""
+    places = {"HOME": str(tmp_path / "file"), "PYTHONPATH": str(ROOT)}
+    environment = {name: value for name, value in os.environ.items() if name not in ("MTC_CACHE_DIR", "XDG_CACHE_HOME")}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**environment, **places},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.stdout.split("\n")[-2:] == ["True ['compiled kernels are not kept a']", ""], done.stderr[-2000:]
+    assert done.stdout.startswith("[1.718281"), done.stdout
+
+
+def test_nothing_is_ever_kept_nowhere():
+    assert not write_whole(NOWHERE / "ab" / "mtc_0", b"bytes") and read_own(NOWHERE / "ab" / "mtc_0") is None
+    assert trim(NOWHERE, 1) == 0
+
+
+def test_a_forked_process_that_ends_leaves_the_temporary_folder(tmp_path):
+    program = """
+import os, sys
+from minitorch_compile.users_cache import _temporary_folder
+folder = _temporary_folder()
+child = os.fork()
+if not child:
+    sys.exit()
+os.waitpid(child, 0)
+print(folder.is_dir())
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, check=True)
+    assert done.stdout == b"True\n" and not list(tmp_path.iterdir())
 
 
 # ------------------------------------------------------------------------------------------------ whole files
@@ -157,8 +234,8 @@ def test_the_first_entry_of_a_process_keeps_the_folder_to_its_limit(tmp_path, mo
     assert [path.name for path in old.parent.iterdir()] == ["mtc_new.o"]
 
 
-def test_a_limit_that_is_not_a_number_is_refused(tmp_path, monkeypatch):
+def test_a_limit_that_is_not_a_number_names_itself_and_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setenv("MTC_CACHE_DIR", str(tmp_path / "strange"))
-    monkeypatch.setenv("MTC_CACHE_BYTES", "1GB")
-    with pytest.raises(ValueError, match="MTC_CACHE_BYTES: expected a number of bytes"):
-        write_whole(cache_folder() / "ab" / "mtc_0", b"bytes")
+    monkeypatch.setenv("MTC_CACHE_BYTES", "2GB")
+    with pytest.warns(UserWarning, match="MTC_CACHE_BYTES='2GB' is not used: it can be a whole number of bytes"):
+        assert write_whole(cache_folder() / "ab" / "mtc_0", b"bytes")

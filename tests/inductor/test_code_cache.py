@@ -170,7 +170,7 @@ def test_a_function_of_the_users_has_no_key():
 def test_every_module_with_native_code_is_in_the_digest():
     folder = Path(object_store.__file__).parent
     native = re.compile(
-        r"^\s*@(njit|kept_njit|inlined|compiled|intrinsic|instruction|native)\b|= (njit|native_function)\(",
+        r"^\s*@(njit|kept_njit|kept|inlined|compiled|intrinsic|instruction|native)\b|= (njit|native_function)\(",
         re.MULTILINE,
     )
     found = {path.relative_to(folder).parts[0] for path in folder.rglob("*.py") if native.search(path.read_text())}

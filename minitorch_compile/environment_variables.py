@@ -1,0 +1,117 @@
+"""The environment variables that the package reads: what each may hold, and what holds instead of anything else.
+
+A program must not fail because of a word in the shell that started it. So a value that can't be used names itself, once
+a process, in a warning, and the default is used.
+
+>>> friends = Variable("MTC_FRIENDS", "a whole number from 1 to 9", whole_number(1, 9), 7, "7", "How many friends.")
+>>> os.environ["MTC_FRIENDS"] = "many"
+>>> with warnings.catch_warnings(record=True) as told:
+...     warnings.simplefilter("always")
+...     friends.value(), friends.value()
+(7, 7)
+>>> print(*(warning.message for warning in told))
+MTC_FRIENDS='many' is not used: it can be a whole number from 1 to 9. Used instead: 7.
+>>> os.environ["MTC_FRIENDS"] = "3"
+>>> friends.value()
+3
+>>> del os.environ["MTC_FRIENDS"]
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Variable:
+    """`read` makes a value of the text, or raises ValueError; `otherwise` says in words what `default` means."""
+
+    name: str
+    allowed: str
+    read: Callable[[str], Any]
+    default: Any
+    otherwise: str
+    text: str
+
+    def value(self) -> Any:
+        """What is set, read anew at each call; the default where nothing is set, or nothing that can be used."""
+        given = os.environ.get(self.name, "").strip()
+        if not given:
+            return self.default
+        try:
+            return self.read(given)
+        except ValueError:
+            report_wrong(self.name, given, self.allowed, self.otherwise)
+            return self.default
+
+
+_reported: set[tuple[str, str]] = set()
+
+
+def report_wrong(name: str, given: str, allowed: str, instead: str) -> None:
+    """Warns that (this part of) a variable's value isn't used; only once for each value."""
+    if (name, given) not in _reported:
+        _reported.add((name, given))
+        warnings.warn(
+            f"{name}={_shortened(given)} is not used: it can be {allowed}. Used instead: {instead}.", stacklevel=4
+        )
+
+
+def _shortened(text: str) -> str:
+    return repr(text) if len(text) <= 80 else f"{text[:80]!r}... ({len(text)} characters)"
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Reads digits; anything else, and numbers outside these bounds, are a ValueError."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and len(text) <= 40 and least <= int(text) <= most):
+            raise ValueError(text)
+        return int(text)
+
+    return read
+
+
+def switch(text: str) -> bool:
+    """0 or 1; anything else is a ValueError."""
+    return bool(whole_number(0, 1)(text))
+
+
+CACHE_DIR = Variable(
+    "MTC_CACHE_DIR",
+    "a path",
+    os.path.expanduser,
+    None,
+    "minitorch_compile in the user's cache folder",
+    "The folder in which compiled kernels are kept.",
+)
+CACHE_BYTES = Variable(
+    "MTC_CACHE_BYTES",
+    "a whole number of bytes (0: no limit)",
+    whole_number(0, 1 << 62),
+    1 << 30,
+    "1073741824",
+    "The most bytes that this folder holds; 0: any number.",
+)
+COMPILE_THREADS = Variable(
+    "MTC_COMPILE_THREADS",
+    "a whole number from 1 to 1024",
+    whole_number(1, 1024),
+    None,
+    "the processors",
+    "How many processes compile the kernels of a large graph; 1: this one alone.",
+)
+KEEP_MEMORY = Variable(
+    "MTC_KEEP_MEMORY", "0 or 1", switch, True, "1", "0: freed memory goes back to the system, not to the next tensor."
+)
+VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY)
+
+
+def without_wrong_values() -> dict[str, str]:
+    """The environment for a process that is started: what this process has reported isn't reported there again."""
+    wrong = {name for name, given in _reported if given in os.environ.get(name, "")}
+    return {name: value for name, value in os.environ.items() if name not in wrong}
