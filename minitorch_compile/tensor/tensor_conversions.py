@@ -30,6 +30,7 @@ from minitorch_compile.tensor.dtype import (
     int64,
     uint8,
 )
+from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
 from minitorch_compile.tensor.memory_format import preserve_format
 from minitorch_compile.tensor.placement import on_device
@@ -62,13 +63,15 @@ class TensorConversions(TensorBase):
         return widened(self.array).tolist()
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
-        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force`; TypeError for
-        bfloat16, which NumPy doesn't have."""
+        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force` or grad mode
+        is off; TypeError for bfloat16, which NumPy doesn't have."""
         if self.dtype is bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16: NumPy has no such dtype; convert with .float() first")
-        if self.requires_grad and not force:
+        if self.requires_grad and grad_state.enabled and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.device.type == "meta":
+            if force:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
             raise TypeError("can't convert meta device type tensor to numpy: it has no data")
         return self.array
 

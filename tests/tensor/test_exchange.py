@@ -93,3 +93,22 @@ def test_an_array_of_a_tensor_that_requires_grad_is_refused() -> None:
     for use in (np.asarray, np.sqrt, np.concatenate):
         with pytest.raises(RuntimeError, match="detach"):
             use([x] if use is np.concatenate else x)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("made", [lambda x: x, lambda x: x * 2])
+def test_a_tensor_that_requires_grad_is_an_array_where_nothing_is_recorded(mode: Any, made: Any) -> None:
+    x = made(torch.ones(2, requires_grad=True))
+    with mode():
+        assert isinstance(x.numpy(), np.ndarray)
+        assert isinstance(np.asarray(x), np.ndarray)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        x.numpy()
+    assert isinstance(x.numpy(force=True), np.ndarray)
+
+
+def test_a_tensor_without_data_is_no_array() -> None:
+    with pytest.raises(TypeError):
+        torch.ones(2, device="meta").numpy()
+    with pytest.raises(NotImplementedError):
+        torch.ones(2, device="meta").numpy(force=True)

@@ -20,7 +20,6 @@ from minitorch_compile.tensor.declare import functional
 from minitorch_compile.tensor.dtype import FLOATING, int32, int64
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.distance import p_norm
 
 
 @functional()
@@ -50,7 +49,7 @@ def _shorten_rows(weight: Any, input: Any, max_norm: float, norm_type: float) ->
     """Scales the rows that are used, in place, so that none is longer than max_norm."""
     with no_grad():
         rows = ops.index(weight, [ops.reshape(input, (-1,))])
-        lengths = p_norm(rows, norm_type, -1, True)
+        lengths = ops.linalg_vector_norm(rows, norm_type, -1, True)
         shortened = ops.where(lengths > max_norm, rows * (max_norm / (lengths + 1e-7)), rows)
         weight.index_put_([ops.reshape(input, (-1,))], shortened)
 

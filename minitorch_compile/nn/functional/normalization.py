@@ -15,7 +15,6 @@ from typing import Any
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.declare import functional
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.distance import p_norm
 from minitorch_compile.tensor.strides import numel
 
 
@@ -103,4 +102,4 @@ def _shifted(x: Any, offset: int, channels: int) -> Any:
 @functional()
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
     """The input divided by its p-norm along `dim`; norms below `eps` count as `eps`."""
-    return input / ops.clamp(p_norm(input, p, dim, True), min=eps)
+    return input / ops.clamp(ops.linalg_vector_norm(input, p, dim, True), min=eps)

@@ -83,10 +83,13 @@ def fill_diagonal_(input: Tensor, fill_value: Scalar, wrap: bool = False) -> Any
     if len(sizes) > 2 and len(set(sizes)) != 1:
         raise RuntimeError(f"all dimensions of input must be of equal length, got {list(sizes)}")
     step = builtins.sum(input.strides)
-    count = min(sizes)
-    if wrap and len(sizes) == 2 and sizes[0] > sizes[1] + 1:
-        count = -(-sizes[0] * sizes[1] // (sizes[1] + 1))
-    as_strided(input, (count,), (step,), input.offset).fill_(fill_value)
+    if not (wrap and len(sizes) == 2 and sizes[0] > sizes[1] + 1):
+        as_strided(input, (min(sizes),), (step,), input.offset).fill_(fill_value)
+        return input
+    blocks, left = divmod(sizes[0], sizes[1] + 1)  # a block is a diagonal and the row of others below it
+    height = input.strides[0] * (sizes[1] + 1)
+    as_strided(input, (blocks, sizes[1]), (height, step), input.offset).fill_(fill_value)
+    as_strided(input, (left,), (step,), input.offset + (blocks * height if left else 0)).fill_(fill_value)
     return input
 
 

@@ -20,26 +20,28 @@ from minitorch_compile.tensor.dtype import FLOATING, promote_types
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.index_along import index_select
-from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, pow, sqrt, where
+from minitorch_compile.tensor.ops.norms import linalg_vector_norm
+from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
 from minitorch_compile.tensor.ops.view import expand
 from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.tensor_base import from_numpy
 
 
-def p_norm(x: Any, p: float, dim: int, keepdim: bool = False) -> Any:
-    """The p-norm along `dim`. Where it is 0 its gradient is 0, too, and not 0 / 0."""
+def row_distance(difference: Any, p: float) -> Any:
+    """The p-norm of a difference along the last dimension, with the slopes that PyTorch gives distances.
+
+    Several largest components have a full slope each for p = inf, where a norm's share one; for p = 0 there are zeros.
+    """
     if p == 0:
-        return to(sum(ne(x, 0), dim, keepdim), x.dtype)
-    if p == 1:
-        return sum(abs(x), dim, keepdim)
-    if p == math.inf:
-        return amax(abs(x), dim, keepdim)
-    powers = x * x if p == 2 else pow(abs(x), p)
-    total = sum(powers, dim, keepdim)
-    nothing = total == 0
-    above = where(nothing, 1.0, total)
-    return where(nothing, 0.0, sqrt(above) if p == 2 else pow(above, 1 / p))
+        return sum(where(difference == difference, to(ne(difference, 0), difference.dtype), difference), -1)
+    if p != math.inf:
+        return linalg_vector_norm(difference, p, -1)
+    size = abs(difference)
+    largest = amax(size, -1, True)
+    slopes = sum(where(size == largest, size, 0.0), -1)
+    distance = largest.detach().squeeze(-1)
+    return where(distance == math.inf, distance, distance + (slopes - slopes.detach()))
 
 
 @composite(functional=True)
@@ -68,14 +70,14 @@ def _with_dim(x: Any, dim: int, sizes: Sequence[int]) -> Any:
 
 def _unit(x: Any, dim: int, eps: float) -> Any:
     """x divided by its norm. The norm is clamped in value only: the gradient passes as if it weren't."""
-    norm = p_norm(x, 2, dim, True)
+    norm = linalg_vector_norm(x, 2, dim, True)
     return x / (norm + (clamp(norm, min=eps) - norm).detach())
 
 
 @composite(functional=True)
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of x1 - x2 + eps along the last dimension; `eps` keeps it from 0."""
-    return p_norm(x1 - x2 + eps, p, -1, keepdim)
+    return linalg_vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
 @composite(functional=True)
@@ -89,7 +91,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     first, second = (adopted(from_numpy(rows.astype(np.int64))) for rows in np.triu_indices(input.sizes[0], 1))
-    return p_norm(index_select(input, 0, first) - index_select(input, 0, second), p, -1)
+    return row_distance(index_select(input, 0, first) - index_select(input, 0, second), p)
 
 
-__all__ = ["cosine_similarity", "p_norm", "pairwise_distance", "pdist"]
+__all__ = ["cosine_similarity", "pairwise_distance", "pdist", "row_distance"]

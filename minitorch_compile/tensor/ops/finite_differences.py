@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor.construct import tensor
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype, uint8
+from minitorch_compile.tensor.number_arguments import number
 from minitorch_compile.tensor.op import Scalar, Tensor
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.view import slice
@@ -47,10 +47,17 @@ def gradient(
 def _dims(dim: Any, ndim: int) -> list[int]:
     if dim is None:
         return list(range(ndim))
-    return [wrap_dim(d, ndim) for d in ([dim] if isinstance(dim, int) else dim)]
+    dims = [wrap_dim(d, ndim) for d in ([dim] if isinstance(dim, int) else dim)]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return dims
 
 
 def _spacings(spacing: Any, count: int) -> list[Any]:
+    """For each dimension a number, or the coordinates of its points."""
+    if isinstance(spacing, TensorBase):
+        return [number(spacing, "gradient", "spacing")] * count
     if not isinstance(spacing, list | tuple):
         return [spacing] * count
     if len(spacing) != count:
@@ -65,29 +72,62 @@ def _along(x: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     n = x.sizes[dim]
     if n < edge_order + 1:
         raise RuntimeError(f"torch.gradient expected each dimension size to be at least edge_order+1, got {n}")
-    widths = _widths(x, dim, spacing)
-    steps = (slice(x, dim, 1) - slice(x, dim, 0, n - 1)) / widths
-    left, right = slice(steps, dim, 0, n - 2), slice(steps, dim, 1)
-    before, after = slice(widths, dim, 0, n - 2), slice(widths, dim, 1)
-    inner = (left * after + right * before) / (before + after)
-    first, last = slice(steps, dim, 0, 1), slice(steps, dim, n - 2)
-    if edge_order == 2:
-        first = first + (first - slice(steps, dim, 1, 2)) * _share(widths, dim, 0, 1)
-        last = last + (last - slice(steps, dim, n - 3, n - 2)) * _share(widths, dim, n - 2, n - 3)
-    return cat([first, inner, last], dim)
+    if isinstance(spacing, TensorBase):
+        parts = _between_coordinates(x, dim, _widths(x, dim, spacing), edge_order)
+    else:
+        parts = _between_neighbours(x, dim, edge_order, spacing)
+    return cat(parts, dim)
 
 
-def _widths(x: Any, dim: int, spacing: Any) -> Any:
+def _between_neighbours(x: Any, dim: int, edge_order: int, width: Any) -> list[Any]:
+    """The slopes at the first point, inside and at the last, for equal distances.
+
+    Inside, a point itself has no part in its slope, even if it is infinite.
+    """
+    n = x.sizes[dim]
+    inner = (slice(x, dim, 2) - slice(x, dim, 0, n - 2)) / (2 * width)
+    (a, b), (y, z) = (_points(x, dim, start, 2) for start in (0, n - 2))
+    if edge_order == 1:
+        return [(b - a) / width, inner, (z - y) / width]
+    c, w = _points(x, dim, 2, 1)[0], _points(x, dim, n - 3, 1)[0]
+    return [(-1.5 * a + 2 * b - 0.5 * c) / width, inner, (0.5 * w - 2 * y + 1.5 * z) / width]
+
+
+def _between_coordinates(x: Any, dim: int, widths: Any, edge_order: int) -> list[Any]:
+    """The same by the parabola through three points, `left` and `right` of the middle one."""
+    n = x.sizes[dim]
+    left, right = slice(widths, dim, 0, n - 2), slice(widths, dim, 1)
+    both = left + right
+    inner = _weighted(x, dim, 0, -right / (left * both), (right - left) / (left * right), left / (right * both))
+    if edge_order == 1:
+        steps = [(b - a) for a, b in (_points(x, dim, start, 2) for start in (0, n - 2))]
+        return [steps[0] / slice(widths, dim, 0, 1), inner, steps[1] / slice(widths, dim, n - 2)]
+    (left, right), (before, after) = (_points(widths, dim, start, 2) for start in (0, n - 3))
+    both, around = left + right, before + after
+    outer, middle = -(left + both) / (left * both), both / (left * right)
+    first = _weighted(x, dim, 0, outer, middle, -left / (right * both))
+    outer, middle = (around + after) / (after * around), -around / (before * after)
+    return [first, inner, _weighted(x, dim, n - 3, after / (before * around), middle, outer)]
+
+
+def _points(x: Any, dim: int, start: int, count: int) -> list[Any]:
+    """So many neighbours, one by one."""
+    return [slice(x, dim, place, place + 1) for place in range(start, start + count)]
+
+
+def _weighted(x: Any, dim: int, start: int, *weights: Any) -> Any:
+    """The sum of neighbours from `start` on, each times its weights."""
+    count = weights[0].sizes[dim]
+    terms = [slice(x, dim, start + k, start + k + count) * weight for k, weight in enumerate(weights)]
+    return terms[0] + terms[1] + terms[2]
+
+
+def _widths(x: Any, dim: int, coordinates: Any) -> Any:
     """The distances of neighbours, along `dim` of a tensor that broadcasts with x."""
+    if len(coordinates.sizes) != 1 or coordinates.sizes[0] != x.sizes[dim]:
+        raise RuntimeError(
+            "torch.gradient expected each element of spacing to have one dimension, with a coordinate for each of the"
+            f" {x.sizes[dim]} points, but got sizes {list(coordinates.sizes)}"
+        )
     shape = [-1 if d == dim else 1 for d in range(len(x.sizes))]
-    if isinstance(spacing, TensorBase) and spacing.sizes:
-        coordinates: Any = spacing
-        return (slice(coordinates, 0, 1) - slice(coordinates, 0, 0, -1)).reshape(shape)
-    width = tensor(float(spacing), dtype=x.dtype)
-    return width.reshape([1] * len(shape)).expand([x.sizes[dim] - 1 if d == dim else 1 for d in range(len(shape))])
-
-
-def _share(widths: Any, dim: int, edge: int, beside: int) -> Any:
-    """How far the parabola through three points bends at the edge: the outer width's part of both."""
-    outer, inner = slice(widths, dim, edge, edge + 1), slice(widths, dim, beside, beside + 1)
-    return outer / (outer + inner)
+    return (slice(coordinates, 0, 1) - slice(coordinates, 0, 0, -1)).reshape(shape)

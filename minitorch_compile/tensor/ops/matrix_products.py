@@ -19,7 +19,7 @@ from minitorch_compile.tensor.op import Scalar, Tensor, find
 from minitorch_compile.tensor.ops.contraction import bmm, matmul, mm
 from minitorch_compile.tensor.ops.copies import clone, contiguous, copy
 from minitorch_compile.tensor.ops.creation import eye
-from minitorch_compile.tensor.ops.distance import p_norm
+from minitorch_compile.tensor.ops.distance import row_distance
 from minitorch_compile.tensor.ops.pointwise import clamp, mul, sqrt, sub
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
@@ -136,7 +136,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = CDI
     many = max(x1.sizes[-2], x2.sizes[-2]) > 25
     if p == 2 and (compute_mode == CDIST_MODES[1] or (compute_mode != CDIST_MODES[2] and many)):
         return _euclidean(x1, x2)
-    return p_norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p, -1)
+    return row_distance(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), p)
 
 
 def _euclidean(x1: Any, x2: Any) -> Any:
