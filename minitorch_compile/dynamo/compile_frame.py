@@ -33,6 +33,7 @@ from minitorch_compile.dynamo.errors import (
 )
 from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
 from minitorch_compile.dynamo.guards.aliasing import guard_aliasing
+from minitorch_compile.dynamo.guards.class_guards import noting
 from minitorch_compile.dynamo.guards.guard_code import write_checks
 from minitorch_compile.dynamo.guards.guards import READ_ERRORS
 from minitorch_compile.dynamo.guards.source import CellSource, LocalSource
@@ -92,7 +93,7 @@ def compile_frame(
         mode_before = grad_mode.state.enabled
         frame = FrameCompiler(function, arguments, region, breaks, owner, policy)
         try:
-            with leaving_transforms():
+            with leaving_transforms(), noting(frame.output.lookups):
                 entry = frame.compile()
         except _StartAgain:
             continue
@@ -256,6 +257,7 @@ class FrameCompiler:
             f"This function runs as plain Python, because {skipped.why} [{NOT_SPLIT.id}]; what it calls is compiled.",
         )
         codegen = Codegen(self.output)
+        self._guard_classes()
         write_checks(self.output.guards, codegen.reader)
         self._guard_sizes(codegen)
         body = [f"return plain({', '.join(self.parameters.values())})"]
@@ -301,11 +303,17 @@ class FrameCompiler:
         """The body. If writing it looked into more values, there are new guards, which must come before the reads."""
         while True:
             codegen = Codegen(self.output)
+            self._guard_classes()
             count = len(self.output.guards)
             write_checks(self.output.guards, codegen.reader)
             write(codegen)
+            self._guard_classes()
             if len(self.output.guards) == count:
                 return codegen
+
+    def _guard_classes(self) -> None:
+        """What the classes had, and lacked, that were asked."""
+        self.output.guards.add(*self.output.lookups.guards(self.output))
 
     def _guard_sizes(self, codegen: Codegen) -> None:
         """What was assumed about sizes, by the trace and by the backend: checked after all other guards."""

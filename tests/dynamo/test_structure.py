@@ -172,7 +172,9 @@ def outcome(function, model):
 
 
 def structure_of(entry):
-    return next((value for value in entry.names.values() if isinstance(value, Structure)), None)
+    """What the entry remembers below an argument; what it remembers of classes has another name."""
+    named = (value for name, value in entry.names.items() if name.startswith("structure"))
+    return next((value for value in named if isinstance(value, Structure)), None)
 
 
 def assert_recalled_only_if_guards_hold(compiled, model):

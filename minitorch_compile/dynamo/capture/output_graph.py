@@ -29,6 +29,7 @@ from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, 
 from minitorch_compile.dynamo.capture.walked_back import WalkedBack
 from minitorch_compile.dynamo.errors import InternalTracerError, ObservedException, Unsupported
 from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.class_guards import Lookups
 from minitorch_compile.dynamo.guards.guards import GuardSet
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.rewriting.graph_failure import unneeded_failing_nodes
@@ -88,6 +89,7 @@ class OutputGraph:
         self.size_inputs: list[SizeInput] = []
         self.names = Namespace({*argument_names, *OWN_NAMES})
         self.guards = GuardSet()
+        self.lookups = Lookups()  # on classes
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
         self.fakes = FakeMode()
         self.frames: list[SymbolicInterpreter] = []

@@ -20,6 +20,7 @@ guards are asked one by one.
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import sys
 import sysconfig
@@ -85,10 +86,24 @@ def dict_of(owner: Any) -> dict[str, Any] | None:
     return attributes if type(attributes) is dict else None
 
 
-def words_of_instance(instance: object, attributes: dict[str, Any], word: WordOf) -> list[Word] | None:
+def words_of_class(cls: Any) -> list[Word]:
+    """The words that fix a class's own class, and the order in which it asks its bases: a tuple that is made anew when
+    `__bases__` of one of them is assigned."""
+    return [word_of_type(cls), Word.at(id(cls) + order_at())]
+
+
+@functools.cache
+def order_at() -> int:
+    """Where in a class the pointer to its `__mro__` is."""
+    classes = (int, bool, Word, type("_Ordered", (Word,), {}))
+    places = range(0, int(vars(type)["__basicsize__"].__get__(type)), WORD)
+    return next(at for at in places if all(Word.at(id(cls) + at).value == id(cls.__mro__) for cls in classes))
+
+
+def words_of_instance(instance: Any, attributes: dict[str, Any], word: WordOf) -> list[Word] | None:
     """The words that fix an object's class, and its attributes; None if its dict can't be found."""
     if issubclass(type(instance), type):  # no statement can give a class another dict
-        return [word_of_type(instance), word(attributes)]
+        return [*words_of_class(instance), word(attributes)]
     pointer = next(
         (Word(at, id(attributes)) for at in _dict_pointers(instance) if Word.at(at).value == id(attributes)), None
     )

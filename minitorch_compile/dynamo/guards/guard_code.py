@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from minitorch_compile.dynamo.guards.checking_order import in_checking_order
 from minitorch_compile.dynamo.guards.guards import Guard, GuardSet
 from minitorch_compile.dynamo.guards.memory_guard import Memory, MemoryGuard, conditions_between
 from minitorch_compile.dynamo.guards.source import CellSource, ConstantSource, LocalSource, Source
@@ -152,7 +153,7 @@ class StructureReader:
     def __init__(self, guarded: GuardedStructure, root: str, names: Namespace) -> None:
         self._root = root
         self._structure = Structure(guarded.plan.steps)
-        self._name = names.install(self._structure, "structure")
+        self._name = names.install(self._structure, guarded.hint)
         self._check = names.unused(f"below_{root}")
         self._values = names.fresh("kept")
         self._kept: dict[Source, str] = {}  # with their variables in the function below, in the order of the tuple
@@ -240,26 +241,3 @@ def write_checks(guards: GuardSet, reader: SourceReader) -> None:
     reader.flush()
     for source in guards.reads:
         reader.readable(source)
-
-
-def in_checking_order(guards: Iterable[Guard]) -> list[Guard]:
-    """Most often failing first: arguments, tensors among them first; then closures and globals; comparisons of two
-    paths last.
-
-    Guards with the same root keep their order, since a path is safe to read only after the guards on its bases.
-    """
-    groups: dict[Source, list[Guard]] = {}
-    pairs: list[Guard] = []
-    for guard in guards:
-        if guard.other is not None:
-            pairs.append(guard)
-        else:
-            groups.setdefault(guard.source.root, []).append(guard)
-    ordered = sorted(groups.items(), key=lambda item: _rank(item[0], item[1][0]))
-    return [guard for _, group in ordered for guard in group] + pairs
-
-
-def _rank(root: Source, first: Guard) -> int:
-    if isinstance(root, LocalSource):
-        return 0 if first.kind == "TENSOR_MATCH" else 1
-    return 2 if isinstance(root, CellSource) else 3

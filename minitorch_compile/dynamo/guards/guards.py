@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from minitorch_compile.dynamo.guards.checking_order import in_checking_order
 from minitorch_compile.dynamo.guards.source import InstanceDictSource, Source
 from minitorch_compile.dynamo.rewriting.namespace import Namespace
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -282,7 +283,7 @@ class GuardFailure:
 def failure(guards: Iterable[Guard], scope: Mapping[str, Any]) -> GuardFailure | None:
     """The first guard that does not hold for the variables and names in `scope`; None if all do."""
     names = dict(scope)
-    for guard in guards:
+    for guard in in_checking_order(guards):
         try:
             if eval(guard.code, names):
                 continue

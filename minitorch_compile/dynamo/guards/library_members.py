@@ -21,6 +21,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.class_guards import class_member
 from minitorch_compile.dynamo.guards.source import InstanceAttrSource, InstanceDictSource
 
 if TYPE_CHECKING:
@@ -51,9 +52,6 @@ def guard_global(output: OutputGraph, module_globals: dict[str, Any], name: str)
 
 
 def guard_found(output: OutputGraph, found: Found) -> None:
-    """An attribute of a class, and that no class before its owner hides it."""
-    order = found.cls.__mro__
-    for cls in order[: order.index(found.owner)]:
-        if found.name not in vars(cls):
-            guard_member(output, cls, found.name, None)
-    guard_member(output, found.owner, found.name, found.value)
+    """An attribute of a class."""
+    source = class_member(output, found.owner, found.name)
+    output.guards.add(guards.identity(source, found.value, output.names, _hint(found.value, found.name)))

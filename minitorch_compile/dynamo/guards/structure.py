@@ -32,7 +32,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.dynamo.cache.entry import MISS
-from minitorch_compile.dynamo.guards.dict_versions import WordOf, dict_of, word_of_dict, word_of_type, words_of_instance
+from minitorch_compile.dynamo.guards.dict_versions import (
+    WordOf,
+    dict_of,
+    word_of_dict,
+    word_of_type,
+    words_of_class,
+    words_of_instance,
+)
 from minitorch_compile.dynamo.guards.memory_words import Word, comparison
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -150,10 +157,12 @@ def _item(owner: Any, key: Any) -> Any:
 
 
 def _words_of(value: Any, word: WordOf) -> list[Word] | None:
-    """The words that fix a value as far as guards look at it: a class that can be assigned, a tensor's properties, a
-    dict's items."""
+    """The words that fix a value as far as guards look at it: a class that can be assigned, the bases of one, a
+    tensor's properties, a dict's items."""
     if type(value) is dict:
         return [word(value)]
+    if issubclass(type(value), type):
+        return words_of_class(value)
     if issubclass(type(value), TensorBase):
         return words_of_instance(value, vars(value), word)
     return [word_of_type(value)] if type(value).__flags__ & CLASS_STATEMENT else []

@@ -8,10 +8,13 @@
 >>> _ = compiled(ones(2))
 >>> source = region_of(compiled).caches[0].entries[0].source
 >>> print(*(line.strip() for line in source.splitlines() if "below" in line or "kept" in line), sep="\\n")
+def below_surroundings(surroundings):
 def below_self(self):
-kept_0 = structure.read(self, below_self)
+kept_0 = classes.read(surroundings, below_surroundings)
 if kept_0 is MISS:
-(t_2, t_3,) = kept_0
+kept_1 = structure.read(self, below_self)
+if kept_1 is MISS:
+(t_13, t_14,) = kept_1
 """
 
 from __future__ import annotations
@@ -31,10 +34,14 @@ from minitorch_compile.dynamo.guards.structure import ATTRIBUTES, StructurePlan
 from minitorch_compile.tensor import Size
 
 FEWEST_GUARDS = 12  # to ask fewer is as quick as to remember them
+FEWEST_GUARDS_ON_CLASSES = 2  # what a class lacks takes longer to ask
 
 
 class GuardedStructure:
     """A root, what is read below it through attributes and items of exact dicts and tuples, and the guards on that."""
+
+    fewest = FEWEST_GUARDS
+    hint = "structure"
 
     def __init__(self, root: Source) -> None:
         self.root = root
@@ -79,6 +86,9 @@ class GuardedStructure:
 class GuardedConstants(GuardedStructure):
     """The classes and modules that generated code holds, seen as one structure: a tuple of them."""
 
+    fewest = FEWEST_GUARDS_ON_CLASSES
+    hint = "classes"
+
     def __init__(self) -> None:
         super().__init__(ConstantSource("a tuple of them"))
         self.constants: list[ConstantSource] = []
@@ -106,7 +116,7 @@ def structures_in(guards: Iterable[Guard]) -> list[GuardedStructure]:
         structure = structures.get(_root_object(guard.source) or guard.source)
         if structure is not None:
             structure.takes(guard)
-    return [s for s in dict.fromkeys(structures.values()) if len(s.guards) >= FEWEST_GUARDS]
+    return [s for s in dict.fromkeys(structures.values()) if len(s.guards) >= s.fewest]
 
 
 def _root_object(source: Source) -> Source | None:

@@ -164,7 +164,7 @@ class ApplyVariable(VariableTracker):
         function = found.value.__func__
         if is_library_code(function.__code__) and hasattr(function, "__wrapped__"):
             return tracer.output.wrap_constant(inspect.unwrap(function), name)
-        return wrap_found(tracer, found, function)
+        return wrap_found(tracer, found, function, "__func__")
 
 
 def _is_followed(argument: Value) -> bool:

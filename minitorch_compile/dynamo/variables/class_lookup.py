@@ -1,6 +1,7 @@
 """How Python finds an attribute on a class, and what it does with what it finds.
 
-`look_up` is CPython's `_PyType_Lookup`: the first class in the order of resolution whose `__dict__` has the name.
+`look_up` is CPython's `_PyType_Lookup`: the first class in the order of resolution whose `__dict__` has the name. While
+a function is traced, its answers are guarded (`class_guards.py`).
 `bind_class_attribute` is the descriptor protocol: functions become methods, properties are called, and so on.
 
 >>> class Base:
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.guards.class_guards import class_member, is_immutable, note_lookup
 from minitorch_compile.dynamo.guards.library_members import guard_found
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -42,7 +44,11 @@ class Found:
 
     @property
     def is_data_descriptor(self) -> bool:
-        return hasattr(type(self.value), "__set__") or hasattr(type(self.value), "__delete__")
+        return has_method(type(self.value), "__set__") or has_method(type(self.value), "__delete__")
+
+    @property
+    def is_descriptor(self) -> bool:
+        return has_method(type(self.value), "__get__")
 
 
 def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
@@ -50,10 +56,21 @@ def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
     order = cls.__mro__
     if after is not None:
         order = order[order.index(after) + 1 :]
-    for owner in order:
+    for position, owner in enumerate(order):
         if name in owner.__dict__:
+            note_lookup(cls, order[:position], name, owner)
             return Found(cls, owner, name, owner.__dict__[name])
+    note_lookup(cls, order, name, None)
     return None
+
+
+def has_method(cls: type, name: str) -> bool:
+    """Whether Python finds the special method of instances.
+
+    >>> has_method(list, "__len__"), has_method(int, "__len__")
+    (True, False)
+    """
+    return look_up(cls, name) is not None
 
 
 def is_shadowed(cls: type, name: str) -> bool:
@@ -91,7 +108,9 @@ def class_attribute_source(tracer: Tracer, found: Found, value: Any, *path: str)
     if is_library(found.owner) and is_fixed(found.value):
         guard_found(tracer.output, found)
         return tracer.output.constant_source(value, f"{found.owner.__name__}_{found.name}")
-    source: Source = AttrSource(tracer.output.constant_source(found.cls, found.cls.__name__), found.name)
+    if is_immutable(found.owner):
+        return tracer.output.constant_source(value, found.name)
+    source = class_member(tracer.output, found.owner, found.name)
     for step in path:
         source = AttrSource(source, step)
     return source
@@ -106,7 +125,7 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
     if isinstance(raw, (FunctionType, functools._lru_cache_wrapper)):
         return MethodVariable(wrap_found(tracer, found, raw), instance)
     if isinstance(raw, staticmethod):
-        return wrap_found(tracer, found, raw.__func__)
+        return wrap_found(tracer, found, raw.__func__, "__func__")
     if isinstance(raw, classmethod):
         cls = tracer.output.wrap_constant(found.cls, found.cls.__name__)
         return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), cls)
@@ -120,12 +139,7 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
         value = tracer.call(wrap_found(tracer, found, raw.func, "func"), [instance], {})
         tracer.store_attr(instance, found.name, value)
         return value
-    if (
-        type(raw).__module__ == "builtins"
-        and callable(raw)
-        and not isinstance(raw, type)
-        and hasattr(type(raw), "__get__")
-    ):
+    if type(raw).__module__ == "builtins" and callable(raw) and not isinstance(raw, type) and found.is_descriptor:
         answering = look_up(instance.python_type(), found.name)
         is_overridden = answering is not None and answering.value is not raw
         return BuiltinMethodVariable(instance, found.name, raw if is_overridden else None)

@@ -124,7 +124,7 @@ class ClassVariable(VariableTracker):
         if isinstance(raw, FunctionType):
             return wrap_found(tracer, found, raw)
         if isinstance(raw, staticmethod):
-            return wrap_found(tracer, found, raw.__func__)
+            return wrap_found(tracer, found, raw.__func__, "__func__")
         if found.name == "apply" and hasattr(self.cls, "node_class") and is_library(found.owner):
             return ApplyVariable(self.cls)
         if isinstance(raw, classmethod):
@@ -206,8 +206,9 @@ class ClassVariable(VariableTracker):
             if init.owner is object and (args or kwargs):
                 tracer.raise_error(TypeError, f"{self.cls.__name__}() takes no arguments")
         else:
-            function = maker.value.__func__ if isinstance(maker.value, staticmethod) else maker.value
-            instance = tracer.call(wrap_found(tracer, maker, function), [self, *args], kwargs).realize()
+            is_static = isinstance(maker.value, staticmethod)  # as Python makes every __new__ of a class statement
+            function = wrap_found(tracer, maker, *(maker.value.__func__, "__func__") if is_static else (maker.value,))
+            instance = tracer.call(function, [self, *args], kwargs).realize()
         if init.owner is object or not issubclass(instance.python_type(), self.cls):
             return instance
         returned = tracer.call(wrap_found(tracer, init, init.value), [instance, *args], kwargs).realize()

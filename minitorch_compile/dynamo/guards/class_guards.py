@@ -1,0 +1,136 @@
+"""What classes had, and lacked, when the trace asked them: guarded alike.
+
+Whether `box.scale` is a property, an attribute of the instance or a call of `__getattr__`, whether `a == b` calls
+`__eq__`, whether `if box:` calls `__len__`: Python asks the dictionary of each class in the order of resolution, and
+most of the answers are "nothing here". Each answer decided how the trace went on. So every look-up of the trace is
+noted here, and becomes guards on those dictionaries, and on the order itself, which assigning `__bases__` changes.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize, region_of
+>>> from minitorch_compile.dynamo.testing import eager
+>>> from minitorch_compile.tensor import ones
+>>> class Box: ...
+>>> compiled = optimize(lambda x, box: x + 1 if box else x, eager)
+>>> compiled(ones(2), Box())
+tensor([2., 2.])
+>>> print(*(guard for guard in region_of(compiled).caches[0].entries[0].guards if "Box" in guard.code), sep="\\n")
+TYPE_MATCH       type(box) is Box
+CLASS_ORDER      Box.__mro__ is order_of_Box
+CLASS_LACKS      Box.__dict__.keys().isdisjoint(('__bool__', '__len__'))
+>>> Box.__bool__ = lambda self: False
+>>> compiled(ones(2), Box())
+tensor([1., 1.])
+
+Classes written in C can't be changed and need no guard. Those of one function share a structure (`structure.py`): all
+their guards together cost a fraction of a microsecond a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.guards import About, Guard
+from minitorch_compile.dynamo.guards.source import InstanceDictSource, ItemSource, Source
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+FUNCTION_HOLDERS = (FunctionType, property, staticmethod, classmethod)  # what they hold is guarded where it is used
+
+
+def is_immutable(cls: type) -> bool:
+    """Whether nothing can be assigned to the class.
+
+    >>> is_immutable(list), is_immutable(Lookups)
+    (True, False)
+    """
+    return bool(cls.__flags__ & IMMUTABLE)
+
+
+class Lookups:
+    """The look-ups of one trace."""
+
+    def __init__(self) -> None:
+        self._classes: dict[type, None] = {}
+        self._lacks: dict[type, dict[str, None]] = {}
+        self._has: dict[tuple[type, str], Any] = {}
+
+    def note(self, cls: type, asked: Iterable[type], name: str, owner: type | None) -> None:
+        """`name` was looked up on `cls`: the classes `asked` had nothing, and then `owner` had it."""
+        if is_immutable(cls):
+            return
+        self._classes.setdefault(cls)
+        for lacking in asked:
+            if not is_immutable(lacking):
+                self._lacks.setdefault(lacking, {}).setdefault(name)
+        if owner is not None and not is_immutable(owner):
+            self._has[owner, name] = owner.__dict__[name]
+
+    def guards(self, output: OutputGraph) -> Iterator[Guard]:
+        """Classes that the program itself made are new at each call, and stay what they are."""
+        for cls in self._classes.keys() - output.made_classes.keys() if output.made_classes else self._classes:
+            yield _same_order(output, cls)
+        for cls, names in self._lacks.items():
+            if cls not in output.made_classes:
+                yield _lacks(attributes_of(output, cls), list(names))
+        for (cls, name), value in self._has.items():
+            if cls not in output.made_classes:
+                yield _same_kind(output, class_member(output, cls, name), name, value)
+
+
+def attributes_of(output: OutputGraph, cls: type) -> Source:
+    """The class's own dictionary."""
+    return InstanceDictSource(output.constant_source(cls, cls.__name__))
+
+
+def class_member(output: OutputGraph, owner: type, name: str) -> Source:
+    """What lies there under a name: a property itself and not what it gives, a function before it is bound."""
+    return ItemSource(attributes_of(output, owner), name)
+
+
+def _same_order(output: OutputGraph, cls: type) -> Guard:
+    order = output.names.install(cls.__mro__, f"order_of_{cls.__name__}")
+    shown = "its base classes"
+    check = f"{{0}}.__mro__ is {order}"
+    source = output.constant_source(cls, cls.__name__)
+    return Guard(source, "CLASS_ORDER", check, shown, actual="{0}.__mro__", about=About.OBJECT)
+
+
+def _lacks(attributes: Source, names: list[str]) -> Guard:
+    """One guard for all names, since there are many. A dict asks for the names one by one."""
+    check, actual = f"{{0}}.keys().isdisjoint({tuple(names)!r})", f"sorted({{0}}.keys() & {set(names)!r})"
+    actual = actual.replace("{'", "{{'").replace("'}", "'}}")
+    return Guard(attributes, "CLASS_LACKS", check, "none of them", actual=actual, about=About.ITEMS)
+
+
+def _same_kind(output: OutputGraph, source: Source, name: str, value: Any) -> Guard:
+    """Whether it is a function, a property or data decided what Python does with it. Data is guarded where it is used;
+    of other descriptors the trace knows only that they are these."""
+    if isinstance(value, FUNCTION_HOLDERS) or not hasattr(type(value), "__get__"):
+        return guards.type_is(source, type(value), output.names)
+    return guards.identity(source, value, output.names, name)
+
+
+_noting: ContextVar[Lookups | None] = ContextVar("lookups being noted", default=None)
+
+
+@contextmanager
+def noting(lookups: Lookups) -> Iterator[None]:
+    """Look-ups in the block are those of one trace."""
+    token = _noting.set(lookups)
+    try:
+        yield
+    finally:
+        _noting.reset(token)
+
+
+def note_lookup(cls: type, asked: Iterable[type], name: str, owner: type | None) -> None:
+    """Notes a look-up, if a function is being traced."""
+    lookups = _noting.get()
+    if lookups is not None:
+        lookups.note(cls, asked, name, owner)
