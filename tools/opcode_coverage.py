@@ -16,15 +16,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from minitorch_compile.dynamo.bytecode.decode_rules import DROPPED, rules_for
-from tests.dynamo.battery.module_code import MODULES
+from tests.dynamo.battery.module_code import MODULES, PROMPTS
 from tests.dynamo.programs import programs
 
 REASONS = {
-    "async functions are run by CPython": """
-        ASYNC_GEN_WRAP BEFORE_ASYNC_WITH END_ASYNC_FOR GET_AITER GET_ANEXT GET_AWAITABLE""",
     "template strings (t'...') are refused": "BUILD_INTERPOLATION BUILD_TEMPLATE",
     "only in scopes of annotations and type parameters, which are refused": "LOAD_FROM_DICT_OR_GLOBALS",
-    "only at the prompt": "PRINT_EXPR",
     "a part of the instruction beside it": "CACHE EXTENDED_ARG",
     "put there by CPython while it runs": "ENTER_EXECUTOR EXIT_INIT_CHECK INTERPRETER_EXIT RESERVED",
 }
@@ -53,7 +50,8 @@ class Coverage:
 def coverage() -> Coverage:
     """Of every instruction that this CPython's compiler can write."""
     counts = uses(code for program in programs() for code in code_objects(program.__code__))
-    modules = (compile(source, name, "exec") for name, source in MODULES.items())
+    modules = [compile(source, name, "exec") for name, source in MODULES.items()]
+    modules += [compile(source, name, "single") for name, source in PROMPTS.items()]
     counts += uses(inner for code in modules for inner in code_objects(code))
     real = real_instructions()
     dropped = tuple(sorted(real & set(DROPPED.split())))

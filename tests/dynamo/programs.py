@@ -25,10 +25,10 @@ class Outcome:
 def programs() -> list[types.FunctionType]:
     """Every program: the public functions without parameters of the battery's modules."""
     modules = [importlib.import_module(f"{battery.__name__}.{m.name}") for m in pkgutil.iter_modules(battery.__path__)]
-    return [program for module in modules for program in _programs_of(module)]
+    return [program for module in modules for program in programs_of(module)]
 
 
-def _programs_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
+def programs_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
     for name, value in vars(module).items():
         own = isinstance(value, types.FunctionType) and value.__module__ == module.__name__
         if own and not name.startswith("_") and value.__code__.co_argcount == 0:

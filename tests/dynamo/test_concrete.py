@@ -1,5 +1,10 @@
 """The bytecode interpreter does what CPython does: the whole battery, and what the interpreter adds."""
 
+import asyncio
+import builtins
+import contextlib
+import doctest
+import io
 import sys
 import types
 
@@ -7,14 +12,17 @@ import pytest
 
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
+from minitorch_compile.dynamo.execution import concrete
+from minitorch_compile.dynamo.execution import interpreter as interpreter_module
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame, interpret, interpret_module
 from minitorch_compile.dynamo.execution.hooks import UnsupportedInstruction
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter, Returned, Yielded
-from tests.dynamo.battery.module_code import MODULES
-from tests.dynamo.programs import observe, program_id, programs
+from tests.dynamo import frame_programs
+from tests.dynamo.battery.module_code import MODULES, PROMPTS
+from tests.dynamo.programs import observe, program_id, programs, programs_of
 
 
-@pytest.mark.parametrize("program", programs(), ids=program_id)
+@pytest.mark.parametrize("program", [*programs(), *programs_of(frame_programs)], ids=program_id)
 def test_interpreted_programs_do_what_cpython_does(program):
     assert observe(lambda: interpret(program)) == observe(program)
 
@@ -70,6 +78,14 @@ def test_a_module_runs_in_its_namespace(name):
     assert [interpreted[key] for key in plain] == [run[key] for key in plain]
 
 
+def test_lines_at_the_prompt_show_their_values():
+    def shown(run):
+        names = {"__builtins__": {**vars(builtins)}}
+        return [observe(lambda: run(compile(line, "prompt", "single"), names)) for line in PROMPTS.values()]
+
+    assert shown(interpret) == shown(exec)
+
+
 def test_a_frame_runs_step_by_step_and_shows_its_state():
     frame = function_frame(scaled_sum, {"xs": [1, 2], "scale": 3}, None)
     while frame.instructions[frame.index].opname != "FOR_ITER":
@@ -104,29 +120,81 @@ def test_a_generators_frame_yields_and_goes_on():
     assert frame.resume_with(21) == 42
 
 
-async def coroutine():
-    return 1
+def test_a_refusal_cannot_be_caught_by_the_program(monkeypatch):
+    def refuse(code):
+        raise UnsupportedBytecode("an instruction that nobody knows")
 
-
-async def async_generator():
-    yield 1
-
-
-@pytest.mark.parametrize("function", [coroutine, async_generator])
-def test_async_functions_are_refused_by_name(function):
-    with pytest.raises(UnsupportedBytecode, match=f"{function.__name__} is asynchronous"):
-        interpret(function)
-
-
-def test_a_refusal_cannot_be_caught_by_the_program():
     def program():
+        monkeypatch.setattr(concrete, "decode", refuse)
         try:
-            coroutine()
+            scaled_sum([1])
         except Exception:
             return "caught"
 
     with pytest.raises(UnsupportedBytecode):
         interpret(program)
+
+
+def test_a_code_object_runs_in_globals_and_locals():
+    names, variables = {"n": 3}, {}
+    assert interpret(compile("m = n + 1", "a module", "exec"), names, variables) is None
+    assert interpret(compile("m * n", "an expression", "eval"), names, variables) == 12
+    assert (variables, set(names)) == ({"m": 4}, {"n", "__builtins__"})
+
+
+def test_a_function_made_of_a_modules_code_fills_its_globals():
+    names = {}
+    interpret(types.FunctionType(compile("total = 1\ntotal += 1", "a module", "exec"), names))
+    assert names["total"] == 2
+
+
+def test_what_is_typed_at_the_prompt_goes_to_the_display_hook(monkeypatch):
+    shown = []
+    monkeypatch.setattr(sys, "displayhook", shown.append)
+    interpret(compile("x = 2; x; x + 1", "the prompt", "single"), {})
+    assert shown == [2, 3]
+
+
+def test_a_code_object_with_free_variables_needs_a_function():
+    n = 1
+    with pytest.raises(TypeError, match="free variables, which only a function gives it"):
+        interpret((lambda: n).__code__)
+
+
+def test_a_doctest_does_what_it_says():
+    examples = doctest.DocTestParser().get_examples(interpreter_module.__doc__)
+    names = dict(vars(interpreter_module))
+    for example in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            interpret(compile(example.source, "<doctest>", "single"), names)
+        assert printed.getvalue() == example.want
+
+
+def test_a_traceback_shows_the_program_and_not_the_interpreter():
+    def fails(n):
+        return n / 0
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        interpret(lambda: fails(1))
+    names = [entry.frame.code.name for entry in caught.traceback]
+    assert names == ["test_a_traceback_shows_the_program_and_not_the_interpreter", "<lambda>", "fails"]
+
+
+def test_a_coroutine_that_an_interpreted_function_makes_runs_in_an_event_loop_outside():
+    async def double(x):
+        await asyncio.sleep(0)
+        return 2 * x
+
+    assert asyncio.run(interpret(double, 4)) == 8
+
+
+def test_a_coroutine_that_nobody_awaits_is_named():
+    async def forgotten():
+        return 1
+
+    with pytest.warns(RuntimeWarning, match="coroutine '.*forgotten' was never awaited"):
+        interpret(lambda: [forgotten()].clear())
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with 3.12")

@@ -5,12 +5,13 @@ by itself, every local checked. A rule takes the assembler and the instruction a
 
 >>> from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS
 >>> sorted(set(INSTRUCTIONS) - set(rules_for((3, 14))))      # what no program of 3.14 contains
-['BEFORE_WITH', 'BUILD_CONST_KEY_MAP']
+['BEFORE_ASYNC_WITH', 'BEFORE_WITH', 'BUILD_CONST_KEY_MAP']
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,11 +33,12 @@ Rule: TypeAlias = Callable[["Assembler", Instruction], None]
 WITHOUT_OPERAND = """
     LOAD_LOCALS SETUP_ANNOTATIONS LOAD_BUILD_CLASS STORE_SUBSCR DELETE_SUBSCR POP_TOP PUSH_NULL GET_ITER RETURN_VALUE
     RETURN_GENERATOR GET_YIELD_FROM_ITER END_SEND CLEANUP_THROW PUSH_EXC_INFO POP_EXCEPT CHECK_EXC_MATCH CHECK_EG_MATCH
-    WITH_EXCEPT_START GET_LEN MATCH_MAPPING MATCH_SEQUENCE MATCH_KEYS
+    WITH_EXCEPT_START GET_LEN MATCH_MAPPING MATCH_SEQUENCE MATCH_KEYS GET_AITER GET_ANEXT END_ASYNC_FOR
 """
 COUNTED = """
     BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_MAP BUILD_STRING BUILD_SLICE LIST_APPEND SET_ADD MAP_ADD LIST_EXTEND
     SET_UPDATE DICT_UPDATE DICT_MERGE UNPACK_SEQUENCE COPY SWAP RAISE_VARARGS RERAISE MATCH_CLASS
+    GET_AWAITABLE
 """
 SLOTS = "STORE_FAST DELETE_FAST MAKE_CELL LOAD_DEREF STORE_DEREF DELETE_DEREF"
 NAMES = """
@@ -50,9 +52,12 @@ COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 # uses them.
 COMPARISON_MASKS = (2, 10, 8, 7, 4, 12)
 UNARY = {"-": "UNARY_NEGATIVE", "~": "UNARY_INVERT", "not": "UNARY_NOT"}
-INTRINSIC_1 = {"IMPORT_STAR": 2, "STOP_ITERATION_ERROR": 3, "LIST_TO_TUPLE": 6}
+INTRINSIC_1 = {"PRINT_EXPR": 1, "IMPORT_STAR": 2, "STOP_ITERATION_ERROR": 3, "LIST_TO_TUPLE": 6}
 UNARY_PLUS_INTRINSIC = 5
 OPPOSITE = {"TRUE": "FALSE", "FALSE": "TRUE", "NONE": "NOT_NONE", "NOT_NONE": "NONE"}
+
+ASYNC_GEN_WRAP: tuple[tuple[str, int], ...] = (("ASYNC_GEN_WRAP", 0), ("CALL_INTRINSIC_1", 4))  # until 3.11, then
+ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _versioned: list[tuple[str, Version, Version, Rule]] = []
 
@@ -233,15 +238,15 @@ def _unpack_ex(out: Assembler, inst: Instruction) -> None:
     out.emit("UNPACK_EX", before | after << 8)
 
 
-@rule("LIST_TO_TUPLE IMPORT_STAR PREP_RERAISE_STAR", until=(3, 11))
+@rule("LIST_TO_TUPLE IMPORT_STAR PREP_RERAISE_STAR PRINT_EXPR", until=(3, 11))
 def _not_yet_intrinsic(out: Assembler, inst: Instruction) -> None:
     out.emit(inst.opname)
 
 
-@rule("LIST_TO_TUPLE IMPORT_STAR STOP_ITERATION_ERROR", since=(3, 12))
+@rule("LIST_TO_TUPLE IMPORT_STAR STOP_ITERATION_ERROR PRINT_EXPR", since=(3, 12))
 def _intrinsic_1(out: Assembler, inst: Instruction) -> None:
     out.emit("CALL_INTRINSIC_1", INTRINSIC_1[inst.opname])
-    if inst.opname == "IMPORT_STAR":
+    if inst.opname in ("IMPORT_STAR", "PRINT_EXPR"):
         out.emit("POP_TOP")
 
 
@@ -340,12 +345,14 @@ def _make_function_then_set_attributes(out: Assembler, inst: Instruction) -> Non
 @rule("YIELD_VALUE")
 def _yield_value(out: Assembler, inst: Instruction) -> None:
     # 3.12: how deep in handlers; 1 would let close() skip the frame. Later: 1 in `yield from`. RESUME: 1 yield, 2
-    # yield from.
+    # yield from, 3 await.
     operands = {(3, 11): 0, (3, 12): 2}
+    if out.program.code.co_flags & inspect.CO_ASYNC_GENERATOR and not inst.argval:
+        out.emit(*ASYNC_GEN_WRAP[out.version >= (3, 12)])
     out.emit("YIELD_VALUE", operands.get(out.version, int(inst.argval)))
-    out.emit("RESUME", 2 if inst.argval else 1)
+    out.emit("RESUME", (3 if out.program.code.co_flags & ASYNC else 2) if inst.argval else 1)
 
 
-@rule("BEFORE_WITH", until=(3, 13))
+@rule("BEFORE_WITH BEFORE_ASYNC_WITH", until=(3, 13))
 def _before_with(out: Assembler, inst: Instruction) -> None:
-    out.emit("BEFORE_WITH")
+    out.emit(inst.opname)

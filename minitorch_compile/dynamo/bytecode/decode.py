@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import bisect
 import dis
-import inspect
 import sys
 import types
 from collections.abc import Iterator
@@ -29,8 +28,6 @@ from minitorch_compile.dynamo.bytecode.decode_rules import RawInstruction, Unsup
 from minitorch_compile.dynamo.bytecode.exception_table import parse_exception_table
 from minitorch_compile.dynamo.bytecode.instructions import ExceptionEntry, Instruction, Program
 
-_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
 # Programs by the identity of their code object, which the program keeps alive. Not by equality: equal code objects
 # can come from different files. What was decoded can be decoded again and is dropped when there is too much; what was
 # assembled stays.
@@ -40,8 +37,8 @@ _MAX_DECODED = 4096
 
 
 def decode(code: types.CodeType) -> Program:
-    """The program of a code object of the running version. Raises UnsupportedBytecode for async code and type
-    parameters."""
+    """The program of a code object of the running version. Raises UnsupportedBytecode for type parameters and
+    template strings."""
     program = _assembled.get(id(code)) or _decoded.get(id(code))
     if program is None:
         if len(_decoded) >= _MAX_DECODED:
@@ -69,8 +66,6 @@ class Decoder:
     """
 
     def __init__(self, code: types.CodeType) -> None:
-        if code.co_flags & _ASYNC:
-            raise UnsupportedBytecode(f"{code.co_qualname} is asynchronous: async functions are not interpreted.")
         self.code = code
         self.rules = rules_for(sys.version_info[:2])
         self.emitted: list[Instruction] = []
@@ -99,7 +94,7 @@ class Decoder:
             line = raw.positions.lineno if raw.positions else None
             raise UnsupportedBytecode(
                 f"{self.code.co_qualname}, line {line}: the instruction {raw.opname} is not interpreted "
-                "(async code, type parameters and template strings are not supported)."
+                "(type parameters and template strings are not supported)."
             )
         rule(self, raw)
 

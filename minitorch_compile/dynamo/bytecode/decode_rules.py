@@ -41,11 +41,12 @@ class RawInstruction(NamedTuple):
 
 
 class UnsupportedBytecode(NotImplementedError):
-    """The code object uses something that is not interpreted: async functions, type parameters, template strings."""
+    """The code object uses something that is not interpreted: type parameters, template strings."""
 
 
-# What says nothing to an interpreter: caches, tracing marks, and what a frame does before its first instruction.
-DROPPED = "NOP RESUME PRECALL COPY_FREE_VARS NOT_TAKEN"
+# What says nothing to an interpreter: caches, tracing marks, what a frame does before its first instruction, and how
+# CPython tells the values of an async generator from those that it awaits.
+DROPPED = "NOP RESUME PRECALL COPY_FREE_VARS NOT_TAKEN ASYNC_GEN_WRAP"
 
 # Same name, and the operand that `dis` resolves (a name, a constant, a count).
 KEPT = """
@@ -56,7 +57,8 @@ KEPT = """
     MAP_ADD LIST_EXTEND SET_UPDATE DICT_UPDATE DICT_MERGE LIST_TO_TUPLE UNPACK_SEQUENCE POP_TOP COPY SWAP PUSH_NULL
     GET_ITER RETURN_VALUE RETURN_GENERATOR GET_YIELD_FROM_ITER END_SEND CLEANUP_THROW RAISE_VARARGS RERAISE
     PUSH_EXC_INFO POP_EXCEPT CHECK_EXC_MATCH CHECK_EG_MATCH PREP_RERAISE_STAR BEFORE_WITH GET_LEN MATCH_MAPPING
-    MATCH_SEQUENCE MATCH_KEYS MATCH_CLASS IMPORT_NAME IMPORT_FROM IMPORT_STAR
+    MATCH_SEQUENCE MATCH_KEYS MATCH_CLASS IMPORT_NAME IMPORT_FROM IMPORT_STAR PRINT_EXPR GET_AITER GET_ANEXT
+    GET_AWAITABLE BEFORE_ASYNC_WITH END_ASYNC_FOR
 """
 
 # CPython's name -> normalised name, same operand.
@@ -93,10 +95,12 @@ JUMP_NAMES = {
 
 CONVERSIONS = ("", "str", "repr", "ascii")
 COMMON_CONSTANTS = (AssertionError, NotImplementedError, tuple, all, any)
-SPECIAL_METHODS = ("__enter__", "__exit__")
+SPECIAL_METHODS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 INTRINSIC_1: dict[int, tuple[str, str | None]] = {
+    1: ("PRINT_EXPR", None),
     2: ("IMPORT_STAR", None),
     3: ("STOP_ITERATION_ERROR", None),
+    4: ("ASYNC_GEN_WRAP", None),
     5: ("UNARY_OP", "+"),
     6: ("LIST_TO_TUPLE", None),
 }
@@ -314,12 +318,13 @@ def _intrinsic_2(decoder: Decoder, raw: RawInstruction) -> None:
 def _emit_intrinsic(decoder: Decoder, raw: RawInstruction, table: dict[int, tuple[str, str | None]]) -> None:
     if raw.arg not in table:
         raise UnsupportedBytecode(
-            f"{decoder.code.co_qualname}: {raw.opname} {raw.argrepr or raw.arg} is not interpreted "
-            "(async code, type parameters)."
+            f"{decoder.code.co_qualname}: {raw.opname} {raw.argrepr or raw.arg} is not interpreted (type parameters)."
         )
     opname, argval = table[raw.arg]
+    if opname == "ASYNC_GEN_WRAP":
+        return
     decoder.emit(opname, argval)
-    if opname == "IMPORT_STAR":
+    if opname in ("IMPORT_STAR", "PRINT_EXPR"):
         decoder.skip_following()  # the POP_TOP of the intrinsic's result
 
 
@@ -410,7 +415,7 @@ def _set_function_attribute(decoder: Decoder, raw: RawInstruction) -> None:
 @rule("YIELD_VALUE")
 def _yield_value(decoder: Decoder, raw: RawInstruction) -> None:
     # RESUME says what the yield was for: 1 a plain yield, 2 a step of `yield from`, 3 an await
-    decoder.emit("YIELD_VALUE", decoder.following.arg & 3 == 2)
+    decoder.emit("YIELD_VALUE", decoder.following.arg & 3 > 1)
 
 
 @rule("SEND", until=(3, 11))

@@ -118,11 +118,16 @@ INSTRUCTIONS: dict[str, Meaning] = {
     "MAKE_FUNCTION": Meaning("attribute names", "attributes ..., code -> function", "see FUNCTION_ATTRIBUTES"),
     "RETURN_VALUE": Meaning("", "v ->", "the frame ends"),
     "RETURN_GENERATOR": Meaning("", "-> (sent value)", "the frame returns a generator and waits"),
-    "YIELD_VALUE": Meaning("delegating: bool", "v -> (sent value)", "delegating: inside `yield from`"),
+    "YIELD_VALUE": Meaning("delegating: bool", "v -> (sent value)", "delegating: inside `yield from` or `await`"),
     "GET_YIELD_FROM_ITER": Meaning("", "iterable -> iterator"),
     "SEND": Meaning(
         "(target)", "receiver, v -> receiver, yielded", "when the receiver is done: receiver, v -> returned, and jump"
     ),
+    "GET_AWAITABLE": Meaning("0, 1 or 2", "v -> awaitable", "0 of `await`, 1 of __aenter__, 2 of __aexit__"),
+    "GET_AITER": Meaning("", "iterable -> async iterator"),
+    "GET_ANEXT": Meaning("", "async iterator -> async iterator, awaitable"),
+    "END_ASYNC_FOR": Meaning("", "async iterator, exc ->", "at the end of the loop, else raise again"),
+    "BEFORE_ASYNC_WITH": Meaning("", "manager -> exit, awaitable"),
     "END_SEND": Meaning("", "receiver, v -> v"),
     "CLEANUP_THROW": Meaning("", "receiver, v, exc -> None, value", "of a StopIteration, else raise again"),
     "STOP_ITERATION_ERROR": Meaning("", "exc -> exc", "a StopIteration becomes a RuntimeError"),
@@ -145,6 +150,7 @@ INSTRUCTIONS: dict[str, Meaning] = {
     "IMPORT_NAME": Meaning("name", "level, fromlist -> module"),
     "IMPORT_FROM": Meaning("name", "module -> module, value"),
     "IMPORT_STAR": Meaning("", "module ->"),
+    "PRINT_EXPR": Meaning("", "v ->", "what the prompt does with the value of a line"),
 }
 
 

@@ -148,6 +148,7 @@ class SymbolicDomain(OperatorHooks):
             found.append(subject)
         else:
             attributes = [*self.compute(matching.positional_names, wanted, positional), *attributes]
+        self.compute(matching.check_different, wanted, tuple(attributes))
         for name in attributes:
             try:
                 found.append(self.load_attr(subject, name))

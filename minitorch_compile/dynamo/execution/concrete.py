@@ -9,30 +9,39 @@ called.
 >>> interpret(classify, [1, 2])
 {1: 'odd', 2: 'even'}
 
-Known differences: a generator object has a type of its own; `sys._getframe` and `traceback` see the interpreter's
-frames; special methods that C code looks up (`__add__`, `__iter__`, properties, sort keys) are run by CPython. Async
-functions and type parameters are refused with `UnsupportedBytecode`.
+So are modules, and what is typed at the prompt:
+
+>>> interpret(compile("total = 0\\nfor n in (1, 2): total += n", "a module", "exec"), names := {})
+>>> interpret(compile("total + 1", "the prompt", "single"), names)
+4
+
+Known differences: special methods that C code looks up (`__add__`, `__iter__`, properties, sort keys) are run by
+CPython; a frame object shows what its frame was like when it was asked for. Type parameters and template strings are
+refused with `UnsupportedBytecode`.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import operator
 import sys
+import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
-from minitorch_compile.dynamo.bytecode.instructions import NULL, Program
+from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction, Program
 from minitorch_compile.dynamo.execution.binding import bind_arguments
 from minitorch_compile.dynamo.execution.concrete_calls import FRAME_FUNCTIONS, build_class, function_name
-from minitorch_compile.dynamo.execution.generators import InterpretedGenerator
+from minitorch_compile.dynamo.execution.frame_objects import traceback_here, traceback_left, view_of, without_host
+from minitorch_compile.dynamo.execution.generators import PREFIXES, Delegated, Suspended, make_suspended
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 
-from . import exception_groups, matching
+from . import awaiting, exception_groups, importing, matching
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -87,45 +96,73 @@ BUILD: dict[str, Callable[[list[Any]], Any]] = {
 CONVERT: dict[str, Callable[[Any], str]] = {"str": str, "repr": repr, "ascii": ascii}
 
 
-def interpret(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call the function, interpreting its bytecode and that of every Python function it calls.
+def interpret(function: Callable[..., Any] | types.CodeType, /, *args: Any, **kwargs: Any) -> Any:
+    """Call the function, interpreting its bytecode and that of every Python function it calls. For a code object made
+    by `compile`, the arguments are the globals and the locals, as for `exec` and `eval`.
 
     TypeError for what has no bytecode, such as `sorted`: call it inside a Python function.
     """
     if isinstance(function, types.MethodType):
         return interpret(function.__func__, function.__self__, *args, **kwargs)
-    if not isinstance(function, types.FunctionType):
+    if not isinstance(function, types.FunctionType | types.CodeType):
         raise TypeError(
             f"interpret: expected a Python function, got {function!r}, which has no bytecode; wrap the call in a lambda"
         )
-    return call_function(function, args, kwargs, caller=None)
+    try:
+        if isinstance(function, types.CodeType):
+            return run_code(function, *args, **kwargs)
+        return call_function(function, args, kwargs)
+    except BaseException as error:
+        error.__traceback__ = without_host(error.__traceback__)
+        raise
 
 
 def interpret_module(code: types.CodeType, namespace: dict[str, Any]) -> None:
     """Execute a module's code object (`compile(source, name, "exec")`) in the namespace."""
-    ConcreteInterpreter(decode(code), {}, namespace, namespace=namespace).run()
+    interpret(code, namespace)
 
 
-def call_function(
-    function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any], caller: ConcreteInterpreter | None
-) -> Any:
+def run_code(code: types.CodeType, globals: dict[str, Any] | None = None, locals: Any = None) -> Any:
+    """What `exec` and `eval` do with a code object; the value of an expression."""
+    if code.co_freevars:
+        raise TypeError(
+            f"interpret: the code object {code.co_name!r} has free variables, which only a function gives it"
+        )
+    names: dict[str, Any] = {"__name__": "__main__"} if globals is None else globals
+    names.setdefault("__builtins__", vars(builtins))
+    return ConcreteInterpreter(decode(code), {}, names, namespace=names if locals is None else locals).run()
+
+
+def call_function(function: types.FunctionType, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """One interpreted call: a new frame, run to its end."""
-    slots = bind_arguments(function, args, kwargs)
-    return function_frame(function, slots, caller).run()
+    return function_frame(function, bind_arguments(function, args, kwargs)).run()
 
 
-def function_frame(
-    function: types.FunctionType, slots: dict[str, Any], caller: ConcreteInterpreter | None, namespace: Any = None
-) -> ConcreteInterpreter:
+def function_frame(function: types.FunctionType, slots: dict[str, Any], namespace: Any = None) -> ConcreteInterpreter:
     """The frame of a call whose arguments are bound; the cells of outer functions go into its slots."""
-    slots.update(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    return ConcreteInterpreter(decode(function.__code__), slots, function.__globals__, caller, namespace)
+    code = function.__code__
+    slots.update(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    if namespace is None and not code.co_flags & inspect.CO_OPTIMIZED:
+        namespace = function.__globals__  # a function made of a module's code
+    frame = ConcreteInterpreter(decode(code), slots, function.__globals__, namespace)
+    frame.named = function.__name__, function.__qualname__
+    return frame
+
+
+class _Running(threading.local):
+    """The frame that each thread is running, None if it runs none."""
+
+    frame: ConcreteInterpreter | None = None
+
+
+_running = _Running()
 
 
 class ConcreteInterpreter(BytecodeInterpreter):
     """A frame over plain Python objects.
 
-    `namespace` is what a class or module body fills; `caller` is the frame whose `except` a bare `raise` may mean.
+    `namespace` is what a class or module body fills; `caller` is the frame below, whose `except` a bare `raise` may
+    mean.
     """
 
     def __init__(
@@ -133,16 +170,29 @@ class ConcreteInterpreter(BytecodeInterpreter):
         program: Program,
         slots: dict[str, Any],
         module_globals: dict[str, Any],
-        caller: ConcreteInterpreter | None = None,
         namespace: Any = None,
     ) -> None:
         super().__init__(program, slots)
         self.globals = module_globals
         found = module_globals.get("__builtins__", builtins)
         self.builtins: dict[str, Any] = found if isinstance(found, dict) else vars(found)
-        self.caller = caller
+        self.caller: ConcreteInterpreter | None = _running.frame
         self.namespace = namespace
+        self.named = program.code.co_name, program.code.co_qualname
         self.raised_again: tuple[BaseException | None, types.TracebackType | None] = (None, None)
+        self.shown: list[types.FrameType] = []  # as what tracebacks show this frame
+
+    def run(self) -> Any:
+        self.caller, _running.frame = _running.frame, self
+        try:
+            while self.outcome is None:
+                self.step()
+            value = self.outcome.value
+            if self.instruction.opname == "RETURN_GENERATOR":
+                self.outcome = None  # the generator holds this frame, and is held by its caller alone
+            return value
+        finally:
+            _running.frame, self.caller = self.caller, None
 
     # --- constants and names ------------------------------------------------------------------------------------------
 
@@ -151,8 +201,10 @@ class ConcreteInterpreter(BytecodeInterpreter):
 
     def load_global(self, name: str) -> Any:
         for scope in (self.globals, self.builtins):
-            if name in scope:
+            try:
                 return scope[name]
+            except KeyError:
+                continue
         raise NameError(f"name {name!r} is not defined", name=name)
 
     def store_global(self, name: str, value: Any) -> None:
@@ -187,6 +239,18 @@ class ConcreteInterpreter(BytecodeInterpreter):
     def load_build_class(self) -> Any:
         return self.builtins["__build_class__"]
 
+    def visible(self) -> dict[str, Any]:
+        """The variables by name: the namespace of a class or module body, else the bound slots, cells looked
+        through."""
+        if self.namespace is not None:
+            return self.namespace
+        cells = {*self.program.code.co_cellvars, *self.program.code.co_freevars}
+        contents = {
+            name: self.load_cell(value) if name in cells and isinstance(value, types.CellType) else value
+            for name, value in self.locals.items()
+        }
+        return {name: value for name, value in contents.items() if value is not NULL}
+
     # --- slots and cells ----------------------------------------------------------------------------------------------
 
     def unbound(self, name: str) -> NoReturn:
@@ -213,7 +277,7 @@ class ConcreteInterpreter(BytecodeInterpreter):
     # --- attributes, items, operators ---------------------------------------------------------------------------------
 
     def load_attr(self, obj: Any, name: str) -> Any:
-        return getattr(obj, name)
+        return view_of(obj, name) if type(obj) in PREFIXES else getattr(obj, name)
 
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         setattr(obj, name, value)
@@ -322,16 +386,20 @@ class ConcreteInterpreter(BytecodeInterpreter):
             return False, None
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if isinstance(function, types.MethodType) and not isinstance(function.__self__, InterpretedGenerator):
+        if isinstance(function, types.MethodType):
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType):
-            return call_function(function, args, kwargs, caller=self)
+            return call_function(function, args, kwargs)
         if function is builtins.__build_class__:
             return build_class(self, *args, **kwargs)
         if isinstance(function, type) and _has_python_constructor(function):
             return self._instantiate(function, args, kwargs)
-        if _is_builtin(function) and function in FRAME_FUNCTIONS:
-            return FRAME_FUNCTIONS[function](self, *args, **kwargs)
+        if _is_builtin(function):
+            here = FRAME_FUNCTIONS.get(function)
+            return function(*args, **kwargs) if here is None else here(self, *args, **kwargs)
+        method = inspect.getattr_static(type(function), "__call__", None)
+        if isinstance(method, types.FunctionType):
+            return call_function(method, [function, *args], kwargs)
         return function(*args, **kwargs)
 
     def call_unpacked(self, function: Any, args: Any, kwargs: Any) -> Any:
@@ -369,10 +437,18 @@ class ConcreteInterpreter(BytecodeInterpreter):
         again, trace = self.raised_again
         if error is again:
             error.__traceback__ = trace
-        elif error.__context__ is None:
-            self.chain(error)
+        else:
+            if error.__context__ is None:
+                self.chain(error)
+            error.__traceback__ = traceback_here(self, error)
         self.raised_again = None, None
         return error
+
+    def unwind(self, exception: BaseException) -> bool:
+        if super().unwind(exception):
+            return True
+        exception.__traceback__ = traceback_left(self, exception.__traceback__)
+        return False
 
     def handled_exception(self) -> Any:
         """The exception that the innermost `except` on the call stack is handling, NULL if none."""
@@ -432,17 +508,29 @@ class ConcreteInterpreter(BytecodeInterpreter):
 
     # --- generators, match, import ------------------------------------------------------------------------------------
 
-    def make_generator(self) -> InterpretedGenerator:
-        return InterpretedGenerator(self)
+    def make_generator(self) -> Suspended:
+        return make_suspended(self, *self.named)
 
     def get_yield_from_iter(self, iterable: Any) -> Any:
-        return iter(iterable)
+        return iterable  # CPython's own `yield from` asks for its iterator
 
-    def send(self, receiver: Any, value: Any) -> tuple[bool, Any]:
-        try:
-            return True, next(receiver) if value is None else receiver.send(value)
-        except StopIteration as stop:
-            return False, stop.value
+    def SEND(self, inst: Instruction) -> None:
+        """CPython's generator waits for the receiver, and gives what that returns."""
+        receiver, _ = self.popn(2)
+        self.outcome = Delegated(receiver)  # type: ignore[assignment]
+        self.goto(inst)
+
+    def get_awaitable(self, value: Any, purpose: int) -> Any:
+        return awaiting.check_awaitable(value, purpose)
+
+    def get_aiter(self, iterable: Any) -> Any:
+        return awaiting.async_iterator(iterable, self.call)
+
+    def get_anext(self, iterator: Any) -> Any:
+        return awaiting.next_awaitable(iterator, self.call)
+
+    def ends_async_for(self, exception: BaseException) -> bool:
+        return isinstance(exception, StopAsyncIteration)
 
     def get_len(self, subject: Any) -> int:
         return len(subject)
@@ -460,30 +548,33 @@ class ConcreteInterpreter(BytecodeInterpreter):
         return matching.match_class(subject, cls, positional, names)
 
     def import_name(self, name: str, fromlist: Any, level: int) -> Any:
-        return self.builtins["__import__"](name, self.globals, self.namespace, fromlist, level)
+        importer = self.lookup(self.builtins, "__import__")
+        if importer is NULL:
+            raise ImportError("__import__ not found")
+        return self.call(importer, [name, self.globals, self.namespace, fromlist, level], {})
 
     def import_from(self, module: Any, name: str) -> Any:
-        missing = object()
-        module_name = getattr(module, "__name__", "<unknown module name>")
-        value = getattr(module, name, sys.modules.get(f"{module_name}.{name}", missing))
-        if value is not missing:
-            return value
-        path = getattr(module, "__file__", None)
-        where = path or "unknown location"
-        raise ImportError(f"cannot import name {name!r} from {module_name!r} ({where})", name=module_name, path=path)
+        return importing.import_from(module, name)
 
     def import_star(self, module: Any) -> None:
-        public = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-        self.namespace.update({name: getattr(module, name) for name in public})
+        for name in importing.public_names(module):
+            self.namespace[name] = getattr(module, name)
+
+    def print_expr(self, value: Any) -> None:
+        if not hasattr(sys, "displayhook"):
+            raise RuntimeError("lost sys.displayhook")
+        self.call(sys.displayhook, [value], {})
 
 
 def special_method(obj: Any, name: str) -> Any:
-    """`__enter__` or `__exit__`, looked up on the type and bound."""
+    """`__enter__`, `__exit__`, `__aenter__` or `__aexit__`, looked up on the type and bound."""
     cls = type(obj)
     for base in cls.__mro__:
         if name in vars(base):
             method = vars(base)[name]
             return method.__get__(obj, cls) if hasattr(method, "__get__") else method
+    if name in ("__aenter__", "__aexit__"):
+        awaiting.refuse_to_enter(obj)
     with obj:  # CPython's own error: each version words it differently
         raise AssertionError(f"{cls} has no {name} and yet was entered")
 
@@ -496,7 +587,7 @@ def _has_python_constructor(cls: type) -> bool:
 
 
 def _is_builtin(function: Any) -> bool:
-    return isinstance(function, types.BuiltinFunctionType | type)
+    return isinstance(function, types.BuiltinFunctionType) or type(function) is type
 
 
 @functools.cache
@@ -509,5 +600,5 @@ def _unpacker(before: int, after: int | None) -> Callable[[Any], Sequence[Any]]:
         f"def unpack(value):\n    [{', '.join(targets)}] = value\n    return [{', '.join(targets).replace('*', '')}]"
     )
     namespace: dict[str, Any] = {}
-    exec(source, namespace)
+    exec(compile(source, __file__, "exec"), namespace)  # by its file no frame that the program sees
     return namespace["unpack"]

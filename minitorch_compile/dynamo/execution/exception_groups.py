@@ -56,7 +56,8 @@ def join_raised(original: BaseException, results: list[BaseException | None]) ->
     rest = _projection(original, [error for error in raised if _is_part_of(error, original)])
     if not new:
         return rest
-    return _group_of(new if rest is None else [*new, rest])
+    every = new if rest is None else [*new, rest]
+    return every[0] if len(every) == 1 else _group_of(every)
 
 
 def _group_of(errors: Sequence[BaseException]) -> BaseException:

@@ -1,138 +1,128 @@
-"""The generator object of an interpreted generator function: a frame that is stepped on demand.
+"""The generator, coroutine or async generator of an interpreted function: one of CPython's, whose body steps our frame.
+
+CPython's own objects know how `send`, `throw`, `close`, `await` and the garbage collector treat what is suspended, and
+every event loop takes them. So a body here only carries what it is sent into the frame, and what the frame yields out
+again; where the frame delegates (`yield from`, `await`), it delegates too.
 
 >>> from minitorch_compile.dynamo.execution.concrete import interpret
 >>> def squares(n):
 ...     for i in range(n):
 ...         yield i * i
 >>> generator = interpret(squares, 3)
->>> generator
-<interpreted generator squares>
+>>> next(generator), next(generator)
+(0, 1)
+>>> generator.__name__, interpreted_frame(generator).locals
+('squares', {'n': 3, 'i': 1})
 >>> list(generator)
-[0, 1, 4]
+[4]
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
+import inspect
+import types
+from collections.abc import AsyncGenerator, Callable, Generator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
-from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter, Returned, Yielded
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter, Returned
 
+Suspended: TypeAlias = types.GeneratorType | types.CoroutineType | types.AsyncGeneratorType
 
-class InterpretedGenerator(Generator[Any, Any, Any]):
-    """What a call of a generator function gives. It is no `types.GeneratorType`, but acts like one."""
-
-    def __init__(self, frame: BytecodeInterpreter) -> None:
-        self.frame = frame
-        self.started = self.running = self.finished = False
-
-    def __repr__(self) -> str:
-        return f"<interpreted generator {self.frame.program.code.co_qualname}>"
-
-    def send(self, value: Any) -> Any:
-        if not self.started and not self.finished and value is not None:
-            raise TypeError("can't send non-None value to a just-started generator")
-        if self.finished:
-            raise StopIteration
-        return self._continue(self.frame.resume_with, value)
-
-    def throw(self, typ: Any, val: Any = None, tb: Any = None) -> Any:
-        error = _exception(typ, val, tb)
-        self._check_not_running()
-        receiver = self._delegate()
-        if receiver is not NULL:
-            return self._throw_into(receiver, error)
-        if not self.started or self.finished:
-            self.finished = True
-            raise error
-        return self._continue(self.frame.throw, error)
-
-    def close(self) -> None:
-        if not self.started or self.finished:
-            self.finished = True
-            return
-        try:
-            self.throw(GeneratorExit())
-        except (GeneratorExit, StopIteration):
-            return
-        raise RuntimeError("generator ignored GeneratorExit")
-
-    def __del__(self) -> None:
-        self.close()
-
-    def _check_not_running(self) -> None:
-        if self.running:
-            raise ValueError("generator already executing")
-
-    def _continue(self, resume: Any, value: Any) -> Any:
-        """Run the frame to its next yield, or to its end."""
-        self._check_not_running()
-        self.started = self.running = True
-        try:
-            result = resume(value)
-        except StopIteration as error:
-            self.finished = True
-            raise RuntimeError("generator raised StopIteration") from error
-        except BaseException:
-            self.finished = True
-            raise
-        finally:
-            self.running = False
-        if isinstance(self.frame.outcome, Returned):
-            self.finished = True
-            raise StopIteration(result) if result is not None else StopIteration
-        return result
-
-    def _delegate(self) -> Any:
-        """The iterator of the `yield from` in which the frame waits, else NULL."""
-        outcome = self.frame.outcome
-        waiting = isinstance(outcome, Yielded) and outcome.delegating and not self.finished
-        return self.frame.stack[-1] if waiting else NULL
-
-    def _throw_into(self, receiver: Any, error: BaseException) -> Any:
-        """Inside `yield from`, the inner iterator gets the exception first."""
-        if isinstance(error, GeneratorExit):
-            try:
-                getattr(receiver, "close", lambda: None)()
-            except BaseException as other:  # noqa: BLE001 (whatever it is, it goes on in the frame)
-                return self._continue(self.frame.throw, other)
-            return self._continue(self.frame.throw, error)
-        if not hasattr(receiver, "throw"):
-            return self._continue(self.frame.throw, error)
-        self.running = True
-        try:
-            return receiver.throw(error)
-        except StopIteration as stop:
-            self.running = False
-            return self._continue(self._leave_delegation, stop.value)
-        except BaseException as other:  # noqa: BLE001
-            self.running = False
-            return self._continue(self.frame.throw, other)
-        finally:
-            self.running = False
-
-    def _leave_delegation(self, value: Any) -> Any:
-        """The inner iterator has returned: go where its SEND would have gone."""
-        self.frame.pop()
-        self.frame.goto(self._send_instruction())
-        return self.frame.resume_with(value)
-
-    def _send_instruction(self) -> Instruction:
-        index = self.frame.current
-        while self.frame.instructions[index].opname != "SEND":
-            index -= 1
-        return self.frame.instructions[index]
+KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 
-def _exception(typ: Any, val: Any, tb: Any) -> BaseException:
-    """The exception that `throw(typ, val, tb)` means; the three-argument form is the old one."""
-    if isinstance(typ, BaseException):
-        error = typ
-    elif isinstance(typ, type) and issubclass(typ, BaseException):
-        error = val if isinstance(val, typ) else typ() if val is None else typ(val)
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """The frame waits until the receiver of a `yield from` or `await`, whom CPython asks, is done."""
+
+    value: Any
+
+
+def make_suspended(frame: BytecodeInterpreter, name: str, qualname: str) -> Suspended:
+    """The object that a call gives whose frame stops before its first line; it is named like the function called."""
+    code = frame.program.code
+    body = next(body for flag, body in _BODIES.items() if code.co_flags & flag)
+    renamed = body.__code__.replace(
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_filename=code.co_filename,
+        co_firstlineno=code.co_firstlineno,
+        co_flags=body.__code__.co_flags & ~KINDS | code.co_flags & KINDS,
+        co_consts=(*body.__code__.co_consts, code),  # for `interpreted_code`
+    )
+    made = types.FunctionType(renamed, globals())(frame)
+    made.__name__, made.__qualname__ = name, qualname
+    return made
+
+
+def interpreted_frame(suspended: Any) -> BytecodeInterpreter | None:
+    """The frame that the object steps, None if it is finished."""
+    frame = getattr(suspended, f"{PREFIXES[type(suspended)]}_frame")
+    return None if frame is None else frame.f_locals["frame"]
+
+
+def interpreted_code(suspended: Any) -> types.CodeType | None:
+    """The code object of the function that made it, None if that was not interpreted."""
+    code = getattr(suspended, f"{PREFIXES[type(suspended)]}_code")
+    ours = any(code.co_code == body.__code__.co_code for body in _BODIES.values())
+    return code.co_consts[-1] if ours else None
+
+
+def _go_on(frame: BytecodeInterpreter, sent: Any = None, error: BaseException | None = None) -> bool:
+    """Run the frame to its next yield, or to its end; whether it can go on from there."""
+    if error is None:
+        frame.resume_with(sent)
     else:
-        raise TypeError(
-            f"exceptions must be classes or instances deriving from BaseException, not {type(typ).__name__}"
-        )
-    return error if tb is None else error.with_traceback(tb)
+        frame.throw(error)
+    return not isinstance(frame.outcome, Returned)
+
+
+def _taken(frame: BytecodeInterpreter) -> Any:
+    """What the frame yielded; it belongs to the receiver alone from now on."""
+    outcome: Any = frame.outcome
+    frame.outcome = None
+    return outcome.value
+
+
+def _generator(frame: BytecodeInterpreter) -> Generator[Any, Any, Any]:
+    more = _go_on(frame)
+    while more:
+        sent = error = None
+        try:
+            sent = (yield from _taken(frame)) if isinstance(frame.outcome, Delegated) else (yield _taken(frame))
+        except BaseException as thrown:  # noqa: BLE001 (whatever it is, it goes on in the frame)
+            error = thrown
+        more = _go_on(frame, sent, error)
+    return _taken(frame)
+
+
+async def _coroutine(frame: BytecodeInterpreter) -> Any:
+    more = _go_on(frame)
+    while more:
+        sent = error = None
+        try:
+            sent = await _taken(frame)
+        except BaseException as thrown:  # noqa: BLE001
+            error = thrown
+        more = _go_on(frame, sent, error)
+    return _taken(frame)
+
+
+async def _async_generator(frame: BytecodeInterpreter) -> AsyncGenerator[Any, Any]:
+    more = _go_on(frame)
+    while more:
+        sent = error = None
+        try:
+            sent = (await _taken(frame)) if isinstance(frame.outcome, Delegated) else (yield _taken(frame))
+        except BaseException as thrown:  # noqa: BLE001
+            error = thrown
+        more = _go_on(frame, sent, error)
+
+
+_BODIES: dict[int, Callable[..., Any]] = {
+    inspect.CO_GENERATOR: _generator,
+    inspect.CO_COROUTINE: _coroutine,
+    inspect.CO_ASYNC_GENERATOR: _async_generator,
+}
+PREFIXES: dict[type, str] = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"}

@@ -281,6 +281,21 @@ class DomainHooks:
     def get_yield_from_iter(self, iterable: Value) -> Value:
         self.unsupported("get_yield_from_iter")
 
+    def get_awaitable(self, value: Value, purpose: int) -> Value:
+        """What to wait for; purpose: 0 for `await`, 1 to enter, 2 to leave an `async with`."""
+        self.unsupported("get_awaitable")
+
+    def get_aiter(self, iterable: Value) -> Value:
+        self.unsupported("get_aiter")
+
+    def get_anext(self, iterator: Value) -> Value:
+        """What `async for` waits for to get its next item."""
+        self.unsupported("get_anext")
+
+    def ends_async_for(self, exception: Value) -> bool:
+        """A plain bool: whether this is the StopAsyncIteration that ends the loop."""
+        self.unsupported("ends_async_for")
+
     def send(self, receiver: Value, value: Value) -> tuple[bool, Value]:
         """(True, yielded), or (False, returned) when the receiver is finished."""
         self.unsupported("send")
@@ -314,3 +329,7 @@ class DomainHooks:
 
     def import_star(self, module: Value) -> None:
         self.unsupported("import_star")
+
+    def print_expr(self, value: Value) -> None:
+        """What the prompt does with the value of a line."""
+        self.unsupported("print_expr")

@@ -182,6 +182,19 @@ class BytecodeInterpreter(DomainHooks):
         is_cell = name in self.program.code.co_cellvars
         return [self.load_cell(self.locals["__class__"]), self.load_cell(first) if is_cell else first]
 
+    def super_problem(self) -> str:
+        """Why `super()` without arguments means nothing here; empty if it does."""
+        code = self.program.code
+        if not code.co_argcount:
+            return "super(): no arguments"
+        if "__class__" not in code.co_freevars:
+            return "super(): __class__ cell not found"
+        name = code.co_varnames[0]
+        content = self.locals.get(name, NULL)
+        if content is NULL or name in code.co_cellvars and self.load_cell(content) is NULL:
+            return "super(): arg[0] deleted"
+        return "super(): empty __class__ cell" if self.load_cell(self.locals["__class__"]) is NULL else ""
+
     # --- constants, slots, names --------------------------------------------------------------------------------------
 
     def LOAD_CONST(self, inst: Instruction) -> None:
@@ -479,6 +492,20 @@ class BytecodeInterpreter(DomainHooks):
     def STOP_ITERATION_ERROR(self, inst: Instruction) -> None:
         self.push(self.stop_iteration_error(self.pop()))
 
+    def GET_AWAITABLE(self, inst: Instruction) -> None:
+        self.push(self.get_awaitable(self.pop(), inst.argval))
+
+    def GET_AITER(self, inst: Instruction) -> None:
+        self.push(self.get_aiter(self.pop()))
+
+    def GET_ANEXT(self, inst: Instruction) -> None:
+        self.push(self.get_anext(self.stack[-1]))
+
+    def END_ASYNC_FOR(self, inst: Instruction) -> None:
+        _, exception = self.popn(2)
+        if not self.ends_async_for(exception):
+            self.reraise(exception)
+
     # --- exceptions and with ------------------------------------------------------------------------------------------
 
     def RAISE_VARARGS(self, inst: Instruction) -> None:
@@ -503,16 +530,25 @@ class BytecodeInterpreter(DomainHooks):
 
     def CHECK_EG_MATCH(self, inst: Instruction) -> None:
         exception, classes = self.popn(2)
-        self.stack.extend(self.exception_group_split(exception, classes))
+        rest, matched = self.exception_group_split(exception, classes)
+        if not self.is_none(matched):
+            self.handled = matched  # what a bare `raise` in this clause raises
+        self.stack.extend((rest, matched))
 
     def PREP_RERAISE_STAR(self, inst: Instruction) -> None:
         original, raised = self.popn(2)
         self.push(self.exception_group_join(original, raised))
 
     def BEFORE_WITH(self, inst: Instruction) -> None:
+        self._before_with("__enter__", "__exit__")
+
+    def BEFORE_ASYNC_WITH(self, inst: Instruction) -> None:
+        self._before_with("__aenter__", "__aexit__")
+
+    def _before_with(self, enter_name: str, exit_name: str) -> None:
         manager = self.pop()
-        enter = self.load_special(manager, "__enter__")
-        self.push(self.load_special(manager, "__exit__"))
+        enter = self.load_special(manager, enter_name)
+        self.push(self.load_special(manager, exit_name))
         self.push(self.call(enter, [], {}))
 
     def WITH_EXCEPT_START(self, inst: Instruction) -> None:
@@ -546,3 +582,6 @@ class BytecodeInterpreter(DomainHooks):
 
     def IMPORT_STAR(self, inst: Instruction) -> None:
         self.import_star(self.pop())
+
+    def PRINT_EXPR(self, inst: Instruction) -> None:
+        self.print_expr(self.pop())

@@ -55,6 +55,7 @@ def match_class(subject: object, cls: type, positional: int, names: tuple[str, .
     else:
         first = ()
         wanted = (*positional_names(cls, positional), *names)
+    check_different(cls, wanted)
     missing = object()
     found = tuple(getattr(subject, name, missing) for name in wanted)
     return None if any(value is missing for value in found) else first + found
@@ -84,3 +85,10 @@ def check_positional(cls: type, given: int, allowed: int) -> None:
     if given > allowed:
         plural = "" if allowed == 1 else "s"
         raise TypeError(f"{cls.__name__}() accepts {allowed} positional sub-pattern{plural} ({given} given)")
+
+
+def check_different(cls: type, names: tuple[str, ...]) -> None:
+    """Raises Python's TypeError for two patterns of the same attribute."""
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise TypeError(f"{cls.__name__}() got multiple sub-patterns for attribute {name!r}")

@@ -156,6 +156,9 @@ def _callable(tracer: Tracer, obj: Value) -> Value:
 
 @handles(super)
 def _super(tracer: Tracer, *args: Value) -> Value:
+    problem = "" if args else tracer.super_problem()
+    if problem:
+        tracer.raise_error(RuntimeError, problem)
     cls, instance = args or tracer.super_arguments()
     start = cls.realize()
     if not isinstance(start, ClassVariable):

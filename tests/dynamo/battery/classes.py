@@ -580,3 +580,85 @@ def error_in_a_class_body():
 def error_delete_missing_name_in_a_class_body():
     class C:
         del x
+
+
+def error_the_class_cell_was_lost():
+    class Forgetful(type):
+        def __new__(metacls, name, bases, namespace):
+            namespace.pop("__classcell__")
+            return super().__new__(metacls, name, bases, namespace)
+
+    class Lost(metaclass=Forgetful):
+        def f(self):
+            return __class__
+
+
+def error_the_class_cell_of_another():
+    class Swapping(type):
+        def __new__(metacls, name, bases, namespace):
+            made = super().__new__(metacls, name, bases, dict(namespace))
+            return super().__new__(metacls, name, bases, {}) if name == "Swapped" else made
+
+    class Swapped(metaclass=Swapping):
+        def f(self):
+            return super()
+
+
+def a_metaclass_that_makes_no_class():
+    class Plain(metaclass=lambda name, bases, namespace: (name, sorted(namespace))):
+        def f(self):
+            return super()
+
+    return Plain
+
+
+def super_without_what_it_needs():
+    def no_arguments():
+        super()
+
+    def no_class(x):
+        super()
+
+    class Named:
+        def deleted(self):
+            del self
+            super()
+
+        def emptied(self):
+            nonlocal __class__
+            del __class__
+            super()
+
+    found = []
+    for call in (no_arguments, lambda: no_class(1), Named().deleted, Named().emptied):
+        try:
+            call()
+        except RuntimeError as error:
+            found.append(str(error))
+    return found
+
+
+def a_callable_instance_and_a_metaclass_call():
+    class Counter(type):
+        def __call__(cls, *args):
+            return super().__call__(*args), args
+
+    class Thing(metaclass=Counter):
+        def __init__(self, n):
+            self.n = n
+
+        def __call__(self, by):
+            return self.n * by
+
+    thing, args = Thing(3)
+    return thing(4), args
+
+
+def error_prepare_gives_no_mapping():
+    class Bad(type):
+        @classmethod
+        def __prepare__(metacls, name, bases):
+            return 3
+
+    class Never(metaclass=Bad):
+        pass

@@ -462,3 +462,48 @@ def error_stop_iteration():
 
 def error_system_exit():
     raise SystemExit(3)
+
+
+def except_star_raises_again_what_its_clause_handles():
+    def run(error):
+        try:
+            raise error
+        except* ValueError:
+            raise
+        except* KeyError:
+            pass
+
+    found = []
+    for error in (ExceptionGroup("g", [ValueError(1), KeyError(2)]), ValueError(3), TypeError(4)):
+        try:
+            run(error)
+        except BaseException as raised:
+            found.append(repr(raised))
+    return found
+
+
+def except_star_raises_one_new_exception_alone():
+    def run(group):
+        try:
+            raise group
+        except* ValueError:
+            raise LookupError("new")
+
+    found = []
+    for group in (ExceptionGroup("g", [ValueError(1)]), ExceptionGroup("g", [ValueError(1), KeyError(2)])):
+        try:
+            run(group)
+        except BaseException as raised:
+            found.append(repr(raised))
+    return found
+
+
+def except_star_sees_what_its_clause_handles():
+    seen = []
+    try:
+        raise ExceptionGroup("g", [ValueError(1), KeyError(2)])
+    except* ValueError:
+        seen.append(repr(sys.exc_info()[1]))
+    except* KeyError:
+        seen.append(repr(sys.exc_info()[1]))
+    return seen, sys.exc_info()

@@ -216,3 +216,13 @@ def error_match_args_is_no_tuple():
     match C():
         case C(a):
             return a
+
+
+def error_the_same_attribute_twice():
+    class Pair:
+        __match_args__ = ("a", "b")
+        a = b = 1
+
+    match Pair():
+        case Pair(1, a=1):
+            return "matched"

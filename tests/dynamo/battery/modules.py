@@ -90,3 +90,43 @@ def error_import_name():
 
 def error_import_module():
     import no_such_module_anywhere
+
+
+def exec_and_eval_of_code():
+    names = {"n": 3}
+    exec("m = n + 1\ndef f(): return m * 2", names)
+    local = {}
+    exec(compile("k = 5; del n", "code", "exec"), {"n": 1}, n := {"n": 2})
+    exec("k = len(globals())", {}, local)
+    return names["f"](), eval("  n * 2", names), n, local, "__builtins__" in names, eval("sum(x for x in (1, 2))")
+
+
+def exec_single_prints():
+    names = {}
+    for line in ("x = 3", "x", "x + 1; None", "for i in range(2): i"):
+        exec(compile(line, "prompt", "single"), names)
+    return names["_"] if "_" in names else sorted(names)[1:]
+
+
+def error_star_import_of_what_is_listed_wrongly():
+    import sys
+    import types
+
+    sys.modules["listed_wrongly"] = module = types.ModuleType("listed_wrongly")
+    module.__all__ = ["absent"]
+    try:
+        exec("from listed_wrongly import *", {})
+    finally:
+        del sys.modules["listed_wrongly"]
+
+
+def star_import_of_nothing():
+    import sys
+    import types
+
+    sys.modules["lists_nothing"] = module = types.ModuleType("lists_nothing")
+    module.hidden, module.__all__ = 1, ()
+    names = {}
+    exec("from lists_nothing import *", names)
+    del sys.modules["lists_nothing"]
+    return sorted(names)
