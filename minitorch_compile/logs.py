@@ -40,6 +40,7 @@ ARTIFACTS: dict[str, str] = {
     "recompiles": "which guard failed when a function was compiled again",
     "recompiles_verbose": "the same with all cache entries that were tried",
     "side_effects": "the mutations that compiled code replays after its graph has run",
+    "machine": "the processor that kernels are compiled for: its vectors, instructions, caches and cores",
     "cache": "lookups in the on-disk code cache, hits and misses",
     "aot_joint_graph": "the joint forward and backward graph",
     "aot_graphs": "the forward and the backward graph after partitioning",

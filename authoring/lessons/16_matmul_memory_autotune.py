@@ -52,16 +52,21 @@ import numpy as np
 from numba import njit, types
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.extern import vector_tiles
 from minitorch_compile.inductor.extern.blas import gemm
-from minitorch_compile.inductor.extern.vector_tiles import FILTERS, VECTORS, outer_products
+from minitorch_compile.inductor.extern.vector_tiles import (
+    outer_products,
+    tile_filters,
+    tile_vectors,
+)
 from minitorch_compile.inductor.kernel_function import kernel
+from minitorch_compile.inductor.machine import current
 from minitorch_compile.inductor.raw_memory import advance
 
 torch.set_num_threads(1)
 rng = np.random.default_rng(0)
 float32, int64 = types.float32, types.int64
-WIDTH = VECTORS * vector_tiles.VECTOR_BYTES // 4
+FILTERS, VECTORS = tile_filters(), tile_vectors()  # as many as this machine has registers for
+WIDTH = VECTORS * current().vector_bytes // 4
 multiply = outer_products(FILTERS, VECTORS)
 
 

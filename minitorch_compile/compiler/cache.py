@@ -21,10 +21,10 @@ from pathlib import Path
 import llvmlite
 import numba
 import numpy as np
-from llvmlite import binding as llvm
 
 from minitorch_compile.environment_variables import CACHE_BYTES
 from minitorch_compile.inductor.cache_folder import cache_folder, entries, write_whole  # noqa: F401
+from minitorch_compile.inductor.machine import current
 from minitorch_compile.version import __version__
 
 
@@ -55,7 +55,8 @@ def describe(folder: Path) -> str:
         lines.append(f"used      {oldest} to {newest}")
     versions = f"minitorch_compile {__version__}, numba {numba.__version__}, llvmlite {llvmlite.__version__}"
     python = f"Python {platform.python_version()}, numpy {np.__version__}"
-    lines.append(f"made for  {versions}, {python}, {llvm.get_host_cpu_name()}")
+    lines.append(f"made for  {versions}, {python}")
+    lines.append(f"          {current()}")
     return "\n".join(lines)
 
 

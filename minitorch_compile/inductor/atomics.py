@@ -12,13 +12,13 @@ An address is an int. Every operation is sequentially consistent: all threads se
 
 from __future__ import annotations
 
-import platform
-
 import numpy as np  # noqa: F401 (the example's)
 from llvmlite import ir
 from numba import njit, types  # noqa: F401 (the example's)
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from minitorch_compile.inductor.machine import current
 
 ORDER = "seq_cst"
 _WORD = ir.IntType(64)
@@ -75,7 +75,7 @@ def pause(typing_context):
     """Tells the processor that this thread is waiting in a loop."""
 
     def code(context, builder, signature, values):
-        if platform.machine() in ("x86_64", "AMD64"):
+        if current().triple.startswith("x86_64"):
             function = ir.FunctionType(ir.VoidType(), [])
             builder.call(cgutils.get_or_insert_function(builder.module, function, "llvm.x86.sse2.pause"), [])
         return context.get_dummy_value()

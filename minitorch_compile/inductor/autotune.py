@@ -33,7 +33,7 @@ from minitorch_compile.inductor.codegen.wrapper import write_file
 from minitorch_compile.inductor.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.extern.block_calls import blocks_of
 from minitorch_compile.inductor.extern.calls import WINOGRAD, WINOGRAD_KERNELS, convolution_shape
-from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS
+from minitorch_compile.inductor.extern.product_tiles import product_rows
 from minitorch_compile.inductor.extern.winograd import suits
 from minitorch_compile.inductor.fused_call import Blocks, FusedCall
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph
@@ -49,7 +49,7 @@ from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.thread_count import get_num_threads
 
 FUSION_LIMITS = (300, 8, 1)
-BLOCK_ROWS = tuple(TILE_ROWS * tiles for tiles in (4, 8, 16))
+TILES_OF_BLOCK = (4, 8, 16)  # of rows, of a product with an epilogue
 ROUNDS = 7
 NOISE = 1.02  # of candidates that differ by less, the one that is listed first is taken
 SHORTEST_TURN = 2e-4  # seconds that a candidate runs in each round, so that the clock can tell
@@ -114,7 +114,8 @@ def ways_of(step: Product) -> list[Way]:
     if step.call.kernel == "bmm":
         return [Way(tiles, length) for length in (None, 0) for tiles in (True, False)]
     usual = step.blocks.length
-    lengths = [usual, *(length for length in BLOCK_ROWS if length != usual and length < step.blocks.extent)]
+    others = (product_rows() * tiles for tiles in TILES_OF_BLOCK)
+    lengths = [usual, *(length for length in others if length != usual and length < step.blocks.extent)]
     return [*(Way(True, length) for length in lengths), Way(True, 0), Way(False, 0)]
 
 

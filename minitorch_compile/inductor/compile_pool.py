@@ -30,6 +30,7 @@ from minitorch_compile import config, logs
 from minitorch_compile.environment_variables import CACHE_DIR, COMPILE_THREADS, without_wrong_values
 from minitorch_compile.inductor import object_store
 from minitorch_compile.inductor.kernel_function import NativeFunction
+from minitorch_compile.inductor.machine import current
 from minitorch_compile.users_cache import NOWHERE, cache_folder
 
 MOST_PROCESSES = 8  # more would mostly wait for the largest kernel
@@ -43,8 +44,7 @@ def wanted_threads() -> int:
     """How many processes may compile at once."""
     if config.compile_threads is not None:
         return max(config.compile_threads, 1)
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return COMPILE_THREADS.value() or min(usable, MOST_PROCESSES)
+    return COMPILE_THREADS.value() or min(current().cores, MOST_PROCESSES)
 
 
 def helpers_for(seconds: float) -> int:

@@ -14,14 +14,12 @@ the even one because its last bit is added, too.
 
 from __future__ import annotations
 
-import platform
-
 import ml_dtypes
 import numpy as np
-from llvmlite import binding as llvm
 from llvmlite import ir
-from numba import config, types
+from numba import types
 
+from minitorch_compile.inductor.machine import current
 from minitorch_compile.inductor.native import instruction
 
 SHORT, WORD, FLOAT = ir.IntType(16), ir.IntType(32), ir.FloatType()
@@ -30,11 +28,7 @@ QUIET_NAN = 0x7FC0  # of bfloat16
 
 def has_float16() -> bool:
     """Whether the processor that Numba compiles for converts float16; without, LLVM would call a library for it."""
-    if platform.machine() in ("aarch64", "arm64"):
-        return True
-    if config.CPU_FEATURES is not None:
-        return "+f16c" in config.CPU_FEATURES.split(",")
-    return config.CPU_NAME in (None, "host") and bool(llvm.get_host_cpu_features().get("f16c"))
+    return current().can("float16")
 
 
 def _extend_bfloat16(builder: ir.IRBuilder, bits: ir.Value) -> ir.Value:

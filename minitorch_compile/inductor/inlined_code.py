@@ -30,6 +30,7 @@ INLINED_SOURCES = (
     "atomics",
     "inlined_code",
     "native",
+    "machine",
     "native_loop",
     "raw_memory",
     "kernel_function",
@@ -59,7 +60,7 @@ def inlined_digest() -> str:
 
 
 class KeptCode(KeptFunction):
-    """Numba's cache of one function, for as long as the digest stays the same."""
+    """Numba's cache of one function, for as long as the digest stays the same. Numba's key names the processor."""
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(signature, codegen), inlined_digest())

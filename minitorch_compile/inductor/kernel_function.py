@@ -26,6 +26,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.sigutils import normalize_signature
 
 from minitorch_compile.inductor import object_store
+from minitorch_compile.inductor.machine import check_compiles_here
 
 # Numba's `cfunc`, opened up: the class that compiles one is private.
 ccallback: Any = importlib.import_module("numba.core.ccallback")
@@ -116,6 +117,7 @@ class NativeFunction:
     @cached_property
     def compiled(self) -> Any:
         """What Numba makes of the function; compiled when first asked for."""
+        check_compiles_here()
         result = ccallback.CFunc(self.python, normalize_signature(self.signature), {}, OPTIONS)
         result._compiler = _KernelCompiler(
             self.python, result._targetdescr, OPTIONS, {}, pipeline_class=_KernelPipeline

@@ -33,14 +33,13 @@ from numba.core.registry import cpu_target
 from minitorch_compile import logs
 from minitorch_compile.inductor.cache_folder import cache_folder, read_own, write_whole
 from minitorch_compile.inductor.inlined_code import inlined_digest
+from minitorch_compile.inductor.machine import Machine, current
 from minitorch_compile.version import __version__
 
-# What the user can set that changes the code that Numba makes.
+# What the user can set that changes the code that Numba makes, besides the processor.
 NUMBA_SETTINGS = (
     "OPT",
     "BOUNDSCHECK",
-    "CPU_NAME",
-    "CPU_FEATURES",
     "LOOP_VECTORIZE",
     "SLP_VECTORIZE",
     "DEBUGINFO_DEFAULT",
@@ -52,14 +51,17 @@ log = logs.artifact("cache")
 # ------------------------------------------------------------------------------------------------ keys
 
 
-@lru_cache(maxsize=1)
 def environment() -> str:
-    """All that machine code depends on besides the text: versions, the processor, and the code that is inlined."""
-    features = llvm.get_host_cpu_features().flatten()
+    """All that machine code depends on besides the text: versions, the machine, and the code that is inlined."""
+    return environment_of(current())
+
+
+@lru_cache
+def environment_of(machine: Machine) -> str:
     versions = (__version__, sys.version, numba.__version__, llvmlite.__version__, np.__version__, scipy.__version__)
     settings = [str(getattr(numba.config, name, None)) for name in NUMBA_SETTINGS]
     layout = (tuple.__basicsize__, object.__basicsize__, llvm.get_process_triple())  # native_loop reads objects
-    return f"{versions} {llvm.get_host_cpu_name()} {features} {settings} {layout} {inlined_digest()}"
+    return f"{versions} {machine.key} {settings} {layout} {inlined_digest()}"
 
 
 def key_of(name: str, signature: Any, function: Any) -> str | None:

@@ -25,23 +25,31 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
-from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
+from minitorch_compile.inductor.extern.product_tiles import panel_width, product_rows
 from minitorch_compile.inductor.fused_call import Blocks
 from minitorch_compile.inductor.ir import Buffer, ExternCall, LoopGraph, Operation, StridedView, matrix_layout, whole
+from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.tensor.dtype import float32, float64
 
 FEWEST_ROWS = 8  # fewer are not worth packing for
 FEWEST_MULTIPLICATIONS = 10_000
 MOST_PADDING = 1.5  # times as many columns as there are: what tiles compute too much, since they compute whole vectors
 BLAS_IS_QUICK_BELOW = 1_000_000  # multiplications: OpenBLAS has kernels for these that pack nothing
-LARGEST_PANEL = 1 << 18  # bytes: every tile reads a whole panel, so it has to stay in the second-level cache
 LARGEST_PACKED = 1 << 21  # bytes of scratch memory that one matrix of a batch may take, for each thread
-BLOCK_BYTES = 1 << 18  # of the result: an epilogue's other inputs and results lie in the second-level cache beside it
-SHORTEST_BLOCK, LONGEST_BLOCK = 4 * TILE_ROWS, 16 * TILE_ROWS
+SHORTEST_BLOCK, LONGEST_BLOCK = 4, 16  # tiles
 FEWEST_BLOCKS = 8  # of a product or a batch of them, if they take long enough
 SMALLEST_BLOCK = 1_000_000  # multiplications that are worth another thread
 
 Choice = Callable[[ExternCall], bool]
+
+
+@machine_number
+def half_of_cache(machine: Machine) -> int:
+    """Bytes of what has to stay in the second-level cache, with as much beside it; where that is large, 256 kB do.
+
+    A panel, since every tile reads a whole one; and a block of the result, beside which an epilogue's other inputs lie.
+    """
+    return min(1 << 18, machine.level_2 // 2)
 
 
 def packing_pays(call: ExternCall) -> bool:
@@ -58,7 +66,7 @@ def product_pays(call: ExternCall) -> bool:
         rows >= FEWEST_ROWS
         and rows * inner * columns >= FEWEST_MULTIPLICATIONS
         and -(-columns // width) * width <= MOST_PADDING * columns
-        and inner * width * itemsize <= LARGEST_PANEL
+        and inner * width * itemsize <= half_of_cache()
     )
 
 
@@ -119,14 +127,15 @@ def row_blocks(call: ExternCall) -> Blocks:
     """
     rows, columns = call.outputs[0].sizes
     inner = call.inputs[0].sizes[1]
-    fitting = BLOCK_BYTES // (columns * call.outputs[0].dtype.itemsize)
+    fitting = half_of_cache() // (columns * call.outputs[0].dtype.itemsize)
     shared = -(-rows // max(1, min(FEWEST_BLOCKS, rows * inner * columns // SMALLEST_BLOCK)))
-    length = max(SHORTEST_BLOCK, min(LONGEST_BLOCK, fitting // TILE_ROWS * TILE_ROWS))
-    return Blocks(rows, columns, min(length, -(-shared // TILE_ROWS) * TILE_ROWS, rows))
+    tile = product_rows()
+    length = tile * max(SHORTEST_BLOCK, min(LONGEST_BLOCK, fitting // tile))
+    return Blocks(rows, columns, min(length, -(-shared // tile) * tile, rows))
 
 
 def matrix_blocks(call: ExternCall) -> Blocks:
     """How a batch of products falls into blocks: as many whole matrices as fit in cache."""
     count, rows, columns = call.outputs[0].sizes
-    fitting = BLOCK_BYTES // (rows * columns * call.outputs[0].dtype.itemsize)
+    fitting = half_of_cache() // (rows * columns * call.outputs[0].dtype.itemsize)
     return Blocks(count, rows * columns, max(1, min(fitting, -(-count // FEWEST_BLOCKS))))

@@ -15,6 +15,7 @@ from typing import Any
 
 from numba import config, njit
 
+from minitorch_compile.tensor import named_processor  # noqa: F401 (before anything is compiled)
 from minitorch_compile.tensor.kept_functions import keep
 
 

@@ -16,8 +16,14 @@ from threadpoolctl import ThreadpoolController
 
 from minitorch_compile.tensor import blas
 
+
+def usable_cores() -> int:
+    """The processors that this process may use: fewer than there are under `taskset` or in some containers."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 # At first what BLAS was told by the environment (OMP_NUM_THREADS and its like), or one for each processor.
-THREAD_COUNT = np.array([blas.thread_count() or os.cpu_count() or 1], np.int64)
+THREAD_COUNT = np.array([blas.thread_count() or usable_cores()], np.int64)
 
 
 def get_num_threads() -> int:

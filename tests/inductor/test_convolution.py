@@ -9,7 +9,10 @@ import minitorch_compile as torch
 from minitorch_compile.compiler import inspect
 from minitorch_compile.inductor.extern.convolution import KERNELS, PLANS, convolution_kernel, extent_of
 from minitorch_compile.inductor.extern.convolution_plan import Shape
-from minitorch_compile.inductor.extern.vector_tiles import ROWS
+from minitorch_compile.inductor.machine import named, using
+
+PC = "x86_64-unknown-linux-gnu"
+AVX2, AVX512 = named("haswell", triple=PC), named("skylake-avx512", triple=PC)
 
 
 def geometry(images, channels, image, filters, kernel, stride, padding, dilation, groups):
@@ -132,8 +135,9 @@ def test_no_images_make_a_weight_gradient_of_zeros():
 
 def test_one_image_is_cut_into_ranges_of_filters():
     shape = geometry(1, 64, (28, 28), 64, (3, 3), (1, 1), (1, 1), (1, 1), 1)
-    of_weights = -(-64 // ROWS)  # the gradient of the weights is computed by tiles, whose height is the machine's
-    assert [extent_of(kernel, shape) for kernel in KERNELS] == [8, of_weights, 8]
+    for machine, height in ((AVX2, 3), (AVX512, 4)):  # of the tiles that the weights' gradient is computed by
+        with using(machine):
+            assert [extent_of(kernel, shape) for kernel in KERNELS] == [8, -(-64 // height), 8]
 
 
 def test_every_kernel_has_a_plan():

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from minitorch_compile.inductor.codegen.chunks import chunk_length, chunks_text
 from minitorch_compile.inductor.extern import attention_calls, channels_last, convolution, pooling, winograd
 from minitorch_compile.inductor.extern.convolution_plan import Shape
-from minitorch_compile.inductor.extern.product_tiles import TILE_ROWS, panel_width
+from minitorch_compile.inductor.extern.product_tiles import panel_width, product_rows
 from minitorch_compile.inductor.ir import ExternCall, Ints, matrix_layout
 from minitorch_compile.tensor.strides import numel
 
@@ -145,7 +145,8 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     rows, inner = call.inputs[0].sizes
     cost = nanoseconds_of_products(rows * inner * call.outputs[0].sizes[1])
-    length = -(-chunk_length(rows, cost) // TILE_ROWS) * TILE_ROWS
+    tile = product_rows()
+    length = -(-chunk_length(rows, cost) // tile) * tile
     parts = f"Chunks({rows}, {length})" if 0 < length < rows else f"0, {rows}"
     return packed_product_source(call, pointers, workspace, parts)
 

@@ -21,11 +21,10 @@ from numba import types
 
 from minitorch_compile.inductor.extern.channels_last_plan import (
     BLOCK,
-    FILTERS,
-    LANES,
     PLAN,
     TAPS,
     Plan,
+    filters_of_grad,
     is_depthwise,
     plan_forward,
     plan_input_grad,
@@ -35,13 +34,22 @@ from minitorch_compile.inductor.extern.convolution_plan import Shape
 from minitorch_compile.inductor.extern.pixel_tiles import channel_tile, tap_tile, weight_tile, window_tile
 from minitorch_compile.inductor.extern.shifted_planes import clear, compiled
 from minitorch_compile.inductor.extern.vector_moves import copy_row
-from minitorch_compile.inductor.extern.vector_tiles import REGISTERS, lanes
+from minitorch_compile.inductor.extern.vector_tiles import lanes, most_lanes
 from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_integers, as_tuple
 from minitorch_compile.inductor.tiles import turn_over
 
+
 # Pixels of the highest tile and of a lower one. Sums of 12 would fit, too, but LLVM loads all pixels first: no room.
-HIGH, LOW = (8, 4) if REGISTERS == 32 else (4, 2)
+@machine_number
+def high_tile(machine: Machine) -> int:
+    return 8 if machine.registers == 32 else 4
+
+
+@machine_number
+def low_tile(machine: Machine) -> int:
+    return 4 if machine.registers == 32 else 2
 
 
 @compiled
@@ -147,24 +155,24 @@ def pack_channels(w, packed, plan):
 
 # ------------------------------------------------------------------------------------------------ pixels of a result
 
-high_wide, low_wide, one_wide = (window_tile(pixels, 2) for pixels in (HIGH, LOW, 1))
-high_narrow, low_narrow, one_narrow = (window_tile(pixels, 1) for pixels in (HIGH, LOW, 1))
-high_channels, one_channel = channel_tile(HIGH), channel_tile(1)
+high_wide, low_wide, one_wide = (window_tile(pixels, 2) for pixels in (high_tile, low_tile, 1))
+high_narrow, low_narrow, one_narrow = (window_tile(pixels, 1) for pixels in (high_tile, low_tile, 1))
+high_channels, one_channel = channel_tile(high_tile), channel_tile(1)
 
 
 @compiled
 def tile_at(p, height, wide, image, places, offsets, panel, count, out, outs, columns):
     """The tile of `height` pixels from p on."""
     here, there = advance(places, p), advance(outs, p)
-    if wide and height == HIGH:
+    if wide and height == high_tile():
         high_wide(image, here, offsets, panel, count, out, there, columns)
-    elif wide and height == LOW:
+    elif wide and height == low_tile():
         low_wide(image, here, offsets, panel, count, out, there, columns)
     elif wide:
         one_wide(image, here, offsets, panel, count, out, there, columns)
-    elif height == HIGH:
+    elif height == high_tile():
         high_narrow(image, here, offsets, panel, count, out, there, columns)
-    elif height == LOW:
+    elif height == low_tile():
         low_narrow(image, here, offsets, panel, count, out, there, columns)
     else:
         one_narrow(image, here, offsets, panel, count, out, there, columns)
@@ -173,10 +181,10 @@ def tile_at(p, height, wide, image, places, offsets, panel, count, out, outs, co
 @compiled
 def multiply_pixels(wide, image, places, offsets, panel, count, out, outs, columns, pixels):
     """Pixels of the result. The last tile may begin before the one before it has ended, and computes some again."""
-    p = 0
+    p, high, low = 0, high_tile(), low_tile()
     while p < pixels:
         left = pixels - p
-        height = HIGH if pixels >= HIGH and left > LOW else LOW if pixels >= LOW and left > 1 else 1
+        height = high if pixels >= high and left > low else low if pixels >= low and left > 1 else 1
         first = min(p, pixels - height)
         tile_at(first, height, wide, image, places, offsets, panel, count, out, outs, columns)
         p = first + height
@@ -198,19 +206,19 @@ def multiply_groups(image, places, offsets, packed, count, out, outs, pixels, in
 @compiled
 def multiply_channels(image, places, offsets, packed, count, out, outs, pixels, plan):
     """Some pixels of all channels, each with a filter of its own."""
-    step = plan.filled
+    step, high = plan.filled, high_tile()
     for left in range(0, plan.channels, lanes(image)):
         source, weights, target = advance(image, left), advance(packed, left), advance(out, left)
         p, columns = 0, plan.channels - left
         while p < pixels:
-            high = pixels >= HIGH
-            first = min(p, pixels - HIGH) if high else p
+            tall = pixels >= high
+            first = min(p, pixels - high) if tall else p
             here, there = advance(places, first), advance(outs, first)
-            if high:
+            if tall:
                 high_channels(source, here, offsets, weights, step, count, target, there, columns)
             else:
                 one_channel(source, here, offsets, weights, step, count, target, there, columns)
-            p = first + (HIGH if high else 1)
+            p = first + (high if tall else 1)
 
 
 @compiled
@@ -264,27 +272,27 @@ def gather(lo, hi, x, w, out, scratch, numbers):
 
 # ------------------------------------------------------------------------------------------------ of the weight
 
-wide_all, wide_low, wide_one = (weight_tile(filters, 2) for filters in (FILTERS, LOW, 1))
-narrow_all, narrow_low, narrow_one = (weight_tile(filters, 1) for filters in (FILTERS, LOW, 1))
+wide_all, wide_low, wide_one = (weight_tile(filters, 2) for filters in (filters_of_grad, low_tile, 1))
+narrow_all, narrow_low, narrow_one = (weight_tile(filters, 1) for filters in (filters_of_grad, low_tile, 1))
 add_taps = tap_tile(TAPS)
 
 
 @compiled
 def add_products(grads, step, image, places, count, out, window, columns, filters):
-    """out[f, k] += products of `count` gradients with what the window sees, for at most FILTERS filters."""
-    f = 0
+    """out[f, k] += products of `count` gradients with what the window sees, for at most `filters_of_grad`."""
+    f, most, low = 0, filters_of_grad(), low_tile()
     while f < filters:
-        height = FILTERS if filters - f >= FILTERS else LOW if filters - f >= LOW else 1
+        height = most if filters - f >= most else low if filters - f >= low else 1
         left, target, wide = advance(grads, f), advance(out, f * window), columns > lanes(image)
-        if wide and height == FILTERS:
+        if wide and height == most:
             wide_all(left, step, image, places, count, target, window, columns)
-        elif wide and height == LOW:
+        elif wide and height == low:
             wide_low(left, step, image, places, count, target, window, columns)
         elif wide:
             wide_one(left, step, image, places, count, target, window, columns)
-        elif height == FILTERS:
+        elif height == most:
             narrow_all(left, step, image, places, count, target, window, columns)
-        elif height == LOW:
+        elif height == low:
             narrow_low(left, step, image, places, count, target, window, columns)
         else:
             narrow_one(left, step, image, places, count, target, window, columns)
@@ -295,19 +303,20 @@ def add_products(grads, step, image, places, count, out, window, columns, filter
 def add_runs(lo, hi, grads, image, places, count, out, plan):
     """What `count` places add to the filters of the ranges from lo up to hi."""
     part, per_group = plan.channels // plan.groups, plan.result_channels // plan.groups
-    taps, ranges = plan.kernel_y * plan.kernel_x, (per_group + FILTERS - 1) // FILTERS
+    taps, most = plan.kernel_y * plan.kernel_x, filters_of_grad()
+    ranges = (per_group + most - 1) // most
     at_once = plan.kernel_x if plan.groups == 1 and plan.dilation_x == 1 else 1
     width = 2 * lanes(image)
     for tap in range(0, taps, at_once):
         step = step_of(0, tap // plan.kernel_x, tap % plan.kernel_x, plan) * plan.channels
         for left in range(0, at_once * part, width):
             for unit in range(lo, hi):
-                g, first = unit // ranges, unit % ranges * FILTERS
+                g, first = unit // ranges, unit % ranges * most
                 f = g * per_group + first
                 seen, target = advance(image, step + g * part + left), advance(out, (f * taps + tap) * part + left)
                 add_products(
                     advance(grads, f), plan.result_channels, seen, places, count, target, taps * part,
-                    at_once * part - left, min(FILTERS, per_group - first),
+                    at_once * part - left, min(most, per_group - first),
                 )  # fmt: skip
 
 
@@ -315,7 +324,7 @@ def add_runs(lo, hi, grads, image, places, count, out, plan):
 def add_channels(lo, hi, grads, image, places, count, offsets, sums, plan):
     """What `count` places add to the filters of the ranges from lo up to hi, which have one channel each."""
     step = plan.filled
-    for left in range(lo * LANES, min(hi * LANES, plan.channels), lanes(image)):
+    for left in range(lo * most_lanes(), min(hi * most_lanes(), plan.channels), lanes(image)):
         for tap in range(0, plan.kernel_y * plan.kernel_x, TAPS):
             add_taps(
                 advance(grads, left), plan.channels, advance(image, left), places, advance(offsets, tap), count,
@@ -335,15 +344,16 @@ def clear_results(lo, hi, out, sums, offsets, plan):
                 offsets[tap] = step_of(0, tap // plan.kernel_x, tap % plan.kernel_x, plan) * plan.channels
         return
     per_group, window = plan.result_channels // plan.groups, plan.channels // plan.groups * taps
-    ranges = (per_group + FILTERS - 1) // FILTERS
+    most = filters_of_grad()
+    ranges = (per_group + most - 1) // most
     for unit in range(lo, hi):
-        first = unit % ranges * FILTERS
-        count = min(FILTERS, per_group - first)
+        first = unit % ranges * most
+        count = min(most, per_group - first)
         clear(advance(out, (unit // ranges * per_group + first) * window), count * window)
 
 
 def weight_grad(lo, hi, grad, x, out, scratch, numbers):
-    """The gradient of the filters of the ranges from lo up to hi, each FILTERS of a group, or LANES channels."""
+    """The gradient of the filters of the ranges from lo up to hi: each some filters of a group, or a vector."""
     plan = as_tuple(numbers, PLAN)
     offsets = as_integers(advance(scratch, plan.offsets_at))
     places = as_integers(advance(scratch, plan.places_at))
@@ -361,7 +371,7 @@ def weight_grad(lo, hi, grad, x, out, scratch, numbers):
                 add_runs(lo, hi, grads, scratch, places, count, out, plan)
     if plan.depthwise:
         step, taps = plan.filled, plan.kernel_y * plan.kernel_x
-        for c in range(lo * LANES, min(hi * LANES, plan.channels)):
+        for c in range(lo * most_lanes(), min(hi * most_lanes(), plan.channels)):
             for tap in range(taps):
                 out[c * taps + tap] = sums[tap * step + c]
 
@@ -381,7 +391,9 @@ PLANS: dict[str, Callable[[Shape], tuple[Plan, int]]] = {
 def extent_of(kernel: str, shape: Shape) -> int:
     """How far `hi` goes: so many ranges there are."""
     if kernel == "convolution_weight_grad":
-        return -(-shape.channels // LANES) if is_depthwise(shape) else shape.groups * -(-shape.per_group // FILTERS)
+        if is_depthwise(shape):
+            return -(-shape.channels // most_lanes())
+        return shape.groups * -(-shape.per_group // filters_of_grad())
     plan, _ = PLANS[kernel](shape)
     return shape.images * (plan.result_y // plan.band)
 

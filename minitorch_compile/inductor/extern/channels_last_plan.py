@@ -25,12 +25,17 @@ from minitorch_compile.inductor.extern.convolution_plan import (
     Shape,
     shifts,
 )
-from minitorch_compile.inductor.extern.vector_tiles import REGISTERS, VECTOR_BYTES
+from minitorch_compile.inductor.extern.vector_tiles import most_lanes
+from minitorch_compile.inductor.machine import Machine, machine_number
 
 BLOCK = 192  # pixels of the result that are computed from one panel of weights after the other
-LANES = VECTOR_BYTES // 4  # the most elements that a vector holds
-SLACK = 2 * LANES  # elements beyond an image that vectors may touch
-FILTERS, TAPS = (12, 9) if REGISTERS == 32 else (4, 9)  # whose weights' gradients are added up in registers together
+TAPS = 9  # of a window, whose weights' gradients are added up in registers together
+
+
+@machine_number
+def filters_of_grad(machine: Machine) -> int:
+    """Filters whose weights' gradients are added up in registers together."""
+    return 12 if machine.registers == 32 else 4
 
 
 class Plan(NamedTuple):
@@ -101,8 +106,8 @@ def suits(kernel: str, shape: Shape) -> bool:
     if is_depthwise(shape):
         return True
     if kernel == "convolution_weight_grad":
-        return 2 * run_of(shape) > LANES
-    return 2 * (shape.per_group if kernel == "convolution" else shape.part) >= LANES
+        return 2 * run_of(shape) > most_lanes()
+    return 2 * (shape.per_group if kernel == "convolution" else shape.part) >= most_lanes()
 
 
 def run_of(shape: Shape) -> int:
@@ -152,7 +157,7 @@ def _common(shape: Shape) -> Plan:
 
 def _copied(plan: Plan, rows: int, pitch: int) -> Plan:
     """With the size of the source and its zeros; where there are none, it is read where it lies."""
-    whole_vectors = not plan.depthwise or plan.channels % LANES == 0
+    whole_vectors = not plan.depthwise or plan.channels % most_lanes() == 0
     if plan.top == plan.left == 0 and rows <= plan.height and pitch <= plan.width and whole_vectors:
         return plan._replace(rows=plan.height, pitch=plan.width)
     return plan._replace(rows=rows, pitch=pitch, copied=1)
@@ -161,7 +166,7 @@ def _copied(plan: Plan, rows: int, pitch: int) -> Plan:
 def with_scratch(plan: Plan, shape: Shape, inner: int, results: int) -> tuple[Plan, int]:
     """With bands, and places for the parts: a group's sums are over `inner` channels and have `results`."""
     taps, kinds = shape.kernel[0] * shape.kernel[1], plan.step_out_y * plan.step_out_x
-    image = plan.copied * (plan.rows * plan.pitch * plan.channels + SLACK)
+    image = plan.copied * (plan.rows * plan.pitch * plan.channels + 2 * most_lanes())
     if plan.depthwise:
         packed, offsets = taps * plan.filled, taps
     else:
@@ -172,7 +177,7 @@ def with_scratch(plan: Plan, shape: Shape, inner: int, results: int) -> tuple[Pl
 
 def _filled_up(columns: int) -> int:
     """So many columns in whole panels."""
-    return -(-columns // (2 * LANES)) * 2 * LANES
+    return -(-columns // (2 * most_lanes())) * 2 * most_lanes()
 
 
 def band_of(plan: Plan, shape: Shape) -> int:
@@ -191,7 +196,7 @@ def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
     plan = forward_geometry(shape)._replace(rows=rows, pitch=pitch, copied=1)  # vectors reach beyond its end
     taps = shape.kernel[0] * shape.kernel[1] + TAPS
     sums = taps * plan.filled if plan.depthwise else 0
-    return placed(plan, rows * pitch * plan.channels + SLACK, 0, taps, 2 * BLOCK, sums)
+    return placed(plan, rows * pitch * plan.channels + 2 * most_lanes(), 0, taps, 2 * BLOCK, sums)
 
 
 def placed(plan: Plan, image: int, packed: int, offsets: int, places: int, sums: int) -> tuple[Plan, int]:

@@ -26,28 +26,34 @@ from numba import types
 from minitorch_compile.inductor.extern.blas import gemm
 from minitorch_compile.inductor.extern.convolution_plan import (
     PLAN,
-    UNIT,
     Plan,
     Shape,
+    filters_together,
     plan_forward,
     plan_input_grad,
     plan_weight_grad,
 )
 from minitorch_compile.inductor.extern.shifted_planes import (
-    WIDEST,
     block_of,
     clear,
     compiled,
     deal_planes,
+    most_places,
     pack_rows,
     slide,
 )
-from minitorch_compile.inductor.extern.vector_tiles import COLUMNS, COLUMNS_OF_ONE, ROWS, inner_products, lanes
+from minitorch_compile.inductor.extern.vector_tiles import (
+    COLUMNS_OF_ONE,
+    inner_products,
+    lanes,
+    tile_columns,
+    tile_rows,
+)
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_integers, as_tuple
 
 LONGEST = 4096  # places of one image that are added up before the sum is stored
-FEW_PLACES = 256  # from so many on, BLAS multiplies UNIT rows at a time faster than all together
+FEW_PLACES = 256  # from so many on, BLAS multiplies `filters_together` rows at a time faster than all together
 STRIP = 1 << 16  # elements of an image's planes that filters pass over one after the other: they stay in cache
 
 
@@ -236,7 +242,7 @@ def input_grad(lo, hi, grad, w, out, scratch, numbers):
 
 # ------------------------------------------------------------------------------------------------ of the weight
 
-multiply_block, multiply_one = inner_products(ROWS, COLUMNS), inner_products(1, COLUMNS_OF_ONE)
+multiply_block, multiply_one = inner_products(tile_rows, tile_columns), inner_products(1, COLUMNS_OF_ONE)
 
 
 @compiled
@@ -252,9 +258,9 @@ def lay_out_grads(grad, out, filters, step, plan):
 @compiled
 def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length, images, out, filters, window):
     """out[f, k] += products of the gradient's plane f with the shifted plane k, over all places of all images."""
-    block = 2 * filters > ROWS
-    for f in range(0, filters, ROWS if block else 1):
-        for k in range(0, window, COLUMNS if block else COLUMNS_OF_ONE):
+    block = 2 * filters > tile_rows()
+    for f in range(0, filters, tile_rows() if block else 1):
+        for k in range(0, window, tile_columns() if block else COLUMNS_OF_ONE):
             shifted, result = advance(offsets, k), advance(out, f * window + k)
             for place in range(0, length, LONGEST):
                 left, right = advance(grads, f * step + place), advance(planes, place)
@@ -262,7 +268,7 @@ def add_products(grads, step, grads_apart, planes, offsets, planes_apart, length
                 if block:
                     multiply_block(
                         left, step, grads_apart, right, shifted, planes_apart, here, images, result, window,
-                        filters - f, min(COLUMNS, window - k),
+                        filters - f, min(tile_columns(), window - k),
                     )  # fmt: skip
                 else:
                     multiply_one(
@@ -280,16 +286,16 @@ def slide_over_grads(grad, x, out, scratch, filters, plan):
     grads, offsets = advance(scratch, plan.second_at), as_integers(advance(scratch, plan.offsets_at))
     length, step = (plan.out_y * plan.pitch + vector - 1) // vector * vector, plan.out_y * plan.pitch + vector
     elements = part * plan.stride_y * plan.stride_x * plan.rows * plan.pitch
-    apart, grads_apart = elements + plan.pitch + WIDEST, UNIT * step
+    apart, grads_apart = elements + plan.pitch + most_places(), filters_together() * step
     clear(out, filters * window)
     for n in range(0, plan.images, plan.at_once):
         now = min(plan.at_once, plan.images - n)
         for i in range(now):
             planes = advance(scratch, i * apart)
             deal_image(advance(x, (n + i) * plan.channels * area), planes, part, plan)
-            clear(advance(planes, elements), plan.pitch + WIDEST)
-        for first in range(0, filters, UNIT):
-            count = min(UNIT, filters - first)
+            clear(advance(planes, elements), plan.pitch + most_places())
+        for first in range(0, filters, filters_together()):
+            count = min(filters_together(), filters - first)
             for i in range(now):
                 source = advance(grad, ((n + i) * plan.filters + first) * places)
                 lay_out_grads(source, advance(grads, i * grads_apart), count, step, plan)
@@ -298,26 +304,26 @@ def slide_over_grads(grad, x, out, scratch, filters, plan):
 
 
 def weight_grad(lo, hi, grad, x, out, scratch, numbers):
-    """The gradient of the filters of the ranges from lo up to hi: each group's filters, ROWS by ROWS."""
+    """The gradient of the filters of the ranges from lo up to hi: each group's filters, tile by tile."""
     plan = as_tuple(numbers, PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
     window, places = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
-    ranges = (per_group + ROWS - 1) // ROWS
+    ranges = (per_group + tile_rows() - 1) // tile_rows()
     if plan.slides:
         offsets = as_integers(advance(scratch, plan.offsets_at))
-        for k in range(window, window + COLUMNS + COLUMNS_OF_ONE):
+        for k in range(window, window + tile_columns() + COLUMNS_OF_ONE):
             offsets[k] = 0
         fill_offsets(offsets, plan)
     for g in range(lo // ranges, (hi + ranges - 1) // ranges):
-        first = max(lo - g * ranges, 0) * ROWS
-        count = min((hi - g * ranges) * ROWS, per_group) - first
+        first = max(lo - g * ranges, 0) * tile_rows()
+        count = min((hi - g * ranges) * tile_rows(), per_group) - first
         result = advance(out, (g * per_group + first) * window)
         images, grads = advance(x, g * part * area), advance(grad, (g * per_group + first) * places)
         if plan.slides:
             slide_over_grads(grads, images, result, scratch, count, plan)
             continue
         clear(result, count * window)
-        together = count if places < FEW_PLACES else UNIT
+        together = count if places < FEW_PLACES else filters_together()
         for n in range(plan.images):
             image, image_grad = advance(images, n * plan.channels * area), advance(grads, n * plan.filters * places)
             for f in range(0, count, together):
@@ -342,7 +348,7 @@ PLANS: dict[str, Callable[[Shape], tuple[Plan, int]]] = {
 def extent_of(kernel: str, shape: Shape) -> int:
     """How far `hi` goes: so many ranges there are."""
     if kernel == "convolution_weight_grad":
-        return shape.groups * -(-shape.per_group // ROWS)
+        return shape.groups * -(-shape.per_group // tile_rows())
     results = shape.per_group if kernel == "convolution" else shape.part
     plan, _ = PLANS[kernel](shape)
     return shape.images * shape.groups * -(-results // plan.at_once)

@@ -10,16 +10,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from minitorch_compile.inductor.extern.shifted_planes import WIDEST, padded_to_block, pitch_of
-from minitorch_compile.inductor.extern.vector_tiles import COLUMNS, COLUMNS_OF_ONE, FILTERS, ROWS, VECTOR_BYTES
+from minitorch_compile.inductor.extern.shifted_planes import most_places, padded_to_block, pitch_of
+from minitorch_compile.inductor.extern.vector_tiles import (
+    COLUMNS_OF_ONE,
+    most_lanes,
+    tile_columns,
+    tile_filters,
+    tile_rows,
+)
+from minitorch_compile.inductor.machine import Machine, machine_number
 
 Pair = tuple[int, int]
-UNIT = 4 * ROWS  # filters for whose weights' gradients the planes of the output's gradient lie in memory together
 FEWEST_PLACES = 2048  # over which a gradient of weights is added up in registers: several images, if they are small
 FEWEST_RANGES = 8  # into which the work is cut, if there is enough: what as many threads can share
 SMALLEST_RANGE = 1 << 20  # multiplications that are worth a range of their own
 WIDE, FEW = 256, 64  # places and channels: a matrix product of at least so many columns, and at most so long sums
 ENTRY = 2  # elements that one offset takes at most: it has eight bytes
+
+
+@machine_number
+def filters_together(machine: Machine) -> int:
+    """Filters for whose weights' gradients the planes of the output's gradient lie in memory together."""
+    return 4 * tile_rows()
 
 
 class Shape(NamedTuple):
@@ -43,7 +55,7 @@ class Shape(NamedTuple):
 
     def slides(self, inner: int, results: int) -> bool:
         """Whether it's faster not to ask BLAS, for sums of `inner` products: it needs more of them in each sum."""
-        wide = self.out[0] * self.out[1] >= WIDE and inner <= FEW and results >= FILTERS
+        wide = self.out[0] * self.out[1] >= WIDE and inner <= FEW and results >= tile_filters()
         return wide or not self.is_product
 
     @property
@@ -132,8 +144,8 @@ def placed(plan: Plan, first: int, second: int, tile: int, offsets: int) -> tupl
 def at_once(shape: Shape, results: int) -> int:
     """How many of a group's result channels one range computes: all, unless there are few images and groups."""
     ranges = min(-(-FEWEST_RANGES // max(1, shape.images * shape.groups)), shape.multiplications // SMALLEST_RANGE)
-    blocks = -(-results // FILTERS)
-    return min(results, FILTERS * -(-blocks // max(1, min(ranges, blocks))))
+    blocks = -(-results // tile_filters())
+    return min(results, tile_filters() * -(-blocks // max(1, min(ranges, blocks))))
 
 
 def plan_forward(shape: Shape) -> tuple[Plan, int]:
@@ -142,8 +154,8 @@ def plan_forward(shape: Shape) -> tuple[Plan, int]:
     if not shape.slides(shape.part, shape.per_group):
         return plan_of(shape, together), 0
     rows, pitch = sizes_of_planes(shape)
-    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + WIDEST
-    tile = FILTERS * (shape.out[0] * pitch + WIDEST)
+    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
+    tile = tile_filters() * (shape.out[0] * pitch + most_places())
     plan = plan_of(shape, together, (rows, pitch), shape.padding)
     plan = plan._replace(packed=padded_to_block(shape.per_group) * shape.window)
     return placed(plan, planes, shape.groups * plan.packed, tile, shape.window)
@@ -177,10 +189,11 @@ def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
     pitch = pitch_of(shape.out[1], -left, columns, right - left)
     height = rows + bottom - top
     window, kinds = shape.per_group * shape.kernel[0] * shape.kernel[1], shape.stride[0] * shape.stride[1]
-    planes = shape.per_group * height * pitch + pitch + WIDEST
+    planes = shape.per_group * height * pitch + pitch + most_places()
     plan = plan_of(shape, together, (height, pitch), (-top, -left))
     plan = plan._replace(packed=padded_to_block(shape.part) * window)
-    return placed(plan, planes, shape.groups * plan.packed, FILTERS * (rows * pitch + WIDEST), window + kinds)
+    tile = tile_filters() * (rows * pitch + most_places())
+    return placed(plan, planes, shape.groups * plan.packed, tile, window + kinds)
 
 
 def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
@@ -190,7 +203,7 @@ def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
     rows, pitch = sizes_of_planes(shape)
     batches = -(-shape.images // max(1, FEWEST_PLACES // max(1, shape.out[0] * pitch)))
     images = max(1, -(-shape.images // max(1, batches)))
-    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + WIDEST
-    grads = UNIT * (shape.out[0] * pitch + VECTOR_BYTES // 4)
+    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
+    grads = filters_together() * (shape.out[0] * pitch + most_lanes())
     plan = plan_of(shape, images, (rows, pitch), shape.padding)
-    return placed(plan, images * planes, images * grads, 0, shape.window + COLUMNS + COLUMNS_OF_ONE)
+    return placed(plan, images * planes, images * grads, 0, shape.window + tile_columns() + COLUMNS_OF_ONE)

@@ -24,12 +24,13 @@ tables may hold anything, which takes care of strides, dilation and ends of rows
 
 >>> import numpy as np
 >>> from numba import njit
+>>> from minitorch_compile.inductor.machine import current
 >>> from minitorch_compile.inductor.raw_memory import pointer
 >>> tile = window_tile(1, 1)
 >>> @njit
 ... def example(image, places, offsets, panel, out, outs):
 ...     tile(pointer(image), pointer(places), pointer(offsets), pointer(panel), 2, pointer(out), pointer(outs), 1)
->>> panel, out = np.zeros((2, VECTOR_BYTES // 8)), np.zeros(1)
+>>> panel, out = np.zeros((2, current().vector_bytes // 8)), np.zeros(1)
 >>> panel[:, 0] = 1.0, 10.0
 >>> example(np.arange(9.0), np.array([2]), np.array([0, 3]), panel, out, np.array([0])); out       # 2 + 10 * 5
 array([52.])
@@ -44,7 +45,8 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
-from minitorch_compile.inductor.extern.vector_tiles import VECTOR_BYTES, WORD, VectorEmitter, vector_function
+from minitorch_compile.inductor.extern.vector_tiles import WORD, VectorEmitter, lanes, vector_function
+from minitorch_compile.inductor.machine import Number, value_of
 
 
 def _table(builder: ir.IRBuilder, table: ir.Value, count: int) -> list[ir.Value]:
@@ -53,12 +55,12 @@ def _table(builder: ir.IRBuilder, table: ir.Value, count: int) -> list[ir.Value]
 
 
 @cache
-def window_tile(pixels: int, vectors: int) -> Callable[..., None]:
+def window_tile(pixels_of_tile: Number, vectors: int) -> Callable[..., None]:
     """(image, places, offsets, panel, count, out, outs, columns), as the module says."""
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         image, places, offsets, panel, count, out, outs, columns = values
-        emitter = VectorEmitter(builder, image.type.pointee)
+        emitter, pixels = VectorEmitter(builder, image.type.pointee), value_of(pixels_of_tile)
         sums = emitter.zeros(pixels, vectors)
         starts = [builder.gep(image, [place]) for place in _table(builder, places, pixels)]
         with cgutils.for_range(builder, count) as loop:
@@ -73,21 +75,21 @@ def window_tile(pixels: int, vectors: int) -> Callable[..., None]:
             _store(emitter, [builder.load(total) for total in sums[p]], out, place, columns)
 
     def meaning(image, places, offsets, panel, count, out, outs, columns):
-        width = vectors * VECTOR_BYTES // image.itemsize
+        width = vectors * lanes(image)
         weights, stored = panel[: count * width].reshape(count, width), min(width, columns)
-        for p in range(pixels):
+        for p in range(value_of(pixels_of_tile)):
             out[outs[p] : outs[p] + stored] = (image[places[p] + offsets[:count]] @ weights)[:stored]
 
     return vector_function(8, emit, meaning)
 
 
 @cache
-def channel_tile(pixels: int) -> Callable[..., None]:
+def channel_tile(pixels_of_tile: Number) -> Callable[..., None]:
     """(image, places, offsets, weights, step, count, out, outs, columns), as the module says."""
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         image, places, offsets, weights, step, count, out, outs, columns = values
-        emitter = VectorEmitter(builder, image.type.pointee)
+        emitter, pixels = VectorEmitter(builder, image.type.pointee), value_of(pixels_of_tile)
         sums = emitter.zeros(pixels, 1)
         starts = [builder.gep(image, [place]) for place in _table(builder, places, pixels)]
         with cgutils.for_range(builder, count) as loop:
@@ -99,8 +101,8 @@ def channel_tile(pixels: int) -> Callable[..., None]:
             _store(emitter, [builder.load(sums[p][0])], out, place, columns)
 
     def meaning(image, places, offsets, weights, step, count, out, outs, columns):
-        channels = np.arange(min(VECTOR_BYTES // image.itemsize, columns))
-        for p in range(pixels):
+        channels = np.arange(min(lanes(image), columns))
+        for p in range(value_of(pixels_of_tile)):
             seen = (image[places[p] + offsets[k] + channels] * weights[k * step + channels] for k in range(count))
             out[outs[p] + channels] = sum(seen)
 
@@ -108,12 +110,12 @@ def channel_tile(pixels: int) -> Callable[..., None]:
 
 
 @cache
-def weight_tile(filters: int, vectors: int) -> Callable[..., None]:
+def weight_tile(filters_of_tile: Number, vectors: int) -> Callable[..., None]:
     """(grads, step, image, places, count, out, out_step, columns), as the module says."""
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         grads, step, image, places, count, out, out_step, columns = values
-        emitter = VectorEmitter(builder, image.type.pointee)
+        emitter, filters = VectorEmitter(builder, image.type.pointee), value_of(filters_of_tile)
         sums = emitter.zeros(filters, vectors)
         with cgutils.for_range(builder, count) as loop:
             place = builder.load(builder.gep(places, [loop.index]))
@@ -131,20 +133,20 @@ def weight_tile(filters: int, vectors: int) -> Callable[..., None]:
                 emitter.store_where(mask, builder.fadd(before, builder.load(sums[f][v])), emitter.at(out, place))
 
     def meaning(grads, step, image, places, count, out, out_step, columns):
-        run = np.arange(min(vectors * VECTOR_BYTES // image.itemsize, columns))
-        for f in range(filters):
+        run = np.arange(min(vectors * lanes(image), columns))
+        for f in range(value_of(filters_of_tile)):
             out[f * out_step + run] += sum(grads[p * step + f] * image[places[p] + run] for p in range(count))
 
     return vector_function(8, emit, meaning)
 
 
 @cache
-def tap_tile(taps: int) -> Callable[..., None]:
+def tap_tile(taps_of_tile: Number) -> Callable[..., None]:
     """(grads, step, image, places, offsets, count, out, out_step, columns), as the module says."""
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         grads, step, image, places, offsets, count, out, out_step, columns = values
-        emitter = VectorEmitter(builder, image.type.pointee)
+        emitter, taps = VectorEmitter(builder, image.type.pointee), value_of(taps_of_tile)
         sums = emitter.zeros(taps, 1)
         starts = [builder.gep(image, [offset]) for offset in _table(builder, offsets, taps)]
         mask = emitter.first_of(columns)
@@ -159,8 +161,8 @@ def tap_tile(taps: int) -> Callable[..., None]:
             emitter.store(total, out, place)
 
     def meaning(grads, step, image, places, offsets, count, out, out_step, columns):
-        channels = np.arange(min(VECTOR_BYTES // image.itemsize, columns))
-        for k in range(taps):
+        channels = np.arange(min(lanes(image), columns))
+        for k in range(value_of(taps_of_tile)):
             seen = (grads[p * step + channels] * image[places[p] + offsets[k] + channels] for p in range(count))
             out[k * out_step + channels] += sum(seen)
 

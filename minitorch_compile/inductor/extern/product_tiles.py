@@ -39,34 +39,37 @@ from numba import njit, types
 from numba.core import cgutils
 
 from minitorch_compile.inductor.extern.vector_tiles import (
-    REGISTERS,
-    VECTOR_BYTES,
     WORD,
     VectorEmitter,
     lanes,
     vector_function,
 )
 from minitorch_compile.inductor.kernel_function import native_function
+from minitorch_compile.inductor.machine import Machine, Number, current, machine_number, value_of
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance
 from minitorch_compile.inductor.tiles import turn_over
 
 WIDEST = 2  # vectors side by side in a tile
-# Rows of the highest tile, whose sums fill the registers but for what is multiplied; lower ones take what is left.
-TILE_ROWS = 12 if REGISTERS == 32 else 6
-ROWS_AT_ONCE = 16 * TILE_ROWS  # rows of a that stay in the second-level cache while all panels pass over them
+TILES_AT_ONCE = 16  # whose rows of a stay in the second-level cache while all panels pass over them
+
+
+@machine_number
+def product_rows(machine: Machine) -> int:
+    """Rows of the highest tile, whose sums fill the registers but for what is multiplied; lower ones take the rest."""
+    return 12 if machine.registers == 32 else 6
 
 
 def panel_width(columns: int, itemsize: int) -> int:
     """Columns of a panel, for a matrix with so many: what one vector holds, or two."""
-    lanes = VECTOR_BYTES // itemsize
-    return lanes if columns <= lanes else WIDEST * lanes
+    held = current().vector_bytes // itemsize
+    return held if columns <= held else WIDEST * held
 
 
 # ------------------------------------------------------------------------------------------------ a tile
 
 
 @cache
-def product_tile(rows: int, vectors: int) -> Callable[..., None]:
+def product_tile(rows_of_tile: Number, vectors: int) -> Callable[..., None]:
     """(a, row_step, inner_step, panel, inner, out, out_step, columns): so many rows of a times one panel.
 
     out[r * out_step + c] = sum over k < inner of a[r * row_step + k * inner_step] * panel[k * width + c], for the
@@ -75,7 +78,7 @@ def product_tile(rows: int, vectors: int) -> Callable[..., None]:
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
         a, row_step, inner_step, panel, inner, out, out_step, columns = values
-        emitter = VectorEmitter(builder, a.type.pointee)
+        emitter, rows = VectorEmitter(builder, a.type.pointee), value_of(rows_of_tile)
         width = vectors * emitter.lanes
         sums = emitter.zeros(rows, vectors)
         starts = [builder.gep(a, [builder.mul(row_step, WORD(r))]) for r in range(rows)]
@@ -98,9 +101,9 @@ def product_tile(rows: int, vectors: int) -> Callable[..., None]:
                             store(emitter, builder.load(sums[r][v]), emitter.at(out, start), left)
 
     def meaning(a, row_step, inner_step, panel, inner, out, out_step, columns):
-        width = vectors * VECTOR_BYTES // a.itemsize
+        width = vectors * lanes(a)
         packed = panel[: inner * width].reshape(inner, width)
-        for r in range(rows):
+        for r in range(value_of(rows_of_tile)):
             row = a[r * row_step : r * row_step + (inner - 1) * inner_step + 1 : inner_step]
             out[r * out_step : r * out_step + min(width, columns)] = (row @ packed)[:columns]
 
@@ -128,12 +131,13 @@ def store_part(emitter: VectorEmitter, value: ir.Value, place: ir.Value, left: i
 
 def make_multiply_rows(vectors: int) -> Callable[..., None]:
     """(a, row_step, inner_step, panel, inner, out, out_step, columns, rows): `rows` rows of a times one panel."""
-    high, tile_of_8, tile_of_4, tile_of_2, tile_of_1 = (product_tile(n, vectors) for n in (TILE_ROWS, 8, 4, 2, 1))
+    high, tile_of_8, tile_of_4, tile_of_2, tile_of_1 = (product_tile(n, vectors) for n in (product_rows, 8, 4, 2, 1))
 
     def multiply_rows(a, row_step, inner_step, panel, inner, out, out_step, columns, rows):
-        while rows >= TILE_ROWS:
+        most = product_rows()
+        while rows >= most:
             high(a, row_step, inner_step, panel, inner, out, out_step, columns)
-            a, out, rows = advance(a, TILE_ROWS * row_step), advance(out, TILE_ROWS * out_step), rows - TILE_ROWS
+            a, out, rows = advance(a, most * row_step), advance(out, most * out_step), rows - most
         if rows >= 8:
             tile_of_8(a, row_step, inner_step, panel, inner, out, out_step, columns)
             a, out, rows = advance(a, 8 * row_step), advance(out, 8 * out_step), rows - 8
@@ -195,8 +199,9 @@ def pack_panels(lo, hi, width, transposed, inner, columns, b, b_step, packed):
 
 def packed_product(lo, hi, width, columns, inner, a, row_step, inner_step, packed, c):
     """The rows from lo up to hi of c = a @ b; element (i, k) of a lies at i * row_step + k * inner_step."""
-    for top in range(lo, hi, ROWS_AT_ONCE):
-        bottom = min(top + ROWS_AT_ONCE, hi)
+    at_once = TILES_AT_ONCE * product_rows()
+    for top in range(lo, hi, at_once):
+        bottom = min(top + at_once, hi)
         multiply_panels(top, bottom, width, columns, inner, a, row_step, inner_step, packed, c)
 
 

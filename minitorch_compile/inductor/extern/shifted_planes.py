@@ -28,20 +28,24 @@ from numba import njit
 
 from minitorch_compile.inductor.extern.vector_moves import copy_every_other, copy_row, interleave
 from minitorch_compile.inductor.extern.vector_tiles import (
-    FILTERS,
-    VECTOR_BYTES,
-    VECTORS,
     VECTORS_OF_ONE,
     lanes,
     outer_products,
+    tile_filters,
+    tile_vectors,
 )
+from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.raw_memory import advance, pointer  # noqa: F401 (pointer: the example's)
 
 compiled: Any = njit(error_model="numpy")
-WIDEST = VECTOR_BYTES // 4 * max(VECTORS, VECTORS_OF_ONE)  # the most places that are computed at once
-
-slide_block, slide_block_wide = outer_products(FILTERS, 1), outer_products(FILTERS, VECTORS)
+slide_block, slide_block_wide = outer_products(tile_filters, 1), outer_products(tile_filters, tile_vectors)
 slide_one, slide_one_wide = outer_products(1, 1), outer_products(1, VECTORS_OF_ONE)
+
+
+@machine_number
+def most_places(machine: Machine) -> int:
+    """The most places that are computed at once."""
+    return machine.vector_bytes // 4 * max(tile_vectors(), VECTORS_OF_ONE)
 
 
 def pitch_of(width: int, before: int, places: int, reach: int) -> int:
@@ -116,12 +120,12 @@ def deal_planes(image, planes, channels, height, width, rows, pitch, top, left, 
 @njit(forceinline=True)
 def block_of(filters):
     """How many filters are computed together, of so many."""
-    return FILTERS if 2 * filters >= FILTERS else 1
+    return tile_filters() if 2 * filters >= tile_filters() else 1
 
 
 def padded_to_block(filters: int) -> int:
     """How many filters there are when the last block is filled up."""
-    return -(-filters // FILTERS) * FILTERS if 2 * filters >= FILTERS else filters
+    return -(-filters // tile_filters()) * tile_filters() if 2 * filters >= tile_filters() else filters
 
 
 @compiled
@@ -131,7 +135,7 @@ def pack_rows(weights, step, count, filters, block, packed, apart):
     """
     for first in range(0, filters, block):
         source, target = advance(weights, first * step), advance(packed, first * apart)
-        if block == FILTERS and filters - first >= FILTERS:
+        if block == tile_filters() and filters - first >= tile_filters():
             interleave(source, step, count, target)
         else:
             for f in range(min(block, filters - first)):
@@ -146,7 +150,7 @@ def slide(planes, offsets, packed, count, filters, block, rows, pitch, columns, 
     `tile` is scratch memory for the results of a block of filters, thrown-away columns included.
     """
     length, vector = rows * pitch, lanes(planes)
-    step = length + WIDEST
+    step = length + most_places()
     for first in range(0, filters, block):
         weights = advance(packed, first * count)
         place = 0
@@ -161,7 +165,7 @@ def slide(planes, offsets, packed, count, filters, block, rows, pitch, columns, 
                 slide_block_wide(here, offsets, weights, count, result, step)
             else:
                 slide_block(here, offsets, weights, count, result, step)
-            place += vector * ((VECTORS_OF_ONE if block == 1 else VECTORS) if wide else 1)
+            place += vector * ((VECTORS_OF_ONE if block == 1 else tile_vectors()) if wide else 1)
         for f in range(min(block, filters - first)):
             for y in range(rows):
                 source, target = advance(tile, f * step + y * pitch), advance(out, (first + f) * area + y * row_step)

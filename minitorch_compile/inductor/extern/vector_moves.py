@@ -4,9 +4,10 @@
 masked store, so a row that is shorter than a vector takes two instructions. `copy_every_other` takes the same arguments
 and reads source[0], source[2], ...
 
-`interleave(source, step, count, out)` takes FILTERS rows, `step` apart, and puts what is in one column side by side:
+`interleave(source, step, count, out)` takes as many rows, `step` apart, as a tile has filters (F), and puts what is in
+one column side by side:
 
-    out[k * FILTERS + f] = source[f * step + k]
+    out[k * F + f] = source[f * step + k]
 
 >>> from numba import njit
 >>> from minitorch_compile.inductor.raw_memory import pointer
@@ -14,9 +15,10 @@ and reads source[0], source[2], ...
 ... def example(source, out, copied):
 ...     interleave(pointer(source), 5, 5, pointer(out))
 ...     copy_row(pointer(source), pointer(copied), 3)
->>> out, copied = np.empty(5 * FILTERS), np.zeros(4)
->>> example(np.arange(5.0 * FILTERS), out, copied)
->>> out.reshape(5, FILTERS)[:, :3].tolist()
+>>> rows = tile_filters()
+>>> out, copied = np.empty(5 * rows), np.zeros(4)
+>>> example(np.arange(5.0 * rows), out, copied)
+>>> out.reshape(5, rows)[:, :3].tolist()
 [[0.0, 5.0, 10.0], [1.0, 6.0, 11.0], [2.0, 7.0, 12.0], [3.0, 8.0, 13.0], [4.0, 9.0, 14.0]]
 >>> copied
 array([0., 1., 2., 0.])
@@ -30,7 +32,7 @@ import numpy as np  # noqa: F401 (the example's)
 from llvmlite import ir
 from numba.core import cgutils
 
-from minitorch_compile.inductor.extern.vector_tiles import FILTERS, WORD, VectorEmitter, vector_function
+from minitorch_compile.inductor.extern.vector_tiles import WORD, VectorEmitter, tile_filters, vector_function
 
 AT_ONCE = 8  # columns that are interleaved together
 
@@ -73,14 +75,14 @@ def _copy_every_other(source: Any, target: Any, count: int) -> None:
 
 def _emit_interleave(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
     source, step, count, out = values
-    emitter = VectorEmitter(builder, source.type.pointee)
-    starts = [builder.mul(step, WORD(f)) for f in range(FILTERS)]
+    emitter, filters = VectorEmitter(builder, source.type.pointee), tile_filters()
+    starts = [builder.mul(step, WORD(f)) for f in range(filters)]
     whole = builder.and_(count, WORD(-AT_ONCE))
     with cgutils.for_range_slice(builder, WORD(0), whole, WORD(AT_ONCE), inc=True) as (index, _):
         rows = [emitter.load(source, builder.add(start, index), AT_ONCE) for start in starts]
-        emitter.store(_interleaved(emitter, rows), out, builder.mul(index, WORD(FILTERS)))
+        emitter.store(_interleaved(emitter, rows), out, builder.mul(index, WORD(filters)))
     with cgutils.for_range_slice(builder, whole, count, WORD(1), inc=True) as (index, _):
-        first = builder.mul(index, WORD(FILTERS))
+        first = builder.mul(index, WORD(filters))
         for f, start in enumerate(starts):
             value = builder.load(builder.gep(source, [builder.add(start, index)]))
             builder.store(value, builder.gep(out, [builder.add(first, WORD(f))]))
@@ -96,8 +98,9 @@ def _interleaved(emitter: VectorEmitter, rows: list[ir.Value]) -> ir.Value:
 
 
 def _interleave(source: Any, step: int, count: int, out: Any) -> None:
-    for f in range(FILTERS):
-        out[f : count * FILTERS : FILTERS] = source[f * step : f * step + count]
+    filters = tile_filters()
+    for f in range(filters):
+        out[f : count * filters : filters] = source[f * step : f * step + count]
 
 
 copy_row: Any = vector_function(3, _emit_copy, _copy)

@@ -32,23 +32,50 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-_FEATURES = llvm.get_host_cpu_features()
-VECTOR_BYTES = 64 if _FEATURES.get("avx512f") else 32 if _FEATURES.get("avx") else 16
-REGISTERS = 32 if VECTOR_BYTES == 64 or not _FEATURES.get("sse2") else 16
-# How large the tiles are: with what is loaded to compute them, they fill the registers.
-FILTERS, VECTORS = (8, 3) if REGISTERS == 32 else (4, 2)
-ROWS, COLUMNS = (4, 6) if REGISTERS == 32 else (3, 3)
+from minitorch_compile.inductor.machine import Machine, Number, current, machine_number, value_of
+
 VECTORS_OF_ONE, COLUMNS_OF_ONE = 4, 9  # of a single filter, or a single row
 WORD = ir.IntType(64)
 _INDEX = ir.IntType(32)
 Vectors = list[list[ir.Value]]
+
+# How large the tiles are: with what is loaded to compute them, they fill the registers.
+
+
+@machine_number
+def tile_filters(machine: Machine) -> int:
+    """Filters of a tile of outer products."""
+    return 8 if machine.registers == 32 else 4
+
+
+@machine_number
+def tile_vectors(machine: Machine) -> int:
+    """Vectors of places of such a tile."""
+    return 3 if machine.registers == 32 else 2
+
+
+@machine_number
+def tile_rows(machine: Machine) -> int:
+    """Rows of a tile of inner products."""
+    return 4 if machine.registers == 32 else 3
+
+
+@machine_number
+def tile_columns(machine: Machine) -> int:
+    """Columns of such a tile."""
+    return 6 if machine.registers == 32 else 3
+
+
+@machine_number
+def most_lanes(machine: Machine) -> int:
+    """How many of the smallest elements, of four bytes, a vector holds."""
+    return machine.vector_bytes // 4
 
 
 class VectorEmitter:
@@ -57,9 +84,9 @@ class VectorEmitter:
     def __init__(self, builder: ir.IRBuilder, element: ir.Type) -> None:
         self.builder = builder
         self.element = element
-        self.lanes = VECTOR_BYTES // (4 if isinstance(element, ir.FloatType) else 8)
+        self.bytes = 4 if isinstance(element, ir.FloatType) else 8  # of an element
+        self.lanes = current().vector_bytes // self.bytes
         self.vector = ir.VectorType(element, self.lanes)
-        self.bytes = VECTOR_BYTES // self.lanes
 
     def zeros(self, rows: int, columns: int) -> Vectors:
         """A tile of accumulators."""
@@ -150,10 +177,11 @@ class VectorEmitter:
 
 
 @cache
-def outer_products(filters: int, vectors: int) -> Callable[..., None]:
+def outer_products(filters_of_tile: Number, vectors_of_tile: Number) -> Callable[..., None]:
     """(planes, offsets, weights, count, out, out_step), as the module says."""
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
+        filters, vectors = value_of(filters_of_tile), value_of(vectors_of_tile)
         planes, offsets, weights, count, out, out_step = values
         emitter = VectorEmitter(builder, planes.type.pointee)
         tile = emitter.zeros(filters, vectors)
@@ -171,7 +199,7 @@ def outer_products(filters: int, vectors: int) -> Callable[..., None]:
                 emitter.store(builder.load(tile[f][v]), out, builder.add(row, WORD(v * emitter.lanes)))
 
     def meaning(planes, offsets, weights, count, out, out_step):
-        places = np.arange(vectors * VECTOR_BYTES // planes.itemsize)
+        filters, places = value_of(filters_of_tile), np.arange(value_of(vectors_of_tile) * lanes(planes))
         seen = planes[offsets[:count, None] + places]
         for f in range(filters):
             out[f * out_step + places] = weights[f : count * filters : filters] @ seen
@@ -180,13 +208,14 @@ def outer_products(filters: int, vectors: int) -> Callable[..., None]:
 
 
 @cache
-def inner_products(rows: int, columns: int) -> Callable[..., None]:
+def inner_products(rows_of_tile: Number, columns_of_tile: Number) -> Callable[..., None]:
     """(rows, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width).
 
     As the module says, but only `height` rows and `width` columns of the tile are added to `out`.
     """
 
     def emit(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
+        rows, columns = value_of(rows_of_tile), value_of(columns_of_tile)
         left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width = values
         emitter = VectorEmitter(builder, planes.type.pointee)
         tile = emitter.zeros(rows, columns)
@@ -214,8 +243,8 @@ def inner_products(rows: int, columns: int) -> Callable[..., None]:
         left, row_step, rows_apart, planes, offsets, planes_apart, length, images, out, out_step, height, width
     ):
         places = np.arange(length)
-        for r in range(min(rows, height)):
-            for k in range(min(columns, width)):
+        for r in range(min(value_of(rows_of_tile), height)):
+            for k in range(min(value_of(columns_of_tile), width)):
                 out[r * out_step + k] += sum(
                     left[n * rows_apart + r * row_step + places] @ planes[n * planes_apart + offsets[k] + places]
                     for n in range(images)
@@ -243,12 +272,12 @@ def vector_function(parameters: int, emit: Callable[[ir.IRBuilder, list[ir.Value
 
 
 def _python_lanes(start: Any) -> int:
-    return VECTOR_BYTES // start.itemsize
+    return current().vector_bytes // start.itemsize
 
 
 @intrinsic
 def _native_lanes(typing_context, start):
-    number = VECTOR_BYTES * 8 // start.dtype.bitwidth
+    number = current().vector_bytes * 8 // start.dtype.bitwidth
     return types.int64(start), lambda context, builder, signature, values: WORD(number)
 
 

@@ -11,7 +11,7 @@ numbers, the error stays below 2**-21 * sqrt(terms of a sum) * largest input * l
 sum, which adds up more products one after the other, is not more accurate; but a result that is small beside the others
 in its tile is. An infinity becomes NaN in all results of the tiles that see it, met by the window or not.
 
-It takes images row by row or channels last (`plan.last`), of float32; channels and filters are multiples of LANES.
+It takes images row by row or channels last (`plan.last`), of float32; channels and filters fill whole vectors.
 
 Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015), arXiv:1509.09308.
 
@@ -34,12 +34,11 @@ from minitorch_compile.inductor.extern.convolution_plan import Shape
 from minitorch_compile.inductor.extern.product_tiles import multiply_panels, panel_width
 from minitorch_compile.inductor.extern.shifted_planes import clear, compiled, take_every
 from minitorch_compile.inductor.extern.vector_moves import copy_row
-from minitorch_compile.inductor.extern.vector_tiles import VECTOR_BYTES, WORD, VectorEmitter, lanes, vector_function
+from minitorch_compile.inductor.extern.vector_tiles import WORD, VectorEmitter, lanes, most_lanes, vector_function
 from minitorch_compile.inductor.kernel_function import native_function
 from minitorch_compile.inductor.raw_memory import ELEMENTS, advance, as_tuple
 from minitorch_compile.inductor.tiles import turn_over
 
-LANES = VECTOR_BYTES // 4
 TILES = 96  # that are multiplied together, about: what belongs to them stays in the second-level cache
 APART = 80  # elements between two of the 16 matrices, so that they don't fall on the same lines of the cache
 OF_IMAGE = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
@@ -80,7 +79,7 @@ PLAN = Plan()
 def suits(shape: Shape) -> bool:
     """Whether it and the gradient of its input can be computed so."""
     steps = shape.stride == shape.dilation == (1, 1) and shape.groups == 1 and shape.kernel == (3, 3)
-    whole_vectors = shape.channels % LANES == shape.filters % LANES == 0
+    whole_vectors = shape.channels % most_lanes() == shape.filters % most_lanes() == 0
     return steps and whole_vectors and shape.pixels > 0 and max(shape.padding) <= 2
 
 
@@ -138,7 +137,7 @@ def transform(matrix: Matrix) -> Callable[..., None]:
                 emitter.store(value, out, place(out_row_step, i, out_column_step, j))
 
     def meaning(source, row_step, column_step, out, out_row_step, out_column_step):
-        vector = np.arange(VECTOR_BYTES // source.itemsize)
+        vector = np.arange(lanes(source))
         factors, few, results = np.array(matrix, source.dtype), np.arange(count), np.arange(len(matrix))
         seen = source[few[:, None, None] * row_step + few[:, None] * column_step + vector]
         places = results[:, None, None] * out_row_step + results[:, None] * out_column_step + vector
