@@ -25,6 +25,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.numbers import joined, open_text
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.sequences import SliceVariable, TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
 
@@ -82,7 +83,10 @@ class SymbolicDomain(OperatorHooks):
             self.setitem(target, key, value)
 
     def unpack(self, iterable: Value, count: int) -> Sequence[Value]:
-        items = self.unpack_all(iterable)
+        items: list[Value] = []
+        iterator = self.as_iterator(iterable)
+        while len(items) <= count and (item := iterator.next_value(self)) is not None:
+            items.append(item)
         if len(items) < count:
             self.raise_error(ValueError, f"not enough values to unpack (expected {count}, got {len(items)})")
         if len(items) > count:
@@ -124,7 +128,7 @@ class SymbolicDomain(OperatorHooks):
 
     def call_unpacked(self, function: Value, args: Value, kwargs: Value) -> Value:
         named = {} if kwargs is NULL else {self.constant(key): value for key, value in self.mapping_items(kwargs)}
-        return self.call(function, self.unpack_all(args), named)
+        return self.call(function, self.unpack_sized(args), named)
 
     def get_len(self, subject: Value) -> Value:
         return subject.realize().length_value(self)
@@ -139,7 +143,8 @@ class SymbolicDomain(OperatorHooks):
         wanted = cls.realize().real_value()
         if not isinstance(wanted, type):
             raise Unsupported("unsupported-syntax", "a class pattern with something that is no class.")
-        if not issubclass(subject.realize().python_type(), wanted):
+        is_instance = self.output.wrap_constant(isinstance, "isinstance")
+        if not self.truth(self.call(is_instance, [subject, cls], {})):
             return ConstantVariable(None)
         attributes = [self.constant(name) for name in self.unpack_all(names)]
         found: list[Value] = []
@@ -159,9 +164,12 @@ class SymbolicDomain(OperatorHooks):
         return TupleVariable(found)
 
     def match_keys(self, subject: Value, keys: Value) -> Value:
-        found = []
+        found: list[Value] = []
+        nothing = UserObjectVariable(object)
+        get = self.load_attr(subject, "get")  # not __getitem__: a defaultdict would make the missing
         for key in self.unpack_all(keys):
-            if not self.truth(self.contains(key, subject)):
+            value = self.call(get, [key, nothing], {})
+            if self.identical(value, nothing):
                 return ConstantVariable(None)
-            found.append(self.getitem(subject, key))
+            found.append(value)
         return TupleVariable(found)

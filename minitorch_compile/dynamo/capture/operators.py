@@ -30,6 +30,7 @@ from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
 from minitorch_compile.dynamo.variables.sym_int import size_arithmetic, size_comparison
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.user_containers import contents_of
 
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -100,15 +101,11 @@ class OperatorHooks(Tracer):
             return outcome
         if _both_constant(left, right):
             return self.output.from_python(self.compute(COMPARE[op], left.as_constant(), right.as_constant()))
-        first, second = (
-            (right, left)
-            if isinstance(right, TensorVariable) and not isinstance(left, TensorVariable)
-            else (left, right)
-        )
+        first, second = (right, left) if _is_asked_first(right, left) else (left, right)
         swapped = first is right
-        result = first.compare(self, SWAPPED[op] if swapped else op, second)
+        result = self._compared(first, SWAPPED[op] if swapped else op, second)
         if result is None:
-            result = second.compare(self, op if swapped else SWAPPED[op], first)
+            result = self._compared(second, op if swapped else SWAPPED[op], first)
         if result is not None:
             return result
         if op in ("==", "!="):
@@ -117,6 +114,11 @@ class OperatorHooks(Tracer):
             "unsupported-object",
             f"the comparison {op} between {left.describe()} and {right.describe()} is not followed.",
         )
+
+    def _compared(self, first: VariableTracker, op: str, second: VariableTracker) -> Value | None:
+        """What `first` answers. A built-in container looks at what is in the other one, whatever its class."""
+        seen = second if isinstance(first, UserObjectVariable) else contents_of(second)
+        return first.compare(self, op, seen)
 
     def is_(self, a: Value, b: Value) -> Value:
         return ConstantVariable(self.identical(a, b))
@@ -165,6 +167,14 @@ class OperatorHooks(Tracer):
 
     def delitem(self, obj: Value, key: Value) -> None:
         obj.realize().call_method(self, "__delitem__", [key], {})
+
+
+def _is_asked_first(right: VariableTracker, left: VariableTracker) -> bool:
+    """Whether Python compares by asking the right operand: its class is a subclass of the left one's."""
+    if isinstance(right, UserObjectVariable):
+        mine, theirs = right.python_type(), left.python_type()
+        return mine is not theirs and issubclass(mine, theirs)
+    return isinstance(right, TensorVariable) and not isinstance(left, TensorVariable)
 
 
 def _both_constant(left: VariableTracker, right: VariableTracker) -> bool:

@@ -157,7 +157,7 @@ class StoreCell(Effect):
 
 def _kept_under(real: Any, name: str) -> Any:
     """The attribute as it is now, without running code of the program."""
-    if isinstance(real, CellType):
+    if type(real) is CellType:
         try:
             return real.cell_contents
         except ValueError:

@@ -8,7 +8,8 @@ here.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -19,9 +20,11 @@ from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value
+from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
+from minitorch_compile.dynamo.variables.functions import FunctionVariable, PartialVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, SliceVariable, TupleVariable
@@ -32,7 +35,6 @@ from minitorch_compile.tensor import Size
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
     from minitorch_compile.dynamo.capture.side_effects import SideEffects
-    from minitorch_compile.dynamo.variables.functions import FunctionVariable
 
 SINGLETONS = (bool, type(None), type(Ellipsis), type(NotImplemented))
 
@@ -96,6 +98,12 @@ class Tracer(BytecodeInterpreter):
         """A function of `polyfills.py`, to be traced in place of one written in C."""
         return self.output.wrap_constant(function, function.__name__)
 
+    def is_callable(self, value: Value) -> Value:
+        """callable(value)"""
+        tracked = value.realize()
+        is_function = isinstance(tracked, (FunctionVariable, PartialVariable))
+        return ConstantVariable(is_function or look_up(tracked.python_type(), "__call__") is not None)
+
     # --- looking into values ------------------------------------------------------------------------------------------
 
     def constant(self, value: Value) -> Any:
@@ -145,8 +153,15 @@ class Tracer(BytecodeInterpreter):
         left, right = a.realize(), b.realize()
         return left is right or self.truth(self.compare("==", left, right))
 
+    def unpack_sized(self, iterable: Value) -> list[Value]:
+        """list(iterable), which asks an object for its length after the iterator, to set aside that much room."""
+        tracked = iterable.realize()
+        iterator = self.as_iterator(tracked)
+        tracked.hint_length(self)
+        return self.unpack_all(iterator)
+
     def unpack_all(self, iterable: Value) -> list[Value]:
-        """list(iterable)"""
+        """All items."""
         iterator = self.as_iterator(iterable)
         items: list[Value] = []
         while (item := iterator.next_value(self)) is not None:
@@ -180,20 +195,26 @@ class Tracer(BytecodeInterpreter):
         returned = getattr(iterator.realize(), "returned", None)
         self.raise_error(StopIteration, *([] if returned is None or self.is_none(returned) else [returned]))
 
-    def mapping_items(self, mapping: Value) -> list[tuple[Value, Value]]:
-        """The items of a mapping, or of an iterable of pairs."""
+    def mapping_items(self, mapping: Value) -> Iterator[tuple[Value, Value]]:
+        """The items of a mapping, or of an iterable of pairs, one after the other."""
         tracked = mapping.realize()
-        if isinstance(tracked, DictVariable):
-            return list(tracked.entries.values())
-        if hasattr(tracked.python_type(), "keys"):
-            keys = self.unpack_all(self.call(self.load_attr(tracked, "keys"), [], {}))
-            return [(key, self.getitem(tracked, key)) for key in keys]
-        pairs = [self.unpack_all(pair) for pair in self.unpack_all(tracked)]
-        for position, pair in enumerate(pairs):
-            if len(pair) != 2:
-                wrong = f"element #{position} has length {len(pair)}"
-                self.raise_error(ValueError, f"dictionary update sequence {wrong}; 2 is required")
-        return [(key, value) for key, value in pairs]
+        known = list(tracked.entries.values()) if isinstance(tracked, DictVariable) else tracked.merged_items()
+        if known is not None:
+            yield from known
+        elif hasattr(tracked.python_type(), "keys"):
+            for key in self.unpack_all(self.call(self.load_attr(tracked, "keys"), [], {})):
+                yield key, self.getitem(tracked, key)
+        else:
+            iterator = self.as_iterator(tracked)
+            for position in itertools.count():
+                item = iterator.next_value(self)
+                if item is None:
+                    return
+                pair = self.unpack_all(item)
+                if len(pair) != 2:
+                    wrong = f"element #{position} has length {len(pair)}"
+                    self.raise_error(ValueError, f"dictionary update sequence {wrong}; 2 is required")
+                yield pair[0], pair[1]
 
     def graph_argument(self, value: Value) -> Any:
         """What stands for a value among the arguments of a node: a node, a constant, or a nesting of those."""

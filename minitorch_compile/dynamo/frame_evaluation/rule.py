@@ -27,7 +27,7 @@ import inspect
 import os
 import sys
 import sysconfig
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -92,6 +92,18 @@ def _is_made_by_library(code: CodeType, module: str) -> bool:
     return code.co_filename == "<string>" and has_no_user
 
 
+ATOMS = (str, bytes, int, float, type, ModuleType, FunctionType)
+# By the built-in class, past what a subclass overrides.
+INSIDE: dict[type | tuple[type, ...], Callable[[Any], Iterable[Any]]] = {
+    ATOMS: lambda value: (),
+    list: lambda value: [*list.__iter__(value)],
+    tuple: lambda value: [*tuple.__iter__(value)],
+    set: lambda value: [*set.__iter__(value)],
+    frozenset: lambda value: [*frozenset.__iter__(value)],
+    dict: lambda value: [*dict.values(value)],
+}
+
+
 def sees_tensors(function: FunctionType, arguments: tuple[Any, ...]) -> bool:
     """Whether a call may have to do with tensors."""
     return _names_library(function) or any(holds_tensor(argument, DEPTH) for argument in arguments)
@@ -102,8 +114,8 @@ def _names_library(function: FunctionType) -> bool:
     scope = function.__globals__
     values = (scope.get(name) for name in function.__code__.co_names)
     return any(
-        (isinstance(value, ModuleType) and value.__name__.partition(".")[0] == LIBRARY)
-        or (isinstance(value, (Op, FunctionType, type)) and is_library(value))
+        (issubclass(type(value), ModuleType) and str(vars(value).get("__name__")).partition(".")[0] == LIBRARY)
+        or (issubclass(type(value), (Op, FunctionType, type)) and is_library(value))
         for value in values
     )
 
@@ -114,19 +126,16 @@ def holds_tensor(value: Any, depth: int) -> bool:
     >>> holds_tensor([1, {"x": None}], 4)
     False
     """
-    if isinstance(value, TensorBase):
+    if issubclass(type(value), TensorBase):
         return True
     return depth > 0 and any(holds_tensor(item, depth - 1) for item in islice(_inside(value), MOST_ITEMS))
 
 
 def _inside(value: Any) -> Iterable[Any]:
     """Items of a container, values of a dict, attributes of an object; no code of the user's runs for it."""
-    if isinstance(value, (str, bytes, int, float, type, ModuleType, FunctionType)):
-        return ()
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return list(value)
-    if isinstance(value, dict):
-        return list(value.values())
+    for base, items in INSIDE.items():
+        if issubclass(type(value), base):
+            return items(value)
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:

@@ -304,6 +304,10 @@ def _unreadable(sources: Iterable[Source], scope: Mapping[str, Any]) -> GuardFai
     return None
 
 
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE, of classes made by a class statement
+
+
 def _shown(value: object) -> str:
-    text = value.__name__ if isinstance(value, type) else repr(value)
+    is_users = type(value).__flags__ & HEAP_TYPE and not issubclass(type(value), type)
+    text = value.__name__ if isinstance(value, type) else (object.__repr__ if is_users else repr)(value)
     return text if len(text) <= 120 else text[:117] + "..."

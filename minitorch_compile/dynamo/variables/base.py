@@ -92,6 +92,7 @@ class VariableTracker(Value):
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         """value.name; by default the methods of its built-in class."""
+        from minitorch_compile.dynamo.variables.class_lookup import printed_name
         from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 
         cls = self.python_type()
@@ -99,7 +100,7 @@ class VariableTracker(Value):
             return tracer.output.wrap_constant(cls, cls.__name__)
         attribute = inspect.getattr_static(cls, name, MISSING)
         if attribute is MISSING:
-            tracer.raise_error(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+            tracer.raise_error(AttributeError, f"'{printed_name(cls)}' object has no attribute '{name}'")
         if callable(attribute):
             return BuiltinMethodVariable(self, name)
         self.unsupported(f"the attribute '{name}'")
@@ -140,21 +141,34 @@ class VariableTracker(Value):
         """item in self; by default by iterating."""
         from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
-        return ConstantVariable(any(tracer.same_or_equal(member, item) for member in tracer.unpack_all(self)))
+        iterator = tracer.as_iterator(self)
+        while (member := iterator.next_value(tracer)) is not None:
+            if tracer.same_or_equal(member, item):
+                return ConstantVariable(True)
+        return ConstantVariable(False)
 
     def truth(self, tracer: Tracer) -> bool:
         self.unsupported("bool()")
 
     def length(self, tracer: Tracer) -> int:
+        from minitorch_compile.dynamo.variables.class_lookup import printed_name
+
         if hasattr(self.python_type(), "__len__"):
             self.unsupported("len()")
-        tracer.raise_error(TypeError, f"object of type '{self.python_type().__name__}' has no len()")
+        tracer.raise_error(TypeError, f"object of type '{printed_name(self.python_type())}' has no len()")
 
     def length_value(self, tracer: Tracer) -> Value:
         """len(self), which may be a size that is not known."""
         from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
         return ConstantVariable(self.length(tracer))
+
+    def hint_length(self, tracer: Tracer) -> None:
+        """What list(self) asks besides the items; only a class in Python can tell."""
+
+    def merged_items(self) -> list[tuple[Value, Value]] | None:
+        """What dict(self) takes as it is; None if it asks `keys` and `__getitem__`."""
+        return None
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         """iter(self)"""

@@ -66,7 +66,12 @@ from minitorch_compile.dynamo.variables.numbers import NumberVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.opaque import OpaqueVariable
 from minitorch_compile.dynamo.variables.operations import OperationVariable
-from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, TupleVariable
+from minitorch_compile.dynamo.variables.sequences import (
+    NamedTupleVariable,
+    SizeVariable,
+    TupleVariable,
+    is_plain_named_tuple,
+)
 from minitorch_compile.dynamo.variables.sets import SetVariable
 from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
@@ -79,6 +84,8 @@ if TYPE_CHECKING:
 
 GRAD_MODES = (no_grad, enable_grad, set_grad_enabled)
 BUILTIN_CALLABLES = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
+
+METHOD_OWNERS = (list, dict, set, frozenset, str, collections.deque)
 
 Build = Callable[["OutputGraph", Any, Source], VariableTracker]
 _by_type: dict[type, Build] = {}
@@ -123,7 +130,7 @@ def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 def _instance(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """An object whose type is guarded already."""
     cls = type(value)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if is_plain_named_tuple(cls):
         return NamedTupleVariable(cls, (), source, value, output)
     base = container_base(cls)
     if base is not None:
@@ -278,7 +285,7 @@ def _cached(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 def is_tensor_method(method: MethodType) -> bool:
     """Whether it is a tensor's method that this package defines."""
     name = getattr(method, "__name__", "")
-    found = look_up(type(method.__self__), name) if isinstance(method.__self__, TensorBase) else None
+    found = look_up(type(method.__self__), name) if issubclass(type(method.__self__), TensorBase) else None
     return found is not None and found.value is method.__func__ and is_library(found.owner)
 
 
@@ -300,10 +307,11 @@ def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableT
 @builds(*BUILTIN_CALLABLES)
 def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
-    if type(value) is BuiltinFunctionType and isinstance(owner, (list, dict, set, frozenset, str, collections.deque)):
+    if type(value) is BuiltinFunctionType and issubclass(type(owner), METHOD_OWNERS):
         _guard_type(output, value, source)
         output.guards.add(*guards.equals(AttrSource(source, "__name__"), value.__name__, output.names))
-        return BuiltinMethodVariable(output.wrap(owner, AttrSource(source, "__self__")).realize(), value.__name__)
+        tracked = output.wrap(owner, AttrSource(source, "__self__")).realize()
+        return BuiltinMethodVariable(tracked, value.__name__, source=source)
     _guard_identity(output, value, source, getattr(value, "__name__", "builtin"))
     return BuiltinVariable(value, output.constant_source(value, getattr(value, "__name__", "builtin")))
 

@@ -22,17 +22,18 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import ConstantSource
-from minitorch_compile.dynamo.variables.base import MISSING, Value
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
-from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
+from minitorch_compile.dynamo.variables.functions import MethodVariable, PartialVariable
 from minitorch_compile.dynamo.variables.instance_dict import InstanceDictVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.supers import SuperVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
@@ -126,9 +127,34 @@ def _isinstance(tracer: Tracer, obj: Value, classes: Value) -> Value:
             )
             if tracer.truth(tracer.call(metaclass_method, [tracked], {})):
                 return ConstantVariable(True)
-        elif _is_subclass(tracer, cls, wanted):
+        elif cls is wanted or _is_subclass_by(tracer, tracked, wanted):
             return ConstantVariable(True)
     return ConstantVariable(False)
+
+
+def _is_subclass_by(tracer: Tracer, tracked: VariableTracker, wanted: Any) -> bool:
+    """An abstract base class always asks the object for its class, others when the real class is none of theirs."""
+    real = tracked.python_type()
+    if isinstance(wanted, abc.ABCMeta):
+        claimed = _claimed_class(tracer, tracked)
+        return _is_subclass(tracer, claimed, wanted) or claimed is not real and _is_subclass(tracer, real, wanted)
+    return _is_subclass(tracer, real, wanted) or _is_subclass(tracer, _claimed_class(tracer, tracked), wanted)
+
+
+def _claimed_class(tracer: Tracer, tracked: VariableTracker) -> type:
+    """What the object itself says of its class, through a `__class__` or `__getattribute__` in Python."""
+    cls = tracked.python_type()
+    found = look_up(cls, "__getattribute__")
+    if not _in_python(look_up(cls, "__class__")) and (not _in_python(found) or issubclass(cls, TensorBase)):
+        return cls
+    if not isinstance(tracked, UserObjectVariable):
+        tracked.unsupported("isinstance()")
+    claimed = tracer.constant(tracer.load_attr(tracked, "__class__"))
+    return claimed if isinstance(claimed, type) else cls
+
+
+def _in_python(found: Found | None) -> bool:
+    return found is not None and isinstance(found.value, (FunctionType, property))
 
 
 @handles(issubclass)
@@ -143,15 +169,7 @@ def _is_subclass(tracer: Tracer, cls: type, wanted: Any) -> bool:
 
 @handles(callable)
 def _callable(tracer: Tracer, obj: Value) -> Value:
-    tracked = obj.realize()
-    real = tracked.real_value()
-    known = (
-        callable(real)
-        if real is not MISSING
-        else isinstance(tracked, (FunctionVariable, PartialVariable))
-        or look_up(tracked.python_type(), "__call__") is not None
-    )
-    return ConstantVariable(known)
+    return tracer.is_callable(obj)
 
 
 @handles(super)

@@ -44,14 +44,14 @@ NONE = ConstantVariable(None)
 
 @handles(list)
 def _list(tracer: Tracer, iterable: Value | None = None, /) -> Value:
-    return tracer.build("list", tracer.unpack_all(iterable) if iterable else [])
+    return tracer.build("list", tracer.unpack_sized(iterable) if iterable else [])
 
 
 @handles(tuple)
 def _tuple(tracer: Tracer, iterable: Value | None = None, /) -> Value:
     if iterable and type(iterable.realize()).__name__ == "TupleVariable":
         return iterable  # tuple(t) is t
-    return tracer.build("tuple", tracer.unpack_all(iterable) if iterable else [])
+    return tracer.build("tuple", tracer.unpack_sized(iterable) if iterable else [])
 
 
 @handles(Size)
@@ -82,7 +82,7 @@ def _ordered_dict(tracer: Tracer, mapping: Value | None = None, /, **kwargs: Val
 @handles(collections.defaultdict)
 def _default_dict(tracer: Tracer, factory: Value = NONE, mapping: Value | None = None, /, **kwargs: Value) -> Value:
     made = DictVariable(collections.defaultdict)
-    made.default_factory = factory
+    made.set_factory(tracer, factory)
     return _filled(tracer, made, mapping, kwargs)
 
 
@@ -162,6 +162,8 @@ def _reversed(tracer: Tracer, sequence: Value) -> Value:
         return ItemsIterator([tracer.output.from_python(item) for item in real], type(real))
     if hasattr(tracked.python_type(), "__reversed__"):
         return tracer.as_iterator(tracer.call(tracer.load_attr(tracked, "__reversed__"), [], {}))
+    if not hasattr(tracked.python_type(), "__getitem__"):
+        tracer.raise_error(TypeError, f"'{tracked.python_type().__name__}' object is not reversible")
     return tracer.call(tracer.polyfill(polyfills.reversed_by_index), [tracked], {})
 
 
@@ -252,4 +254,4 @@ class _Compared:
 def _sorted(
     tracer: Tracer, iterable: Value, *, key: Value | None = None, reverse: Value = ConstantVariable(False)
 ) -> Value:
-    return tracer.build("list", sorted_items(tracer, tracer.unpack_all(iterable), key, reverse))
+    return tracer.build("list", sorted_items(tracer, tracer.unpack_sized(iterable), key, reverse))

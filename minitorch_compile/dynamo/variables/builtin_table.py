@@ -10,6 +10,7 @@ The rules are in `builtin_functions.py`, `builtin_iteration.py`, `builtin_number
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from types import MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
@@ -82,20 +83,20 @@ class BuiltinVariable(VariableTracker):
         raise Unsupported("unsupported-call", f"{self.describe()} is written in C and unknown to the tracer.")
 
     def _is_unbound_method(self) -> bool:
-        return isinstance(getattr(self.function, "__objclass__", None), type)
+        return isinstance(self.function, (MethodDescriptorType, WrapperDescriptorType))
 
     def _call_unbound(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """list.append(items, x): the method of the first argument, if it is of that very class."""
         from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
         from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+        from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable
 
-        owner = args[0].realize()
-        if (
-            isinstance(owner, UserObjectVariable)
-            and self.function.__objclass__ is object
-            and self.function.__name__ in OBJECT_METHODS
-        ):
-            return tracer.checked_call(OBJECT_METHODS[self.function.__name__], tracer, owner, *args[1:], **kwargs)
-        if not issubclass(owner.python_type(), self.function.__objclass__):
+        owner, name = args[0].realize(), self.function.__name__
+        is_object = isinstance(owner, UserObjectVariable)
+        if is_object and self.function.__objclass__ is object and name in OBJECT_METHODS:
+            return tracer.checked_call(OBJECT_METHODS[name], tracer, owner, *args[1:], **kwargs)
+        if isinstance(owner, UserContainerVariable) and getattr(owner.base, name, None) is self.function:
+            return owner.inherited(tracer, name, args[1:], kwargs)
+        if getattr(owner.python_type(), name, None) is not self.function:
             raise Unsupported("unsupported-call", f"{self.describe()} with {owner.describe()} as first argument.")
-        return owner.call_method(tracer, self.function.__name__, args[1:], kwargs)
+        return owner.call_method(tracer, name, args[1:], kwargs)

@@ -20,6 +20,7 @@ from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, Membe
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards.class_guards import class_member, is_immutable, note_lookup
+from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
 from minitorch_compile.dynamo.guards.library_members import guard_found
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -71,6 +72,18 @@ def has_method(cls: type, name: str) -> bool:
     (True, False)
     """
     return look_up(cls, name) is not None
+
+
+def printed_name(cls: type) -> str:
+    """A class as CPython's messages name it: one written in C with its module.
+
+    >>> import collections
+    >>> printed_name(collections.deque), printed_name(dict), printed_name(type("C", (), {}))
+    ('collections.deque', 'dict', 'C')
+    """
+    if cls.__flags__ & HEAP_TYPE or cls.__module__ == "builtins":
+        return cls.__name__
+    return f"{cls.__module__}.{cls.__name__}"
 
 
 def is_shadowed(cls: type, name: str) -> bool:
@@ -142,7 +155,9 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
     if type(raw).__module__ == "builtins" and callable(raw) and not isinstance(raw, type) and found.is_descriptor:
         answering = look_up(instance.python_type(), found.name)
         is_overridden = answering is not None and answering.value is not raw
-        return BuiltinMethodVariable(instance, found.name, raw if is_overridden else None)
+        access = look_up(instance.python_type(), "__getattribute__")
+        is_read_anew = access is None or not isinstance(access.value, FunctionType)
+        return BuiltinMethodVariable(instance, found.name, raw if is_overridden or not is_read_anew else None)
     return _bind_other(tracer, instance, found)
 
 

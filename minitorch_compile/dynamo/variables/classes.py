@@ -32,12 +32,13 @@ from minitorch_compile.dynamo.variables.class_lookup import (
     bind_class_attribute,
     is_library,
     look_up,
+    printed_name,
     wrap_found,
 )
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
-from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable
+from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, is_plain_named_tuple
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -150,7 +151,7 @@ class ClassVariable(VariableTracker):
         if of_metaclass is not None:
             return bind_class_attribute(tracer, self, of_metaclass)
         if type(self.cls) in PLAIN_METACLASSES and not hasattr(self.cls, name):
-            tracer.raise_error(AttributeError, f"type object '{self.cls.__name__}' has no attribute '{name}'")
+            tracer.raise_error(AttributeError, f"type object '{printed_name(self.cls)}' has no attribute '{name}'")
         if hasattr(type, name) and callable(getattr(type, name)):
             return BuiltinMethodVariable(self, name)
         self.unsupported(f"the attribute '{name}'", "metaclass-or-descriptor")
@@ -179,7 +180,7 @@ class ClassVariable(VariableTracker):
             return self._exception(tracer, args, kwargs)
         if isinstance(self.cls, enum.EnumMeta):
             return tracer.output.from_python(tracer.compute(self.cls, *(tracer.constant(arg) for arg in args)))
-        if issubclass(self.cls, tuple) and hasattr(self.cls, "_fields"):
+        if is_plain_named_tuple(self.cls):
             return self._named_tuple(tracer, args, kwargs)
         base = container_base(self.cls)
         if base is None and not is_user_class(self.cls):
@@ -223,7 +224,7 @@ class ClassVariable(VariableTracker):
         if init is not None and isinstance(init.value, FunctionType):
             tracer.call(wrap_found(tracer, init, init.value), [instance, *args], kwargs)
         else:
-            instance.contents.call_method(tracer, "__init__", args, kwargs)
+            instance.inherited(tracer, "__init__", args, kwargs)
         return instance
 
     def _exception(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -262,7 +263,7 @@ class ClassVariable(VariableTracker):
             return tracer.output.from_python(tracer.compute(operator.getitem, self.cls, tracer.constant(args[0])))
         if (self.cls, name) in CLASS_METHODS:
             return tracer.call(tracer.polyfill(CLASS_METHODS[self.cls, name]), args, kwargs)
-        if name == "fromkeys" and issubclass(self.cls, dict):
+        if name == "fromkeys" and self.cls is dict:
             value = args[1] if len(args) > 1 else tracer.output.from_python(None)
             keys = tracer.unpack_all(args[0])
             return tracer.build_map(keys, [value] * len(keys))

@@ -8,7 +8,9 @@ x -> (x * 2,)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -52,7 +54,10 @@ class DictViewVariable(VariableTracker):
         return [tracer.build("tuple", [key, value]) for key, value in self.owner.entries.values()]
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
-        return DictIterator(self.members(tracer), lambda: len(self.owner.entries), self.ITERATORS[self.kind], self)
+        return DictViewIterator(self, list(self.owner.entries), self.iterator_type(), self)
+
+    def iterator_type(self) -> type:
+        return type(iter(OrderedDict())) if self.owner.cls is OrderedDict else self.ITERATORS[self.kind]
 
     def length(self, tracer: Tracer) -> int:
         return self.owner.length(tracer)
@@ -80,11 +85,28 @@ class DictViewVariable(VariableTracker):
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__reversed__" and not args:
-            owner = self.owner
-            return DictIterator(self.members(tracer)[::-1], lambda: len(owner.entries), self.REVERSED[self.kind])
+            return DictViewIterator(self, list(self.owner.entries)[::-1], self.REVERSED[self.kind])
         if name == "isdisjoint" and len(args) == 1:
             return ConstantVariable(not any(tracer.truth(self.contains(tracer, m)) for m in tracer.unpack_all(args[0])))
         return super().call_method(tracer, name, args, kwargs)
 
     def reconstruct(self, codegen: Codegen) -> str:
         return f"{codegen.value(self.owner)}.{self.kind}()"
+
+
+class DictViewIterator(DictIterator):
+    """Over a view. Values are looked up as they come: the loop may have changed them."""
+
+    def __init__(
+        self, view: DictViewVariable, hashes: list[Hashable], cls: type, of: VariableTracker | None = None
+    ) -> None:
+        super().__init__(hashes, lambda: len(view.owner.entries), cls, of)
+        self.view = view
+
+    def current(self, tracer: Tracer, item: Any) -> Value:
+        if item not in self.view.owner.entries:
+            self.unsupported("going on after a key was replaced by another")
+        key, value = self.view.owner.entries[item]
+        if self.view.kind == "items":
+            return tracer.build("tuple", [key, value])
+        return key if self.view.kind == "keys" else value

@@ -22,6 +22,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.below import FACTORY
 from minitorch_compile.dynamo.guards.source import (
     AttrSource,
     DictKeySource,
@@ -31,6 +32,7 @@ from minitorch_compile.dynamo.guards.source import (
     SourceItemSource,
 )
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 
 if TYPE_CHECKING:
@@ -48,7 +50,11 @@ class DictVariable(VariableTracker):
     on top."""
 
     def __init__(
-        self, cls: type = dict, source: Source | None = None, real: Any = None, output: OutputGraph | None = None
+        self,
+        cls: type[dict[Any, Any]] = dict,
+        source: Source | None = None,
+        real: Any = None,
+        output: OutputGraph | None = None,
     ) -> None:
         super().__init__(source)
         self.cls = cls
@@ -59,7 +65,7 @@ class DictVariable(VariableTracker):
         self._changes: dict[Hashable, tuple[Value, Value]] = {}
         self._read: dict[Hashable, Value | None] = {}
         if source is not None and cls is collections.defaultdict and output is not None:
-            self.default_factory = output.wrap(real.default_factory, AttrSource(source, "default_factory"))
+            self.default_factory = output.wrap(FACTORY.__get__(real), AttrSource(source, "default_factory"))
 
     def python_type(self) -> type:
         return self.cls
@@ -68,7 +74,7 @@ class DictVariable(VariableTracker):
         return MISSING if self.source is None else self.real
 
     def hash_key(self, tracer: Tracer) -> Hashable:
-        tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
+        tracer.raise_error(TypeError, f"unhashable type: '{printed_name(self.cls)}'")
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         stored = tracer.side_effects.attribute(self, name)
@@ -103,9 +109,11 @@ class DictVariable(VariableTracker):
             return None  # made while tracing, so it can't be in there
         if dict.__contains__(self.real, real):
             source = self._item_source(key, real)
+            if self.cls is collections.defaultdict:  # reading a key that is not there would make it
+                self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), True))
             self.output.guards.must_read(source)
             return self.output.wrap(dict.__getitem__(self.real, real), source)
-        if not self.real:  # one cheap check for all the keys that it does not have
+        if not self.cls.__len__(self.real):  # one cheap check for all the keys that it does not have
             self.output.guards.add(guards.length(self.source, 0))
         else:
             self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), False))
@@ -139,7 +147,7 @@ class DictVariable(VariableTracker):
 
     def _wrap_entries(self) -> dict[Hashable, tuple[Value, Value]]:
         assert self.output is not None and self.source is not None
-        keys = list(dict.keys(self.real)) if self.cls is not collections.OrderedDict else list(self.real)
+        keys = list(self.cls.__iter__(self.real))
         if all(has_literal(key) for key in keys):
             self.output.guards.add(guards.same_members("DICT_KEYS", self.source, keys, self.output.names))
         else:
@@ -169,8 +177,9 @@ class DictVariable(VariableTracker):
     def length(self, tracer: Tracer) -> int:
         if self._entries is None and not self._changes:
             assert self.output is not None and self.source is not None
-            self.output.guards.add(guards.length(self.source, len(self.real)))
-            return len(self.real)
+            size = self.cls.__len__(self.real)
+            self.output.guards.add(guards.length(self.source, size))
+            return size
         return len(self.entries)
 
     def truth(self, tracer: Tracer) -> bool:
@@ -182,7 +191,8 @@ class DictVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import DictIterator
 
-        return DictIterator(self.keys(), lambda: len(self.entries), type(iter({})), self)
+        cls: type = type(iter(collections.OrderedDict())) if self.cls is collections.OrderedDict else type(iter({}))
+        return DictIterator(self.keys(), lambda: len(self.entries), cls, self)
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
@@ -252,8 +262,13 @@ class DictVariable(VariableTracker):
         """dict.__init__; a defaultdict's factory comes first."""
         rest = list(args)
         if self.cls is collections.defaultdict and rest:
-            self.default_factory = rest.pop(0)
+            self.set_factory(tracer, rest.pop(0))
         return self.method_update(tracer, *rest, **kwargs)
+
+    def set_factory(self, tracer: Tracer, factory: Value) -> None:
+        if not tracer.is_none(factory) and not tracer.truth(tracer.is_callable(factory)):
+            tracer.raise_error(TypeError, "first argument must be callable or None")
+        self.default_factory = factory
 
     def method_getitem(self, tracer: Tracer, key: Value) -> Value:
         value = self.lookup(tracer, key)
@@ -285,7 +300,8 @@ class DictVariable(VariableTracker):
 
     def method_popitem(self, tracer: Tracer, last: Value | None = None) -> Value:
         if not self.entries:
-            tracer.raise_error(KeyError, ConstantVariable("popitem(): dictionary is empty"))
+            empty = "dictionary is empty"
+            tracer.raise_error(KeyError, empty if self.cls is collections.OrderedDict else f"popitem(): {empty}")
         from_end = last is None or tracer.truth(last)
         key, value = list(self.entries.values())[-1 if from_end else 0]
         self.delete(tracer, key)
@@ -366,13 +382,18 @@ class DictVariable(VariableTracker):
             return str(tracer.compute(ascii if conversion == "ascii" else repr, real))
         return super().to_text(tracer, conversion)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def items_text(self, codegen: Codegen) -> str:
+        """All items, as a dict is written."""
         inside = ", ".join(f"{codegen.value(key)}: {codegen.value(value)}" for key, value in self.entries.values())
+        return f"{{{inside}}}"
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        inside = self.items_text(codegen)
         if self.cls is dict:
-            return f"{{{inside}}}"
+            return inside
         cls = codegen.constant(self.cls, self.cls.__name__)
         if self.cls is collections.defaultdict:
-            return f"{cls}({codegen.value(self.default_factory)}, {{{inside}}})"
-        variable = codegen.assign("ordered", f"{cls}({{{inside}}})", self)
+            return f"{cls}({codegen.value(self.default_factory)}, {inside})"
+        variable = codegen.assign("ordered", f"{cls}({inside})", self)
         codegen.fill_attributes(self, variable)
         return variable

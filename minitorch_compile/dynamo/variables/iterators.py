@@ -162,9 +162,7 @@ class DictIterator(IteratorVariable):
     """Over the keys, values or items of a dict or the members of a set, which may not change size meanwhile. `of`: the
     dict or view; None if the order of a new one might differ."""
 
-    def __init__(
-        self, items: list[Value], size: Callable[[], int], cls: type, of: VariableTracker | None = None
-    ) -> None:
+    def __init__(self, items: list[Any], size: Callable[[], int], cls: type, of: VariableTracker | None = None) -> None:
         super().__init__()
         self.items = items
         self.taken = 0
@@ -176,11 +174,16 @@ class DictIterator(IteratorVariable):
     def next_value(self, tracer: Tracer) -> Value | None:
         if self.size() != self.expected:
             kind = "Set" if "set" in self.cls.__name__ else "dictionary"
-            tracer.raise_error(RuntimeError, f"{kind} changed size during iteration")
+            wrong = "OrderedDict mutated" if "odict" in self.cls.__name__ else f"{kind} changed size"
+            tracer.raise_error(RuntimeError, f"{wrong} during iteration")
         if self.taken == len(self.items):
             return None
         self.taken += 1
-        return self.items[self.taken - 1]
+        return self.current(tracer, self.items[self.taken - 1])
+
+    def current(self, tracer: Tracer, item: Any) -> Value:
+        """What to give for one of the items; of a view, what is there now."""
+        return item
 
     def reconstruct(self, codegen: Codegen) -> str:
         """A dict from outside that was changed meanwhile has still its old size when values are made."""

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
+REFLECTED = {"+": "__radd__"}
+
+
 class ListVariable(SequenceVariable):
     """A list. `append` needs no look at what is in it, so a list that only grows is not guarded by its length."""
 
@@ -71,6 +74,8 @@ class ListVariable(SequenceVariable):
         return super().binary(tracer, op, other)
 
     def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        if hasattr(other.python_type(), REFLECTED.get(op, "")) and not isinstance(other, ListVariable):
+            return None  # a sum with a list is not a number's: Python asks the other one first
         if op == "+":
             self.method_extend(tracer, other)
             return self
@@ -98,7 +103,8 @@ class ListVariable(SequenceVariable):
         return ConstantVariable(None)
 
     def method_extend(self, tracer: Tracer, iterable: Value) -> Value:
-        for item in tracer.unpack_all(iterable):
+        itself = iterable.realize() is self
+        for item in list(self.items) if itself else tracer.unpack_sized(iterable):
             self.append(tracer, item)
         return ConstantVariable(None)
 
@@ -140,7 +146,7 @@ class ListVariable(SequenceVariable):
     def method_setitem(self, tracer: Tracer, key: Value, item: Value) -> Value:
         index = tracer.index_constant(key, "list")
         if isinstance(index, slice):
-            return self._set_slice(tracer, index, tracer.unpack_all(item))
+            return self._set_slice(tracer, index, tracer.unpack_sized(item))
         if not -len(self.items) <= index < len(self.items):
             tracer.raise_error(IndexError, "list assignment index out of range")
         self.items[index] = item

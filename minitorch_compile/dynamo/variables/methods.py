@@ -24,6 +24,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.guards.source import Source
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 
@@ -52,8 +53,8 @@ class BuiltinMethodVariable(VariableTracker):
     """`owner.name`, to be called: the owner knows its methods. `overridden`: the method itself, where the owner's class
     has another of that name and this one was found by super()."""
 
-    def __init__(self, owner: VariableTracker, name: str, overridden: Any = None) -> None:
-        super().__init__()
+    def __init__(self, owner: VariableTracker, name: str, overridden: Any = None, source: Source | None = None) -> None:
+        super().__init__(source)
         self.owner = owner
         self.name = name
         self.overridden = overridden
@@ -65,9 +66,7 @@ class BuiltinMethodVariable(VariableTracker):
         return type(getattr(self.owner.as_constant(), self.name)) if self.owner.is_constant() else type([].append)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        cls = self.owner.python_type()
-        if not fits(cls, self.name, len(args), tuple(kwargs)):
-            raise Unsupported("wrong-arguments", f"{cls.__name__}.{self.name}() does not take these arguments.")
+        self.check_arguments(args, kwargs)
         try:
             return self.owner.call_method(tracer, self.name, args, kwargs)
         except ObservedException as error:
@@ -75,6 +74,12 @@ class BuiltinMethodVariable(VariableTracker):
                 raise
             # What is wrong is told best by the real call.
             raise Unsupported("wrong-arguments", f"{self.describe()} raises {error.value.describe()}.") from error
+
+    def check_arguments(self, args: list[Value], kwargs: dict[str, Value]) -> None:
+        """What is wrong with the arguments is told best by the real call."""
+        cls = self.owner.python_type()
+        if not fits(cls, self.name, len(args), tuple(kwargs)):
+            raise Unsupported("wrong-arguments", f"{cls.__name__}.{self.name}() does not take these arguments.")
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         if name == "__self__":

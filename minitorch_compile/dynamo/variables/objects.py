@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
 from minitorch_compile.dynamo.guards.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
@@ -52,13 +53,20 @@ BINARY_METHODS = {
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
 }  # fmt: skip
 COMPARE_METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
-HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 PLAIN_ACCESS = (
     object,
     dict,
     list,
     collections.OrderedDict,
     collections.defaultdict,
+    collections.deque,
+    set,
+    frozenset,
+    tuple,
+    str,
+    bytes,
+    int,
+    float,
     SimpleNamespace,
 )  # attributes as of any object
 UNARY_METHODS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
@@ -295,6 +303,17 @@ class UserObjectVariable(VariableTracker):
             return tracer.as_iterator(tracer.call(tracer.polyfill(polyfills.iterate_by_index), [self], {}))
         tracer.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
 
+    def hint_length(self, tracer: Tracer) -> None:
+        if self._own_special(tracer, "__len__") is None:
+            if look_up(self.cls, "__length_hint__") is not None:
+                self.unsupported("its own __length_hint__()")
+            return
+        try:
+            self.length(tracer)
+        except ObservedException as error:
+            if not issubclass(error.value.python_type(), TypeError):
+                raise
+
     def contains(self, tracer: Tracer, item: Value) -> Value:
         method = self.special(tracer, "__contains__")
         if method is None:
@@ -382,6 +401,11 @@ class ObjectIterator(IteratorVariable):
 
     def reconstruct(self, codegen: Codegen) -> str:
         return codegen.value(self.owner)
+
+
+def is_plain_access(found: Found) -> bool:
+    """Whether it is how a built-in class gets, sets or deletes attributes: as `object` does."""
+    return found.owner in PLAIN_ACCESS and found.name in ("__getattribute__", "__setattr__", "__delattr__")
 
 
 def is_user_class(cls: type) -> bool:

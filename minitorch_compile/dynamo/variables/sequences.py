@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 
+STATED = frozenset({"__module__", "__doc__", "__slots__", "__dict__", "__weakref__", "__orig_bases__"})
+TUPLE_METHODS = frozenset(
+    {"__bool__", "__getattr__", "__radd__", "__reversed__", "_replace", "_asdict", "_make", "_fields", "__set_name__"}
+)
+
+
 class SequenceVariable(VariableTracker):
     """Values in order. Those of a sequence from outside are wrapped, and its length guarded, when first asked for."""
 
@@ -51,8 +57,8 @@ class SequenceVariable(VariableTracker):
 
     def _wrap_items(self) -> list[Value]:
         assert self.output is not None and self.source is not None
-        self.output.guards.add(guards.length(self.source, len(self.real)))
-        items = list.__iter__(self.real) if isinstance(self.real, list) else tuple.__iter__(self.real)
+        items = [*(list.__iter__(self.real) if isinstance(self.real, list) else tuple.__iter__(self.real))]
+        self.output.guards.add(guards.length(self.source, len(items)))
         return [self.output.wrap(item, ItemSource(self.source, i)) for i, item in enumerate(items)]
 
     def python_type(self) -> type:
@@ -220,9 +226,19 @@ class NamedTupleVariable(TupleVariable):
         if name in self.fields:
             return self.items[self.fields.index(name)]
         found = look_up(self.cls, name)
+        if look_up(self.cls, "__dict__") is not None and (found is None or not found.is_data_descriptor):
+            self._check_no_attribute(tracer, name)
         if found is None or found.owner in (tuple, object) or name in ("_replace", "_asdict", "_make"):
             return super().getattr(tracer, name)
         return bind_class_attribute(tracer, self, found)
+
+    def _check_no_attribute(self, tracer: Tracer, name: str) -> None:
+        """An instance of a class without `__slots__` may have attributes besides its fields."""
+        if self.source is not None:
+            if name in object.__getattribute__(self.real, "__dict__"):
+                self.unsupported(f"the attribute '{name}', which is no field,")
+            assert self.output is not None
+            self.output.guards.add(guards.attribute_absent(self.source, name))
 
     def method_replace(self, tracer: Tracer, **changes: Value) -> Value:
         items = [changes.pop(name, item) for name, item in zip(self.fields, self.items)]
@@ -240,6 +256,25 @@ class NamedTupleVariable(TupleVariable):
     def reconstruct(self, codegen: Codegen) -> str:
         inside = ", ".join(codegen.value(item) for item in self.items)
         return f"{codegen.output.class_text(codegen, self.cls)}({inside})"
+
+
+def is_plain_named_tuple(cls: type) -> bool:
+    """Whether a class is made by namedtuple, or derives from such a class and leaves all that a tuple does alone.
+
+    >>> import collections
+    >>> Point = collections.namedtuple("Point", "x y")
+    >>> class Sum(Point):
+    ...     def total(self): return self.x + self.y
+    >>> class Fixed(Point):
+    ...     def __len__(self): return 7
+    >>> [is_plain_named_tuple(cls) for cls in (Point, Sum, Fixed, tuple)]
+    [True, True, False, False]
+    """
+    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        return False
+    *derived, _, _ = cls.__mro__[: cls.__mro__.index(tuple) + 1]  # but not the class that namedtuple made
+    names = {name for base in derived for name in base.__dict__}
+    return not any(hasattr(tuple, name) or name in TUPLE_METHODS for name in names - STATED)
 
 
 class SliceVariable(VariableTracker):

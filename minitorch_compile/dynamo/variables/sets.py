@@ -70,7 +70,7 @@ class SetVariable(VariableTracker):
         members = list(self.real)
         if all(has_literal(member) for member in members):
             output.guards.add(guards.same_members("SET_MATCH", source, members, output.names))
-        elif all(is_constant_value(member) or isinstance(member, (type, FunctionType)) for member in members):
+        elif all(is_constant_value(member) or issubclass(type(member), (type, FunctionType)) for member in members):
             known = output.names.install(members, "members")
             output.guards.add(guards.Guard(source, "SET_MATCH", f"list({{0}}) == {known}", "the same members"))
         else:

@@ -24,7 +24,7 @@ from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
-from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_plain_access
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable
 
 if TYPE_CHECKING:
@@ -59,20 +59,31 @@ class SuperVariable(VariableTracker):
         if isinstance(raw, classmethod):
             function = tracer.output.wrap_constant(raw.__func__, name)
             return MethodVariable(function, tracer.output.wrap_constant(self.cls, self.cls.__name__))
-        if found.owner is object and name in OBJECT_METHODS and isinstance(self.instance, UserObjectVariable):
+        is_object = isinstance(self.instance, UserObjectVariable)
+        if is_object and name in OBJECT_METHODS and (found.owner is object or is_plain_access(found)):
             return ObjectMethodVariable(self.instance, name)
         if name == "__init_subclass__" and found.owner is object:
             return ObjectMethodVariable(self.instance, "__init__")
         if isinstance(self.instance, ExceptionVariable) and found.owner.__module__ == "builtins":
             return BuiltinMethodVariable(self.instance, name, raw)
         if isinstance(self.instance, UserContainerVariable) and found.owner in self.instance.base.__mro__[:-1]:
-            return BuiltinMethodVariable(self.instance.contents, name)
+            return InheritedMethodVariable(self.instance, name, raw)
         if isinstance(self.instance, ClassVariable):
             return tracer.output.wrap_constant(raw, name)
         return bind_class_attribute(tracer, self.instance, reachable)
 
     def truth(self, tracer: Tracer) -> bool:
         return True
+
+
+class InheritedMethodVariable(BuiltinMethodVariable):
+    """A method of the built-in class of a container, past those that override it."""
+
+    owner: UserContainerVariable
+
+    def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        self.check_arguments(args, kwargs)
+        return self.owner.inherited(tracer, self.name, args, kwargs)
 
 
 class ObjectMethodVariable(VariableTracker):

@@ -1,7 +1,8 @@
 """Objects whose class derives from dict or list: a user object with contents.
 
 Methods and special methods that the class defines in Python are traced; what it inherits from the built-in class is
-asked of the contents.
+asked of the contents. Guards and replayed changes look below what the class overrides (`guards/below.py`), so that the
+program's methods run as often as plainly. Where a built-in method would ask overridden ones, the graph breaks.
 
 >>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones
@@ -14,10 +15,11 @@ x -> (x * 3,)
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Hashable
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.guards.below import BelowSource, below, made
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
@@ -42,8 +44,25 @@ def container_base(cls: type) -> type | None:
     return built_in[0] if built_in and built_in[0] in CONTAINER_BASES and built_in[0] is not cls else None
 
 
+# Methods in C that ask others of a subclass, and which; None: always, the class itself among them.
+_ITEMS = ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "keys", "items")
+ASKING: dict[tuple[type, str], tuple[str, ...] | None] = {
+    (dict, "copy"): ("__iter__",),
+    (collections.defaultdict, "copy"): None,
+    (collections.defaultdict, "__copy__"): None,
+    (collections.defaultdict, "__getitem__"): ("__setitem__",),
+    (collections.defaultdict, "__missing__"): None,
+    (collections.OrderedDict, "copy"): None,
+    **{
+        (collections.OrderedDict, name): _ITEMS
+        for name in ("__init__", "update", "pop", "popitem", "setdefault", "__ior__", "__repr__", "__eq__", "__ne__")
+    },
+    **{(base, name): None for base in (dict, *DICT_TYPES) for name in ("__or__", "__ror__", "fromkeys")},
+}
+
+
 class UserContainerVariable(UserObjectVariable):
-    """`contents` is the dict or list inside; it has the same source."""
+    """`contents` is the dict or list inside. Its source looks past the methods that the class overrides."""
 
     def __init__(
         self,
@@ -55,65 +74,98 @@ class UserContainerVariable(UserObjectVariable):
     ) -> None:
         super().__init__(cls, source, real)
         self.base = base
+        inside: Source | None = None
+        if source is not None and output is not None:
+            inside = BelowSource(source, output.names.install(below(base), f"inside_{base.__name__}"))
         kind = None if source is None else real
         self.contents: VariableTracker = (
-            ListVariable((), source, kind, output) if base is list else DictVariable(base, source, kind, output)
+            ListVariable((), inside, kind, output) if base is list else DictVariable(base, inside, kind, output)
         )
 
-    def _overrides(self, name: str) -> bool:
-        """Whether the class defines the special method in Python."""
+    def overrides(self, *names: str) -> bool:
+        """Whether the class has any of these methods from elsewhere than its built-in class."""
+        return any(self._override(name) is not None for name in names)
+
+    def _override(self, name: str) -> Found | None:
         found = look_up(self.cls, name)
-        return found is not None and isinstance(found.value, FunctionType)
+        return None if found is None or found.owner in self.base.__mro__ else found
+
+    def special(self, tracer: Tracer, name: str) -> Value | None:
+        """Special methods of the built-in class are asked of the contents."""
+        return super().special(tracer, name) if self.overrides(name) else None
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         found = look_up(self.cls, name)
         if found is not None and found.owner in (self.base, *self.base.__mro__[:-1]):
-            missing = look_up(self.cls, "__missing__") if name == "__getitem__" else None
-            if missing is not None and isinstance(missing.value, FunctionType):
-                return self._or_missing(tracer, missing, args[0])
-            return self.contents.call_method(tracer, name, args, kwargs)
+            return self.inherited(tracer, name, args, kwargs)
         return super().call_method(tracer, name, args, kwargs)
 
-    def _or_missing(self, tracer: Tracer, missing: Found, key: Value) -> Value:
+    def inherited(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """A method of the built-in class, also where the class overrides it: super().name(...)."""
+        asks = ASKING.get((self.base, name), ())
+        if asks is None or self.overrides(*asks):
+            self.unsupported(f"the method {name}(), which asks others of the class,")
+        missing = self._override("__missing__") if name == "__getitem__" else None
+        if missing is not None:
+            return self._or_missing(tracer, missing, args)
+        if name == "extend" and len(args) == 1 and args[0].realize() is self:  # by itself: not asked for its length
+            args = [ListVariable(tracer.unpack_all(self))]
+        return self.contents.call_method(tracer, name, args, kwargs)
+
+    def _or_missing(self, tracer: Tracer, missing: Found, args: list[Value]) -> Value:
         """dict.__getitem__ of a class that says what a missing key stands for."""
+        (key,) = args
         if tracer.truth(self.contents.contains(tracer, key)):
             return self.contents.call_method(tracer, "__getitem__", [key], {})
         return tracer.call(bind_class_attribute(tracer, self, missing), [key], {})
 
+    def merged_items(self) -> list[tuple[Value, Value]] | None:
+        """What dict(self) takes without asking `keys` and `__getitem__`; None if it does ask."""
+        if self._overridden("__getattribute__") is not None:
+            self.unsupported("reading all items past its own __getattribute__()")
+        direct = isinstance(self.contents, DictVariable) and self.base is not collections.OrderedDict
+        return list(self.contents.entries.values()) if direct and not self.overrides("__iter__") else None  # type: ignore[attr-defined]
+
     def truth(self, tracer: Tracer) -> bool:
-        if self._overrides("__bool__") or self._overrides("__len__"):
-            return super().truth(tracer)
-        return self.contents.truth(tracer)
+        return super().truth(tracer) if self.overrides("__bool__", "__len__") else self.contents.truth(tracer)
 
     def length(self, tracer: Tracer) -> int:
-        return super().length(tracer) if self._overrides("__len__") else self.contents.length(tracer)
+        return super().length(tracer) if self.overrides("__len__") else self.contents.length(tracer)
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
-        return super().iterate(tracer) if self._overrides("__iter__") else self.contents.iterate(tracer)
+        return super().iterate(tracer) if self.overrides("__iter__") else self.contents.iterate(tracer)
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
-        return (
-            super().contains(tracer, item) if self._overrides("__contains__") else self.contents.contains(tracer, item)
-        )
+        if self.overrides("__contains__"):
+            return super().contains(tracer, item)
+        return self.contents.contains(tracer, item)
 
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        if self._overrides(f"__{BINARY_METHODS[op]}__"):
+        if self.overrides(f"__{BINARY_METHODS[op]}__"):
             return super().binary(tracer, op, other)
+        if op == "|" and (self.base is not dict or any_overrides("__iter__", self, other)):
+            self.unsupported("the operator |")
         return self.contents.binary(tracer, op, contents_of(other))
 
     def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        if self._overrides(COMPARE_METHODS[op]):
+        if self.overrides(COMPARE_METHODS[op]):
             return super().compare(tracer, op, other)
         return self.contents.compare(tracer, op, contents_of(other))
 
     def hash_key(self, tracer: Tracer) -> Hashable:
-        return super().hash_key(tracer) if self._overrides("__hash__") else self.contents.hash_key(tracer)
+        if not self.overrides("__hash__"):
+            tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
+        return super().hash_key(tracer)
 
     def reconstruct(self, codegen: Codegen) -> str:
         cls, base = codegen.constant(self.cls, self.cls.__name__), codegen.constant(self.base, self.base.__name__)
-        variable = codegen.assign("made", f"{base}.__new__({cls})", self)
-        fill = "extend" if self.base is list else "update"
-        codegen.line(f"{base}.{fill}({variable}, {self.contents.reconstruct(codegen)})")
+        inside, factory = self.contents, ""
+        if isinstance(inside, DictVariable):
+            items = inside.items_text(codegen)
+            factory = f", {codegen.value(inside.default_factory)}" if self.base is collections.defaultdict else ""
+        else:
+            items = inside.reconstruct(codegen)
+        variable = codegen.assign("made", f"{codegen.constant(made, 'made')}({cls}, {base}, {items}{factory})", self)
         codegen.fill_attributes(self, variable)
         return variable
 
@@ -121,3 +173,8 @@ class UserContainerVariable(UserObjectVariable):
 def contents_of(value: VariableTracker) -> VariableTracker:
     """The plain dict or list inside a user container; any other value itself."""
     return value.contents if isinstance(value, UserContainerVariable) else value
+
+
+def any_overrides(name: str, *values: VariableTracker) -> bool:
+    """Whether the class of one of the containers overrides the method."""
+    return any(isinstance(value, UserContainerVariable) and value.overrides(name) for value in values)
