@@ -18,7 +18,9 @@ To add one, write `name: Annotated[type, "what it does"] = default` in the list 
 from __future__ import annotations
 
 import difflib
+import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
@@ -69,6 +71,12 @@ emulate_precision_casts: Annotated[
 compile_threads: Annotated[
     int | None, "Processes that compile the kernels of a large graph; None: MTC_COMPILE_THREADS, else the processors."
 ] = None
+
+random_stream: Annotated[
+    Literal["philox", "mt19937"],
+    "Random numbers: 'philox', which compiled programs draw as well, or 'mt19937', PyTorch's on a CPU. At the start:"
+    " MTC_RANDOM_STREAM.",
+] = "philox"
 
 constant_bytes: Annotated[int, "Constants of at most this many bytes are computed while compiling."] = 65536
 
@@ -183,5 +191,20 @@ def _declared() -> dict[str, Option]:
     return {name: Option(name, hint, getattr(module, name)) for name, hint in hints.items()}
 
 
+def _take_from_environment(name: str) -> None:
+    """The option starts as its environment variable says; a wrong value there is named, and not used."""
+    variable = f"MTC_{name.upper()}"
+    text = os.environ.get(variable)
+    if not text:
+        return
+    try:
+        _options[name].check(text)
+    except ValueError as error:
+        warnings.warn(f"{variable} is not used. {error}", stacklevel=2)
+    else:
+        globals()[name] = text
+
+
 _options = _declared()
+_take_from_environment("random_stream")
 sys.modules[__name__].__class__ = _CheckedModule  # Python's documented way to customise attribute access of a module

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from minitorch_compile.tensor.philox import default_generator, manual_seed
+from minitorch_compile.tensor.generator import default_generator, manual_seed
 
 
 def seed() -> int:
@@ -41,12 +41,12 @@ def fork_rng(
     devices: Any = None, enabled: bool = True, _caller: str = "", _devices_kw: str = "", device_type: str = "cpu"
 ) -> Iterator[None]:
     """Inside, random numbers are drawn as usual; at the end the default generator is back where it was."""
-    position = default_generator.position()
+    before = default_generator.clone_state()
     try:
         yield
     finally:
         if enabled:
-            default_generator.set_position(*position)
+            default_generator.graphsafe_set_state(before)
 
 
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]

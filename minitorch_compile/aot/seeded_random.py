@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops.random import DRAWS
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -38,6 +39,11 @@ class DrawFrom:
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if op.kind != "random":
             return op(*args, **kwargs)
+        if draws_as_pytorch():
+            raise NotImplementedError(
+                f"aot: {op!r} draws from PyTorch's stream, whose numbers depend on all before them; draw outside of"
+                " the compiled function, or set config.random_stream = 'philox'"
+            )
         if op not in SEEDED:
             raise NotImplementedError(
                 f"aot: {op!r} draws random numbers and has no form with an explicit seed and offset; draw them outside"

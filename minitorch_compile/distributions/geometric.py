@@ -14,6 +14,7 @@ from minitorch_compile.distributions.bernoulli import BinaryOutcome
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, no_grad, ops
+from minitorch_compile.tensor.numeric_limits import finfo
 
 
 class Geometric(BinaryOutcome):
@@ -35,8 +36,9 @@ class Geometric(BinaryOutcome):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
-            fractions = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self._param.dtype)
-            return ((-fractions).log1p() / (-self.probs).log1p()).floor()
+            shape, element = tuple(self._extended_shape(sample_shape)), self._param.dtype
+            fractions = ops.empty(shape, dtype=element).uniform_(finfo(element).tiny, 1)
+            return (fractions.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)

@@ -15,6 +15,7 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.numeric_limits import finfo
 
 EULER = 0.57721566490153286060
 
@@ -48,8 +49,8 @@ class Gumbel(Distribution):
         return self.stddev**2
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        waiting = ops.empty(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype).exponential_()
-        return self.loc - self.scale * waiting.log()
+        limits, shape = finfo(self.loc.dtype), tuple(self._extended_shape(sample_shape))
+        return self.icdf(ops.empty(shape, dtype=self.loc.dtype).uniform_(limits.tiny, 1 - limits.eps))
 
     def log_prob(self, value: Tensor) -> Any:
         self._validate_sample(value)

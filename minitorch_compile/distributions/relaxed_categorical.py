@@ -17,7 +17,7 @@ from typing import Any
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.categorical import Categorical
 from minitorch_compile.distributions.distribution import Distribution
-from minitorch_compile.distributions.parameters import broadcast_all
+from minitorch_compile.distributions.parameters import broadcast_all, clamp_probs
 from minitorch_compile.distributions.transformed_distribution import TransformedDistribution
 from minitorch_compile.distributions.transforms import ExpTransform
 from minitorch_compile.tensor import Tensor, ops, tensor
@@ -53,7 +53,8 @@ class ExpRelaxedCategorical(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         logits = self.logits
-        noise = -ops.empty(tuple(self._extended_shape(sample_shape)), dtype=logits.dtype).exponential_().log()
+        fractions = clamp_probs(ops.rand(tuple(self._extended_shape(sample_shape)), dtype=logits.dtype))
+        noise = -(-fractions.log()).log()
         scores = (logits + noise) / self.temperature
         return scores - ops.logsumexp(scores, -1, keepdim=True)
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import float32, from_numpy, no_grad, ops
-from minitorch_compile.tensor.philox import Generator
+from minitorch_compile.tensor import bool_, float32, from_numpy, no_grad, ops
+from minitorch_compile.tensor.generator import Generator, draws_as_pytorch
 from minitorch_compile.tensor.strides import numel
 
 # ---------------------------------------------------------------------------------------------------- constants
@@ -101,9 +101,37 @@ def trunc_normal_(
             " incorrect.",
             stacklevel=2,
         )
+    if draws_as_pytorch():
+        return _rejected_until_inside(tensor, mean, std, a, b, generator)
     low, high = (math.erf((bound - mean) / std / math.sqrt(2.0)) for bound in (a, b))
     tensor.uniform_(low, high, generator=generator)
     return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
+
+
+def _rejected_until_inside(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Generator | None
+) -> Any:
+    """PyTorch's way to trunc_normal_: whole tensors are drawn until each element has been accepted once.
+
+    Normal numbers where many fall between the bounds, else uniform ones, accepted as often as the density says.
+    """
+    low, high = (math.erf((bound - mean) / std / math.sqrt(2.0)) for bound in (a, b))
+    often = (high - low) / 2 > 0.3
+    least, most = ops.full((2,), 0, tensor.dtype).copy_(from_numpy(np.array([a, b]))).tolist()
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    missing = ops.ones_like(tensor, dtype=bool_)
+    while bool(missing.any()):
+        drawn = ops.empty_like(tensor)
+        if often:
+            drawn.normal_(mean, std, generator=generator)
+            refused = (drawn < least) | (drawn > most)
+        else:
+            drawn.uniform_(a, b, generator=generator)
+            height = ops.pow((drawn - mean) / std, 2) * -0.5 - peak
+            refused = ops.empty_like(tensor).uniform_(generator=generator).log() > height
+        tensor.copy_(ops.where(missing, drawn, tensor))
+        missing = missing & refused
+    return tensor
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

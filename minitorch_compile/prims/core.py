@@ -206,7 +206,7 @@ KEPT_WHOLE = """
 WITHOUT_A_SIMPLER_FORM = """
     argwhere repeated_positions unique_parts unique_consecutive_parts bincount ctc_alignments ctc_gradient
     multinomial_choice poisson_quantile binomial_quantile gamma_quantile gamma_quantile_slope uniform_random
-    normal_random randint_random
+    normal_random randint_random mt19937_random mt19937_rejected
 """
 # What the rules above call besides the op of the prim's own name.
 IN_SPELLINGS = """

@@ -12,20 +12,11 @@ Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2
 
 from __future__ import annotations
 
-import secrets
-import threading
-from typing import Any
-
 import numpy as np
-
-from minitorch_compile.tensor.device import device as Device
-from minitorch_compile.tensor.dtype import uint8
-from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 WEYL = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
-DEFAULT_SEED = 67280421310721  # of a generator that nobody seeded: PyTorch's
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
@@ -90,81 +81,3 @@ def normal(seed: int, offset: int, count: int, element: np.dtype) -> np.ndarray:
     """
     u, v = uniform(seed, offset, 2 * count, np.dtype(np.float64)).reshape(count, 2).T
     return (np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * v)).astype(element)
-
-
-class Generator:
-    """A random stream: a seed, and how many numbers have been drawn from it.
-
-    >>> generator = Generator().manual_seed(3)
-    >>> generator.advance(10), generator.advance(1), generator.position()
-    ((3, 0), (3, 10), (3, 11))
-    """
-
-    def __init__(self, device: str | Device = "cpu") -> None:
-        self._lock = threading.Lock()
-        self.device = Device(device)
-        self._seed = DEFAULT_SEED
-        self._offset = 0
-
-    def __repr__(self) -> str:
-        return f"<Generator seed={self._seed} offset={self._offset}>"
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Starts the stream again from a seed. RuntimeError unless it is an int, ValueError beyond 64 bits."""
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise RuntimeError(f"manual_seed: expected an int, got {type(seed).__name__}")
-        if not -(2**63) <= seed < 2**64:
-            raise ValueError(f"manual_seed: expected a seed in [-2**63, 2**64), got {seed}; take it modulo 2**64")
-        self.set_position(int(seed) % 2**64, 0)
-        return self
-
-    def seed(self) -> int:
-        """Starts the stream again from a seed that the operating system draws, and returns it."""
-        drawn = secrets.randbits(63)
-        self.manual_seed(drawn)
-        return drawn
-
-    def initial_seed(self) -> int:
-        """The seed that the stream was started from."""
-        return self._seed
-
-    def advance(self, count: int) -> tuple[int, int]:
-        """Reserves `count` numbers: the seed and the offset of the first."""
-        with self._lock:
-            first = self._offset
-            self._offset += count
-            return self._seed, first
-
-    def position(self) -> tuple[int, int]:
-        """(seed, offset): where in which stream the next number comes from."""
-        return self._seed, self._offset
-
-    def set_position(self, seed: int, offset: int) -> None:
-        """Continues from a place that `position` returned."""
-        with self._lock:
-            self._seed, self._offset = seed, offset
-
-    def get_state(self) -> Any:
-        """The position as a tensor of 16 bytes, for programs that store it with their checkpoints."""
-        return wrap(np.array(self.position(), np.uint64).view(np.uint8))
-
-    def set_state(self, state: Any) -> None:
-        """Continues from a state that get_state returned. TypeError for anything but 16 bytes in a uint8 tensor."""
-        if not isinstance(state, TensorBase) or state.dtype is not uint8 or state.sizes != (16,):
-            raise TypeError(f"set_state: expected the uint8 tensor of 16 bytes that get_state() returns, got {state!r}")
-        seed, offset = np.ascontiguousarray(state.array).view(np.uint64)
-        self.set_position(int(seed), int(offset))
-
-    def clone_state(self) -> Generator:
-        """Another generator at the same position."""
-        other = Generator(self.device)
-        other.set_position(*self.position())
-        return other
-
-
-default_generator = Generator()
-
-
-def manual_seed(seed: int) -> Generator:
-    """Starts the default stream again from `seed`, a number."""
-    return default_generator.manual_seed(int(seed))

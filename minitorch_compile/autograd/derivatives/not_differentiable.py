@@ -36,5 +36,6 @@ not_differentiable(ops.floor_divide, because="a staircase in both arguments; PyT
 not_differentiable(
     ops.philox_uniform, ops.philox_normal, ops.philox_randint, because="random numbers of an integer seed"
 )
+not_differentiable(ops.mt19937_rejected, because="random numbers, which take as many draws as they happen to take")
 not_differentiable(ops.view_dtype, because="other numbers, out of the same bits")
 not_differentiable(ops.detach, because="it is there to stop gradients")

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -17,6 +18,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.rewriting.graph_failure import may_raise
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Op, dispatch
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -32,7 +34,8 @@ class FakeMode:
     `written_first` has the storages that were written to before the last such operation.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_draw: Callable[[], None] = lambda: None) -> None:
+        self.on_draw = on_draw  # called where the program draws random numbers
         self.written: set[Storage] = set()
         self.may_raise = False
         self.written_first: frozenset[Storage] = frozenset()
@@ -47,6 +50,14 @@ class FakeMode:
                 raise Unsupported("unsupported-store", f"{op.name} writes to a tensor whose .data was read.")
             self.written.add(args[0].storage)
             args[0].storage.version += 1  # a gradient that is taken while tracing asks for it
+        if op.kind == "random":
+            self.on_draw()
+            if draws_as_pytorch():
+                raise Unsupported(
+                    "outside-state",
+                    f"{op.name} draws from PyTorch's random stream, in which a number depends on all before it: it is"
+                    " drawn between two graphs (config.random_stream='philox' needs no break).",
+                )
         self.may_raise = self.may_raise or may_raise(op, (*args, *kwargs.values()))
         if op.kind in MAKES_DATA or has_fake((args, kwargs)):
             return op.meta(*args, **kwargs)

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from minitorch_compile import config
 from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
 from minitorch_compile.dynamo.capture.graph_steps import is_graph_step
@@ -91,7 +92,7 @@ class OutputGraph:
         self.guards = GuardSet()
         self.lookups = Lookups()  # on classes
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
-        self.fakes = FakeMode()
+        self.fakes = FakeMode(self._guard_random_stream)
         self.frames: list[SymbolicInterpreter] = []
         self.inputs: list[TensorVariable] = []
         self.generators: list[GeneratorVariable] = []  # that the program made
@@ -131,6 +132,12 @@ class OutputGraph:
             guards.Guard(AttrSource(levels, "modes"), "DISPATCH_STATE", "not {0}", "no mode"),
             guards.Guard(AttrSource(levels, "transforms"), "DISPATCH_STATE", "not {0}", "no transform"),
         )
+
+    def _guard_random_stream(self) -> None:
+        """Only one of the streams can be drawn from by a graph."""
+        stream = AttrSource(ConstantSource(self.names.install(config, "config")), "random_stream")
+        check = f"{{0}} == {config.random_stream!r}"
+        self.guards.add(guards.Guard(stream, "RANDOM_STREAM", check, f"random stream {config.random_stream}"))
 
     @property
     def tracer(self) -> SymbolicInterpreter:

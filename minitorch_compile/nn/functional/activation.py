@@ -19,7 +19,9 @@ from typing import Any
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.declare import functional
 from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.ops.pytorch_stream import drawn_one_by_one
 
 # From Klambauer et al. 2017: with these, outputs keep mean 0 and variance 1.
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -84,7 +86,11 @@ def _rrelu(input: Any, lower: float, upper: float, training: bool) -> Any:
     input = ops.contiguous(input)  # PyTorch's result is in row-major order, too
     if not training:
         return ops.leaky_relu(input, (lower + upper) / 2)
-    slopes = ops.rand_like(input) * (upper - lower) + lower
+    if draws_as_pytorch():
+        bounds = (float(input.dtype.numpy.type(bound)) for bound in (lower, upper))
+        slopes = drawn_one_by_one(input, "slope", *bounds).to(input.dtype)
+    else:
+        slopes = ops.rand_like(input) * (upper - lower) + lower
     return ops.where(input <= 0, input * slopes, input)
 
 

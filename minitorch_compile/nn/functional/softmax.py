@@ -14,6 +14,7 @@ from typing import Any
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.declare import functional
 from minitorch_compile.tensor.dtype import dtype as DType
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.op import Tensor
 
 
@@ -50,8 +51,11 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: fl
 
     `hard`: one-hot forwards, and the gradient of the soft choice backwards. `eps` is PyTorch's, and unused.
     """
-    above_zero = ops.clamp(ops.rand_like(logits), min=2.0**-24)
-    gumbels = -ops.log(-ops.log1p(-above_zero))
+    if draws_as_pytorch():
+        gumbels = -ops.empty_like(logits).exponential_().log()
+    else:
+        above_zero = ops.clamp(ops.rand_like(logits), min=2.0**-24)
+        gumbels = -ops.log(-ops.log1p(-above_zero))
     soft = ops.softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft

@@ -426,6 +426,7 @@ from minitorch_compile.tensor.ops.pointwise import (
     trunc,
     where,
 )
+from minitorch_compile.tensor.ops.pytorch_stream import mt19937_random, mt19937_rejected
 from minitorch_compile.tensor.ops.random import (
     normal_random,
     philox_normal,

@@ -12,8 +12,11 @@ from typing import Any
 
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.ops.random import rand, rand_like
+from minitorch_compile.tensor.ops.creation import empty
+from minitorch_compile.tensor.ops.random import rand_like
+from minitorch_compile.tensor.ops.sampling import trials
 
 # What selu tends to far below 0: alpha_dropout puts it where it drops (Klambauer et al. 2017).
 LOWEST_SELU = 1.7580993408473766
@@ -27,6 +30,8 @@ def dropout(input: Tensor, p: float, train: bool) -> Any:
     _check(p)
     if not train or p == 0:
         return input
+    if draws_as_pytorch() and p < 1:
+        return input * (trials("dropout", input, 1 - p, None) / (1 - p))
     return input * 0 if p == 1 else input * (rand_like(input) >= p) / (1 - p)
 
 
@@ -37,7 +42,9 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Any:
     _check(p)
     if not train or p == 0:
         return input
-    return input * 0 if p == 1 else input * (_for_features(input) >= p) / (1 - p)
+    if draws_as_pytorch() and p < 1:
+        return input * (trials("feature_dropout", _for_features(input), 1 - p, None) / (1 - p))
+    return input * 0 if p == 1 else input * (rand_like(_for_features(input)) >= p) / (1 - p)
 
 
 @composite()
@@ -47,7 +54,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
     _check(p)
     if not train or p == 0:
         return input
-    return input * 0 if p == 1 else _alpha(input, rand_like(input) >= p, p)
+    return input * 0 if p == 1 else _alpha(input, input, p)
 
 
 @composite()
@@ -57,23 +64,25 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
     _check(p)
     if not train or p == 0:
         return input
-    return input * 0 if p == 1 else _alpha(input, _for_features(input) >= p, p)
+    return input * 0 if p == 1 else _alpha(input, _for_features(input), p)
 
 
-def _alpha(input: Any, keep: Any, p: float) -> Any:
-    """What is dropped becomes the lowest value of selu; then all is scaled and moved back to mean 0 and variance 1."""
+def _alpha(input: Any, places: Any, p: float) -> Any:
+    """What is dropped (drawn for each of the places) becomes the lowest value of selu; then all is scaled and moved
+    back to mean 0 and variance 1."""
+    keep = trials("alpha_dropout", places, 1 - p, None) if draws_as_pytorch() else rand_like(places) >= p
     scale = 1 / math.sqrt((LOWEST_SELU**2 * p + 1) * (1 - p))
     dropped = (keep.to(input.dtype) - 1) * (LOWEST_SELU * scale)
     return input * (keep * scale) + (dropped + LOWEST_SELU * scale * p)
 
 
 def _for_features(input: Any) -> Any:
-    """A random number for each channel of each sample."""
+    """An element for each channel of each sample."""
     if len(input.sizes) < 2:
         raise RuntimeError(
             f"Feature dropout requires at least 2 dimensions in the input, got sizes {list(input.sizes)}"
         )
-    return rand((*input.sizes[:2], *[1] * (len(input.sizes) - 2)), dtype=input.dtype)
+    return empty((*input.sizes[:2], *[1] * (len(input.sizes) - 2)), dtype=input.dtype)
 
 
 def _check(p: float) -> None:

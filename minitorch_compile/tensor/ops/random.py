@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor import mt19937
 from minitorch_compile.tensor.declare import composite, factory, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
 from minitorch_compile.tensor.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.generator import checked_generator, draws_as_pytorch
 from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Array, Tensor
@@ -26,8 +28,10 @@ from minitorch_compile.tensor.ops.complex_numbers import view_as_complex
 from minitorch_compile.tensor.ops.copies import copy, to_copy
 from minitorch_compile.tensor.ops.creation import _sized, dense, sizes_of
 from minitorch_compile.tensor.ops.pointwise import floor
+from minitorch_compile.tensor.ops.pytorch_stream import drawn, drawn_normals, mt19937_random
 from minitorch_compile.tensor.ops.sorting import argsort
-from minitorch_compile.tensor.philox import Generator, default_generator, normal, uniform
+from minitorch_compile.tensor.ops.view import permute
+from minitorch_compile.tensor.philox import normal, uniform
 from minitorch_compile.tensor.placement import placed
 from minitorch_compile.tensor.strides import contiguous_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -39,28 +43,22 @@ Format = memory_format
 DRAWS = {"uniform_random": 1, "normal_random": 2, "randint_random": 1}
 
 
-def _reserve(generator: Any, count: int) -> tuple[int, int]:
-    """The seed and offset of the next `count` numbers of a generator. TypeError for what isn't one."""
-    if generator is None:
-        return default_generator.advance(count)
-    if not isinstance(generator, Generator):
-        raise TypeError(f"generator: expected a torch.Generator or None, got {type(generator).__name__}")
-    return generator.advance(count)
-
-
 @factory("random")
 def uniform_random(size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Uniform on [0, 1): what `rand` draws."""
-    element = _floating_rule(size, dtype)[1].numpy
-    return uniform(*_reserve(generator, numel(size)), numel(size), element).reshape(size)
+    element, count, source = _floating_rule(size, dtype)[1].numpy, numel(size), checked_generator(generator)
+    if draws_as_pytorch():
+        return mt19937.uniform(source.engine(), count, element).reshape(size)
+    return uniform(*source.advance(count), count, element).reshape(size)
 
 
 @factory("random")
 def normal_random(size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Standard normal: what `randn` draws."""
-    element = _floating_rule(size, dtype)[1].numpy
-    seed, offset = _reserve(generator, DRAWS["normal_random"] * numel(size))
-    return normal(seed, offset, numel(size), element).reshape(size)
+    element, count, source = _floating_rule(size, dtype)[1].numpy, numel(size), checked_generator(generator)
+    if draws_as_pytorch():
+        return mt19937.normal(source.engine(), count, element).reshape(size)
+    return normal(*source.advance(DRAWS["normal_random"] * count), count, element).reshape(size)
 
 
 def _floating_rule(size: Ints, dtype: dtype | None, generator: Any = None) -> tuple[Ints, dtype]:
@@ -77,8 +75,10 @@ normal_random.shape_rule(_floating_rule)
 @factory("random")
 def randint_random(low: int, high: int, size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Integers in [low, high): what `randint` draws."""
-    element = _randint_rule(low, high, size, dtype)[1]
-    return _integers(low, high, size, *_reserve(generator, numel(size)), element)
+    element, source = _randint_rule(low, high, size, dtype)[1], checked_generator(generator)
+    if draws_as_pytorch():
+        return mt19937.integers(source.engine(), numel(size), element.numpy, low, high).reshape(size)
+    return _integers(low, high, size, *source.advance(numel(size)), element)
 
 
 def _integers(low: int, high: int, size: Ints, seed: int, offset: int, element: dtype) -> Array:
@@ -151,7 +151,7 @@ def uniform_tensor(size: Ints, element: dtype, generator: Any = None) -> Any:
     """
     if element.is_complex:
         return view_as_complex(uniform_random((*size, 2), element.to_real(), generator))
-    if element.itemsize > 2:
+    if element.itemsize > 2 or draws_as_pytorch():
         return uniform_random(size, element, generator)
     steps = 2.0 / finfo(element).eps
     return to_copy(floor(uniform_random(size, float32, generator) * steps) / steps, element)
@@ -161,15 +161,16 @@ def normal_tensor(size: Ints, element: dtype | None, generator: Any = None) -> A
     """Standard normal; complex numbers have parts of variance 1/2, so that theirs is 1, too."""
     if element is None or not element.is_complex:
         return normal_random(size, element, generator)
+    if draws_as_pytorch():
+        return drawn_normals(size, contiguous_strides(size), element, generator=generator)
     return view_as_complex(normal_random((*size, 2), element.to_real(), generator) * math.sqrt(0.5))
 
 
-def _laid_out(input: Any, drawn: Any, format: Format, placement: dict[str, Any]) -> Any:
-    """The numbers on the device of `input` and, unless a format is given, in its order of dimensions in memory."""
-    strides = copy_strides(format, input.sizes, input.strides)
+def _laid_out(input: Any, numbers: Any, strides: Ints, placement: dict[str, Any]) -> Any:
+    """The numbers on the device of `input`, with those strides."""
     if strides != contiguous_strides(input.sizes):
-        drawn = copy(dense(input.sizes, strides, 0, drawn.dtype), drawn)
-    return placed(drawn, **{"device": input.device, **placement})
+        numbers = copy(dense(input.sizes, strides, 0, numbers.dtype), numbers)
+    return placed(numbers, **{"device": input.device, **placement})
 
 
 @composite()
@@ -218,8 +219,12 @@ def rand_like(
     **placement: Any,
 ) -> Any:
     """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
-    drawn = uniform_tensor(tuple(input.sizes), dtype or input.dtype, generator)
-    return _laid_out(input, drawn, memory_format, placement)
+    element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
+    if draws_as_pytorch():
+        numbers = drawn(tuple(input.sizes), strides, element, "uniform", generator=generator)
+    else:
+        numbers = uniform_tensor(tuple(input.sizes), element, generator)
+    return _laid_out(input, numbers, strides, placement)
 
 
 @composite()
@@ -233,8 +238,12 @@ def randn_like(
     **placement: Any,
 ) -> Any:
     """Standard normal in the sizes, memory layout and dtype of `input`."""
-    drawn = normal_tensor(tuple(input.sizes), dtype or input.dtype, generator)
-    return _laid_out(input, drawn, memory_format, placement)
+    element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
+    if draws_as_pytorch():
+        numbers = drawn_normals(tuple(input.sizes), strides, element, generator=generator)
+    else:
+        numbers = normal_tensor(tuple(input.sizes), element, generator)
+    return _laid_out(input, numbers, strides, placement)
 
 
 @composite()
@@ -250,12 +259,20 @@ def randint_like(
     **placement: Any,
 ) -> Any:
     """Integers in [low, high), or [0, low), in the sizes, memory layout and dtype of `input`."""
-    drawn = randint(low, high, tuple(input.sizes), generator=generator, dtype=dtype or input.dtype)
-    return _laid_out(input, drawn, memory_format, placement)
+    strides = copy_strides(memory_format, input.sizes, input.strides)
+    order = sorted(range(len(strides)), key=lambda dim: -strides[dim])  # PyTorch's stream follows the memory
+    sizes = tuple(input.sizes[dim] for dim in order)
+    numbers = randint(low, high, sizes, generator=generator, dtype=dtype or input.dtype)
+    numbers = permute(numbers, tuple(np.argsort(order).tolist())) if order != sorted(order) else numbers
+    return _laid_out(input, numbers, strides, placement)
 
 
 @composite()
 def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
-    order = argsort(uniform_random(sizes_of("randperm", n), float64, generator), stable=True)
+    size = sizes_of("randperm", n)
+    if draws_as_pytorch():
+        order = mt19937_random(size, "permutation", (), int64, generator)
+    else:
+        order = argsort(uniform_random(size, float64, generator), stable=True)
     return placed(order if dtype is None else to_copy(order, dtype), **placement)

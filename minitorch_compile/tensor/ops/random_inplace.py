@@ -17,10 +17,12 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
 from minitorch_compile.tensor.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
-from minitorch_compile.tensor.ops.pointwise import ceil, cos, exp, log1p, sin
+from minitorch_compile.tensor.ops.pointwise import ceil, exp, log, log1p
+from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normals
 from minitorch_compile.tensor.ops.random import (
     normal_random,
     normal_tensor,
@@ -28,7 +30,8 @@ from minitorch_compile.tensor.ops.random import (
     uniform_random,
     uniform_tensor,
 )
-from minitorch_compile.tensor.ops.sampling import bernoulli
+from minitorch_compile.tensor.ops.sampling import trials
+from minitorch_compile.tensor.ops.trigonometry import tan
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
@@ -39,6 +42,8 @@ def _check_fillable(name: str, input: Any) -> None:
 
 def _fractions(input: Any, generator: Any) -> Any:
     """Uniform numbers in [0, 1) of 53 bits: their logarithm exists but for one draw in 10**16."""
+    if draws_as_pytorch():
+        return drawn_like(input, float64, "uniform", generator=generator)
     return uniform_random(tuple(input.sizes), float64, generator)
 
 
@@ -49,6 +54,8 @@ def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any
     _check_fillable("uniform_", input)
     if low > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}")
+    if draws_as_pytorch():
+        return input.copy_(drawn_like(input, input.dtype, "uniform", low, to, generator=generator))
     return input.copy_(uniform_tensor(tuple(input.sizes), input.dtype, generator) * (to - low) + low)
 
 
@@ -59,7 +66,10 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     _check_fillable("normal_", input)
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
-    return input.copy_(normal_tensor(tuple(input.sizes), input.dtype, generator) * std + mean)
+    sizes = tuple(input.sizes)
+    if draws_as_pytorch():
+        return input.copy_(drawn_normals(sizes, tuple(input.strides), input.dtype, mean, std, generator))
+    return input.copy_(normal_tensor(sizes, input.dtype, generator) * std + mean)
 
 
 @composite(torch=False, methods=True)
@@ -69,6 +79,8 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
     _check_fillable("log_normal_", input)
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    if draws_as_pytorch():
+        return input.copy_(exp(drawn_like(input, float64, "normal one by one", mean, std, generator=generator)))
     return input.copy_(exp(normal_random(tuple(input.sizes), input.dtype, generator) * std + mean))
 
 
@@ -79,7 +91,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     _check_fillable("exponential_", input)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    drawn = to_copy(log1p(-_fractions(input, generator)) / -lambd, input.dtype)
+    drawn = to_copy(log1p(-_fractions(input, generator)) * (-1 / lambd), input.dtype)
     return input.copy_(drawn.clamp(min=finfo(input.dtype).tiny))
 
 
@@ -91,7 +103,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     angle = (_fractions(input, generator) - 0.5) * math.pi
-    return input.copy_(sin(angle) / cos(angle) * sigma + median)
+    return input.copy_(tan(angle) * sigma + median)
 
 
 @composite(torch=False, methods=True)
@@ -100,7 +112,8 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     """Stores how many trials of probability p it takes to the first success: 1, 2, ..."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return input.copy_(ceil(log1p(-_fractions(input, generator)) / math.log1p(-p)).clamp(min=1))
+    least = 2.0**-54  # below any number drawn but 0, whose logarithm this takes the place of
+    return input.copy_(ceil(log(_fractions(input, generator).clamp(min=least)) / math.log1p(-p)).clamp(min=1))
 
 
 @composite(torch=False, methods=True)
@@ -108,7 +121,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Stores 1 with probability p, else 0; p is a number, or a tensor that broadcasts to the sizes of this one."""
     if isinstance(p, TensorBase):
-        return input.copy_(bernoulli(p.expand(input.sizes), generator=generator))  # type: ignore[attr-defined]
+        return input.copy_(trials("bernoulli_", input, p.expand(input.sizes), generator))  # type: ignore[attr-defined]
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return input.copy_(_fractions(input, generator) < p)
@@ -118,13 +131,17 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
 @drawing_like
 def random_(input: Tensor, low: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
     """Stores integers of [low, to), or of [0, low); without bounds, of all that the dtype holds from 0 on."""
-    if to is None and low == 0:
+    bounded = to is not None or low != 0
+    if not bounded:
         to = _most_of(input.dtype) + 1
     elif to is None:
         low, to = 0, low
     if low >= to:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={to}")
     wide = min(to, 2**63)  # so that the drawn numbers fit int64
+    if draws_as_pytorch():
+        bounds = ("integers", low, wide) if bounded or input.dtype.itemsize > 4 else ("integers of one word", wide)
+        return input.copy_(drawn_like(input, int64, *bounds, generator=generator))
     return input.copy_(randint_random(low, wide, tuple(input.sizes), int64, generator))
 
 

@@ -19,16 +19,21 @@ import numpy as np
 from scipy import special
 
 from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
-from minitorch_compile.tensor.dtype import FLOATING, dtype, float64, get_default_dtype, int64
+from minitorch_compile.tensor.dtype import FLOATING, dtype, float32, float64, get_default_dtype, int64
 from minitorch_compile.tensor.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.generator import draws_as_pytorch
 from minitorch_compile.tensor.number_arguments import number
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.copies import to_copy
+from minitorch_compile.tensor.ops.creation import sizes_of
+from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normals, drawn_one_by_one
 from minitorch_compile.tensor.ops.random import normal_random, randn, uniform_random
+from minitorch_compile.tensor.ops.reshaping import broadcast_tensors
 from minitorch_compile.tensor.ops.view import detach
+from minitorch_compile.tensor.placement import placed
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
@@ -54,19 +59,32 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
 
     RuntimeError for what is not a probability.
     """
-    if p is None:
-        _check_floating("bernoulli", input)
-        if not _all_true((input >= 0) & (input <= 1)):
-            raise RuntimeError("bernoulli: expected every element p_in to satisfy 0 <= p_in <= 1; pass probabilities")
+    return trials("bernoulli", input, input if p is None else p, generator)
+
+
+def trials(name: str, input: Any, p: Any, generator: Any) -> Any:
+    """For each element of `input` 1 with probability p, a number or a tensor of the same sizes."""
+    if isinstance(p, TensorBase):
+        _check_floating(name, p)
+        if not _all_true((p >= 0) & (p <= 1)):
+            raise RuntimeError(f"{name}: expected every element p_in to satisfy 0 <= p_in <= 1; pass probabilities")
     elif not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli: expected 0 <= p <= 1, but found p={p}")
-    drawn = uniform_random(tuple(input.sizes), _precision(input.dtype), generator)
-    return to_copy(drawn < (input if p is None else p), input.dtype)
+        raise RuntimeError(f"{name}: expected 0 <= p <= 1, but found p={p}")
+    if draws_as_pytorch():
+        numbers = drawn_like(input, float32 if _is_narrow(p) else float64, "uniform", generator=generator)
+    else:
+        numbers = uniform_random(tuple(input.sizes), _precision(input.dtype), generator)
+    return to_copy(numbers < p, input.dtype)
 
 
 def _precision(element: dtype) -> dtype:
     """The dtype to draw uniform numbers in: the element's, if it has bits enough."""
     return element if element.is_floating_point and element.itemsize >= 4 else get_default_dtype()
+
+
+def _is_narrow(p: Any) -> bool:
+    """Whether PyTorch's stream spends one word on a comparison with these probabilities."""
+    return isinstance(p, TensorBase) and p.dtype is not float64
 
 
 @composite()
@@ -91,7 +109,12 @@ def normal(
         if size is None:
             raise TypeError("normal(): two numbers need a size: normal(mean, std, size)")
         _check_std("normal", std)
-        drawn = randn(size=size, generator=generator, dtype=dtype, **placement) * std + mean
+        if draws_as_pytorch():
+            shape, element = sizes_of("normal", size), dtype or get_default_dtype()
+            numbers = drawn_normals(shape, contiguous_strides(shape), element, mean, std, generator)
+            drawn = placed(numbers, **placement)
+        else:
+            drawn = randn(size=size, generator=generator, dtype=dtype, **placement) * std + mean
         return drawn.requires_grad_() if requires_grad else drawn
     for value in tensors:
         _check_floating("normal", value)
@@ -132,7 +155,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         )
     draws = num_samples if replacement else input.sizes[-1]
     uniforms = uniform_random((*input.sizes[:-1], draws), float64, generator)
-    return multinomial_choice(input, uniforms, num_samples, replacement)
+    # PyTorch sums and compares weights in their own dtype; float64 is closer to what they say.
+    weights = input.detach() if draws_as_pytorch() else to_copy(input.detach(), float64)
+    return multinomial_choice(weights, uniforms, num_samples, replacement)
 
 
 @kernel_op("sampling", torch=False)
@@ -144,17 +169,18 @@ def multinomial_choice(input: Array, uniforms: Array, num_samples: int, replacem
 
     Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006).
     """
-    weights = input.astype(np.float64)
+    weights = input if input.dtype.itemsize >= 4 else input.astype(np.float32)
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise RuntimeError("multinomial: probability tensor contains either `inf`, `nan` or element < 0")
     total = weights.sum(-1, keepdims=True)
     if (total <= 0).any():
         raise RuntimeError("multinomial: invalid multinomial distribution (sum of probabilities <= 0)")
     if not replacement:
-        return np.argsort(-np.log1p(-uniforms) / weights, axis=-1, kind="stable")[..., :num_samples]
+        waits = np.maximum(-np.log1p(-uniforms), np.finfo(weights.dtype).tiny).astype(weights.dtype)
+        return np.argsort(-(weights / waits), axis=-1, kind="stable")[..., :num_samples]
     cumulative = np.cumsum(weights, -1)
-    edges = cumulative.reshape(-1, weights.shape[-1])
-    marks = (uniforms * cumulative[..., -1:]).reshape(-1, num_samples)
+    edges = (cumulative / cumulative[..., -1:]).reshape(-1, weights.shape[-1])
+    marks = uniforms.reshape(-1, num_samples)
     chosen = [np.searchsorted(row, u, side="right") for row, u in zip(edges, marks, strict=True)]
     return np.array(chosen, np.int64).reshape(uniforms.shape)
 
@@ -214,6 +240,8 @@ def poisson(input: Tensor, generator: Any = None) -> Any:
     _check_floating("poisson", input)
     if not _all_true(input >= 0):
         raise RuntimeError("poisson: invalid Poisson rate, expected rate to be non-negative")
+    if draws_as_pytorch():
+        return to_copy(drawn_one_by_one(input, "poisson", generator=generator), input.dtype)
     uniforms = uniform_random(tuple(input.sizes), float64, generator)
     return to_copy(poisson_quantile(to_copy(input.detach(), float64), uniforms), input.dtype)
 
@@ -222,6 +250,9 @@ def poisson(input: Tensor, generator: Any = None) -> Any:
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     """The number of successes in `count` trials of probability `prob`; no gradient passes."""
     _check_floating("binomial", count)
+    if draws_as_pytorch():
+        trials, chances = broadcast_tensors(count, prob)
+        return to_copy(drawn_one_by_one(trials, "binomial", other=chances, generator=generator), count.dtype)
     uniforms = uniform_random(broadcast_sizes(count.sizes, prob.sizes), float64, generator)
     wide = [to_copy(x.detach(), float64) for x in (count, prob)]
     return to_copy(binomial_quantile(*wide, uniforms), count.dtype)
@@ -232,14 +263,19 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
 def _standard_gamma(input: Tensor, generator: Any = None) -> Any:
     """Gamma numbers of the concentrations in `input` and rate 1; differentiable by the concentration."""
     _check_floating("_standard_gamma", input)
-    uniforms = uniform_random(tuple(input.sizes), float64, generator)
-    drawn = to_copy(gamma_quantile(to_copy(input, float64), uniforms), input.dtype)
-    return drawn.clamp(min=finfo(input.dtype).tiny)
+    wide = to_copy(input, float64)
+    if draws_as_pytorch():
+        drawn = drawn_one_by_one(input, "gamma", generator=generator)
+        if input.requires_grad:  # the number stays, and moves with the concentration
+            drawn = drawn + gamma_quantile_slope(wide.detach(), drawn) * (wide - wide.detach())
+    else:
+        drawn = gamma_quantile(wide, uniform_random(tuple(input.sizes), float64, generator))
+    return to_copy(drawn, input.dtype).clamp(min=finfo(input.dtype).tiny)
 
 
 @composite()
 @drawing_like
 def _sample_dirichlet(input: Tensor, generator: Any = None) -> Any:
     """Points of the simplex: gamma numbers divided by their sum along the last dimension."""
-    drawn = _standard_gamma(input, generator)
-    return drawn / drawn.sum(-1, keepdim=True)
+    drawn = _standard_gamma(to_copy(input, float64), generator)
+    return to_copy(drawn / drawn.sum(-1, keepdim=True), input.dtype)

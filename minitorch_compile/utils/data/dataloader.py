@@ -16,12 +16,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.philox import Generator
+from minitorch_compile.tensor.generator import Generator
 from minitorch_compile.utils.data.collate import default_collate, default_convert
 from minitorch_compile.utils.data.dataset import IterableDataset
 from minitorch_compile.utils.data.epoch import Epoch
-from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from minitorch_compile.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed
 from minitorch_compile.utils.data.worker import Assignment, Begin, Restart, fetch, fetch_next
 from minitorch_compile.utils.data.worker_pool import CannotStart, WorkerPool, check_main_script, context_named, packed
 
@@ -160,12 +159,13 @@ class DataLoader(Generic[T_co]):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __iter__(self) -> Iterator[Any]:
+        seed = drawn_seed(self.generator)  # also where no worker needs it: the stream goes on as with workers
         if self.num_workers == 0 or self._alone:
             return self._in_this_process()
         pool = self._pool
         keeps_data = self.persistent_workers and pool is not None and not pool.ended and not pool.busy
         try:
-            message = Restart(self._base_seed()) if keeps_data else Begin(self._assignment(), self._base_seed())
+            message = Restart(seed) if keeps_data else Begin(self._assignment(), seed)
             pool = self._free_pool()
         except CannotStart as error:
             if self._asked_for_context:
@@ -198,9 +198,6 @@ class DataLoader(Generic[T_co]):
         if self._pool is None or self._pool.ended:
             self._pool = pool
         return pool
-
-    def _base_seed(self) -> int:
-        return int(ops.randint(0, 2**31, (), generator=self.generator).item())
 
     def _in_this_process(self) -> Iterator[Any]:
         """The batches, made one by one when they are asked for."""

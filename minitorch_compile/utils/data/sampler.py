@@ -12,10 +12,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from minitorch_compile.tensor import as_tensor, float64, ops
-from minitorch_compile.tensor.philox import Generator
+from minitorch_compile.tensor import as_tensor, float64, int64, ops
+from minitorch_compile.tensor.generator import Generator
 
 T_co = TypeVar("T_co", covariant=True)
+BLOCK = 32  # indices drawn with replacement, at a time
 
 
 class Sampler(Generic[T_co]):
@@ -36,6 +37,11 @@ class SequentialSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return len(self.data_source)
+
+
+def drawn_seed(generator: Generator | None) -> int:
+    """A seed for another generator."""
+    return int(ops.empty((), dtype=int64).random_(generator=generator).item())
 
 
 def _check_count(num_samples: Any) -> None:
@@ -72,14 +78,18 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        count = len(self.data_source)
+        count, generator = len(self.data_source), self.generator
+        if generator is None:  # a stream of its own, so that the order doesn't depend on what is drawn meanwhile
+            generator = Generator().manual_seed(drawn_seed(None))
+        at_once = BLOCK if self.replacement else count
+        for _ in range(self.num_samples // at_once):
+            yield from self._drawn(count, at_once, generator)
+        yield from self._drawn(count, self.num_samples % at_once, generator)
+
+    def _drawn(self, count: int, wanted: int, generator: Generator) -> list[int]:
         if self.replacement:
-            yield from ops.randint(0, count, (self.num_samples,), generator=self.generator).tolist()
-            return
-        left = self.num_samples
-        while left > 0:
-            yield from ops.randperm(count, generator=self.generator).tolist()[:left]
-            left -= count
+            return ops.randint(0, count, (wanted,), generator=generator).tolist()
+        return ops.randperm(count, generator=generator).tolist()[:wanted]
 
     def __len__(self) -> int:
         return self.num_samples

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.philox import manual_seed
+from minitorch_compile.tensor.generator import manual_seed
 from minitorch_compile.tensor.thread_count import set_num_threads
 from minitorch_compile.utils.data.dataset import IterableDataset
 
