@@ -18,6 +18,7 @@ array([4, 0, 1, 3, 2])
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Mt19937:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.bits = np.random.MT19937(0)
+        self.bits: Any = np.random.MT19937(0)  # NumPy's types know no state from get_state
         self.bits.state = np.random.RandomState(seed & 0xFFFFFFFF).get_state(legacy=False)
         self.kept_normal: float | None = None
 

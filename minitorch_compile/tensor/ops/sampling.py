@@ -66,7 +66,8 @@ def trials(name: str, input: Any, p: Any, generator: Any) -> Any:
     """For each element of `input` 1 with probability p, a number or a tensor of the same sizes."""
     if isinstance(p, TensorBase):
         _check_floating(name, p)
-        if not _all_true((p >= 0) & (p <= 1)):
+        chances: Any = p
+        if not _all_true((chances >= 0) & (chances <= 1)):
             raise RuntimeError(f"{name}: expected every element p_in to satisfy 0 <= p_in <= 1; pass probabilities")
     elif not 0 <= p <= 1:
         raise RuntimeError(f"{name}: expected 0 <= p <= 1, but found p={p}")
