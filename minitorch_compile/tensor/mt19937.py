@@ -40,8 +40,9 @@ class Mt19937:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.bits: Any = np.random.MT19937(0)  # NumPy's types know no state from get_state
-        self.bits.state = np.random.RandomState(seed & 0xFFFFFFFF).get_state(legacy=False)
+        self.bits = np.random.MT19937(0)
+        state: Any = np.random.RandomState(seed & 0xFFFFFFFF).get_state(legacy=False)
+        self.bits.state = state
         self.kept_normal: float | None = None
 
     def words(self, count: int) -> np.ndarray:
@@ -85,7 +86,7 @@ class Mt19937:
         at = WORDS + 1 - int(legacy["left"])
         if not legacy["seeded"] or not 0 < at <= WORDS:
             raise RuntimeError("set_state: these are no state of an mt19937 generator; pass what get_state() gave")
-        words = {"key": legacy["words"].astype(np.uint32), "pos": at}
+        words: Any = {"key": legacy["words"].astype(np.uint32), "pos": at}
         engine.bits.state = {"bit_generator": "MT19937", "state": words}
         engine.kept_normal = float(legacy["normal"]) if legacy["has_normal"] else None
         return engine
