@@ -1,7 +1,8 @@
 """save() and load(): tensors in files, and never code.
 
 `save` writes the safetensors format: a header in JSON and the bytes of the tensors. `load` reads it, and PyTorch's own
-`.pt` and `.pth` files as well; those are pickles, of which only a short list of names is followed.
+`.pt` and `.pth` files as well; those are pickles, of which only a short list of names is followed. A file that can't be
+read, or asks for more than data, is an UnreadableFileError.
 
 >>> import io
 >>> from minitorch_compile import nn, tensor
@@ -13,7 +14,21 @@
 (3, ['weight', 'bias'])
 """
 
-from minitorch_compile.serialization.allowed_names import add_safe_globals, clear_safe_globals, get_safe_globals
+from minitorch_compile.serialization.allowed_names import (
+    add_safe_globals,
+    clear_safe_globals,
+    get_safe_globals,
+    safe_globals,
+)
 from minitorch_compile.serialization.save_load import load, save
+from minitorch_compile.serialization.unreadable_file import UnreadableFileError
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "save"]
+__all__ = [
+    "UnreadableFileError",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "load",
+    "safe_globals",
+    "save",
+]

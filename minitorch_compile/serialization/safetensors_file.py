@@ -1,13 +1,14 @@
 """The safetensors format: eight bytes with the length of the header, the header in JSON, the bytes of the tensors.
 
 The header tells each tensor's dtype, sizes and place; `__metadata__` maps strings to strings. Nothing in it can be
-executed, and a tensor is found without reading the others.
+executed, and a tensor is found without reading the others. Its tensors lie side by side: they neither overlap nor
+leave bytes that are nobody's.
 
 >>> import io
 >>> file = io.BytesIO()
 >>> write(file, {"a": np.arange(3.0)}, {"made": "by hand"})
 >>> _ = file.seek(0)
->>> read(file)
+>>> read(FileBytes(file), MemoryBudget(100))
 ({'a': array([0., 1., 2.])}, {'made': 'by hand'})
 
 Source: the format's description at its home, the safetensors project.
@@ -17,11 +18,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from minitorch_compile.serialization.checked_tensor import check_layout, counts, shortened
+from minitorch_compile.serialization.file_bytes import FileBytes
+from minitorch_compile.serialization.json_text import estimated_memory, parse
+from minitorch_compile.serialization.memory_budget import TENSOR, MemoryBudget
+from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.tensor.dtype import FROM_NUMPY
 
 # safetensors' names for the dtypes, in the order in which their tensors are written: wide ones first keeps all aligned.
@@ -30,19 +35,24 @@ _CODES = {
     "complex64": "C64",
     "float64": "F64",
     "int64": "I64",
+    "uint64": "U64",
     "float32": "F32",
     "int32": "I32",
+    "uint32": "U32",
     "bfloat16": "BF16",
     "float16": "F16",
     "int16": "I16",
+    "uint16": "U16",
     "uint8": "U8",
     "int8": "I8",
     "bool": "BOOL",
 }
-_CODE_OF = {d.numpy: _CODES[d.name] for d in FROM_NUMPY.values() if d.name in _CODES}
-_DTYPE_OF = {code: element for element, code in _CODE_OF.items()}
+_NUMPY_ONLY = {np.dtype(name): _CODES[name] for name in ("uint16", "uint32", "uint64")}
+CODE_OF = {d.numpy: _CODES[d.name] for d in FROM_NUMPY.values() if d.name in _CODES} | _NUMPY_ONLY
+_DTYPE_OF = {code: element for element, code in CODE_OF.items()}
 _ORDER = list(_CODES.values())
 HEADER_LIMIT = 100_000_000  # bytes; the reference implementation refuses longer ones, too
+ROW = {"dtype", "shape", "data_offsets"}
 
 
 def write(file: BinaryIO, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
@@ -56,6 +66,11 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], metadata: dict[str, str
         header[name] = {"dtype": _code(name, array), "shape": list(array.shape), "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
+    if len(text) > HEADER_LIMIT:
+        raise ValueError(
+            f"save: what is saved besides tensors takes {len(text):,} bytes, more than the {HEADER_LIMIT:,} that the"
+            " format allows; make arrays or tensors of long lists"
+        )
     file.write(len(text).to_bytes(8, "little") + text)
     for name in names:
         array = np.ascontiguousarray(arrays[name])
@@ -63,55 +78,71 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], metadata: dict[str, str
 
 
 def _code(name: str, array: np.ndarray) -> str:
-    if array.dtype not in _CODE_OF:
+    if array.dtype not in CODE_OF:
         raise TypeError(f"save: {name!r} has dtype {array.dtype}, which safetensors has no name for")
-    return _CODE_OF[array.dtype]
+    return CODE_OF[array.dtype]
 
 
-def read(file: BinaryIO, mapped: bool = False) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays by name, and the metadata. ValueError for a file that is damaged or not in this format.
+def is_safetensors(start: bytes) -> bool:
+    """Whether a file that starts so may be in this format: a length that headers have, and the header's brace."""
+    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= HEADER_LIMIT
 
-    `mapped`: the bytes are read from the disk when an array is first looked at; writing doesn't reach the file.
-    """
-    header = _read_header(file)
+
+def read(content: FileBytes, budget: MemoryBudget) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The arrays by name, and the metadata. UnreadableFileError for a file that is damaged or not in this format."""
+    header, data_start = _read_header(content, budget)
     metadata = header.pop("__metadata__", {})
-    data = _mapped(file) if mapped else np.frombuffer(bytearray(file.read()), np.uint8)  # writable, as tensors are
-    return {name: _array(name, row, data) for name, row in header.items()}, metadata
+    if type(metadata) is not dict or not all(type(text) is str for text in metadata.values()):
+        raise refuse("the header's __metadata__ does not map strings to strings")
+    budget.spend(
+        -sum(map(estimated_memory, metadata.values()))
+    )  # brackets within them were counted as if they were outside
+    rows = {name: _checked_row(name, row) for name, row in header.items()}
+    end = 0
+    for name, (start, stop, _, _) in sorted(rows.items(), key=lambda item: item[1][:2]):
+        if start != end:
+            raise refuse(f"the bytes of tensor {name[:100]!r} start at {start}, those before end at {end}: damaged")
+        end = stop
+    if data_start + end != content.size:
+        raise refuse(f"the tensors take {end} bytes, but {content.size - data_start} are there; the file is damaged")
+    budget.spend(TENSOR * len(rows))
+    return {name: _array(content, data_start, *row) for name, row in rows.items()}, metadata
 
 
-def _mapped(file: BinaryIO) -> np.ndarray:
-    """The rest of the file, as memory that the operating system fills when it is read."""
-    start = file.tell()
-    file.seek(0, os.SEEK_END)
-    size = file.tell() - start
-    return np.memmap(file, np.uint8, "c", start, (size,)) if size else np.empty(0, np.uint8)
+def _array(content: FileBytes, data_start: int, start: int, stop: int, element: np.dtype, shape: Any) -> np.ndarray:
+    return content.array(data_start + start, stop - start, element).reshape(shape)
 
 
-def _read_header(file: BinaryIO) -> dict[str, Any]:
-    length = int.from_bytes(file.read(8), "little")
-    if not 2 <= length <= HEADER_LIMIT:
-        raise ValueError(f"load: not a safetensors file: it gives {length} bytes as the length of its header")
+def _read_header(content: FileBytes, budget: MemoryBudget) -> tuple[dict[str, Any], int]:
+    """The header, and where the data start."""
+    length = int.from_bytes(content.read(0, min(8, content.size)), "little")
+    if not 2 <= length <= min(HEADER_LIMIT, content.size - 8):
+        raise refuse(f"not a safetensors file: it gives {length} bytes as the length of its header")
+    raw = content.read(8, length)
+    budget.spend(length)
     try:
-        header = json.loads(file.read(length))
-    except ValueError as error:
-        raise ValueError(f"load: not a safetensors file: its header is not JSON ({error})") from None
-    if not isinstance(header, dict):
-        raise ValueError("load: not a safetensors file: its header is not an object")
-    return header
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise refuse(f"not a safetensors file: its header is not JSON (no UTF-8: {error.reason})") from None
+    header = parse(text, budget, "header")
+    if type(header) is not dict:
+        raise refuse("not a safetensors file: its header is not an object")
+    return header, 8 + length
 
 
-def _array(name: str, row: dict[str, Any], data: np.ndarray) -> np.ndarray:
-    """One tensor, after everything that the header says about it was checked against the file."""
-    start, end = row["data_offsets"]
-    if row["dtype"] not in _DTYPE_OF:
-        raise ValueError(f"load: tensor {name!r} has dtype {row['dtype']}; known are {', '.join(_DTYPE_OF)}")
+def _checked_row(name: str, row: Any) -> tuple[int, int, np.dtype, tuple[int, ...]]:
+    """Where a tensor's bytes are, its dtype and sizes, after everything that the header says about it was checked."""
+    if type(row) is not dict or row.keys() != ROW:
+        raise refuse(f"tensor {name[:100]!r} must have dtype, shape and data_offsets, and nothing else")
+    if type(row["dtype"]) is not str or row["dtype"] not in _DTYPE_OF:
+        raise refuse(f"tensor {name[:100]!r} has dtype {shortened([row['dtype']])}; known are {', '.join(_DTYPE_OF)}")
     element = _DTYPE_OF[row["dtype"]]
-    wanted = math.prod(row["shape"]) * element.itemsize
-    if not 0 <= start <= end <= data.size or end - start != wanted:
-        raise ValueError(
-            f"load: tensor {name!r} of sizes {row['shape']} takes {wanted} bytes, but lies at bytes {start} to {end} of"
-            f" {data.size}; the file is damaged"
+    shape, offsets = counts("sizes", row["shape"]), counts("data_offsets", row["data_offsets"])
+    check_layout(shape, (0,) * len(shape), element.itemsize)
+    wanted = math.prod(shape) * element.itemsize
+    if len(offsets) != 2 or offsets[1] - offsets[0] != wanted:
+        raise refuse(
+            f"tensor {name[:100]!r} of sizes {shortened(shape)} takes {wanted} bytes, but lies at bytes"
+            f" {shortened(offsets)}; the file is damaged"
         )
-    piece = data[start:end]
-    aligned = piece if piece.ctypes.data % element.itemsize == 0 else piece.copy()
-    return aligned.view(element).reshape(row["shape"])
+    return offsets[0], offsets[1], element, shape

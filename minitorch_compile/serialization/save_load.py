@@ -16,25 +16,45 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from minitorch_compile.serialization import safetensors_file, torch_file
-from minitorch_compile.serialization.structure import put_together, take_apart
+from minitorch_compile.serialization import safetensors_file, stored_zip, torch_file
+from minitorch_compile.serialization.file_bytes import FileBytes
+from minitorch_compile.serialization.memory_budget import MemoryBudget
+from minitorch_compile.serialization.put_together import put_together
+from minitorch_compile.serialization.take_apart import take_apart
+from minitorch_compile.serialization.unreadable_file import refuse
+from minitorch_compile.serialization.whole_file import written_whole
 from minitorch_compile.tensor import device
+from minitorch_compile.tensor.dtype import FROM_NUMPY
 from minitorch_compile.tensor.tensor_base import wrap
 
 STRUCTURE = "minitorch_compile.structure"  # the key in safetensors' metadata
 FileLike = str | os.PathLike[str] | BinaryIO
 
 
-def save(obj: Any, f: FileLike, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
-    """Writes tensors, numbers, strings and containers of them as one safetensors file.
+def save(
+    obj: Any,
+    f: FileLike,
+    pickle_module: Any = None,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
+    """Writes tensors, arrays, numbers, strings and containers of them as one safetensors file.
 
-    `pickle_module` and `pickle_protocol` are accepted as PyTorch's callers may give them: nothing is pickled. TypeError
-    for a module or any other object: save its state_dict().
+    Memory that tensors share is written once, and shared again when it is loaded; what none of them looks at is not
+    written. The options are accepted as PyTorch's callers may give them: nothing is pickled.
+
+    TypeError for a module, a function or another object that isn't data, saying where in `obj` it is; nothing has been
+    written then. A file appears under its name when it is whole, so that a save which fails leaves the older one.
     """
-    structure, tensors = take_apart(obj)
-    with _opened(f, "wb") as file:
-        arrays = {name: value.detach().array for name, value in tensors.items()}
-        safetensors_file.write(file, arrays, {STRUCTURE: structure})
+    structure, entries = take_apart(obj)
+    if isinstance(f, (str, os.PathLike)):
+        with written_whole(f) as file:
+            safetensors_file.write(file, entries, {STRUCTURE: structure})
+        return
+    if not hasattr(f, "write"):
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
+    safetensors_file.write(f, entries, {STRUCTURE: structure})
 
 
 def load(
@@ -44,58 +64,88 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
+    **pickle_load_args: Any,
 ) -> Any:
     """Reads what save() wrote, any safetensors file (as a dictionary), or what torch.save wrote.
 
-    No code in a file is ever run, so `weights_only=False` reads no more than True does. `map_location` may say "cpu" in
-    any of PyTorch's ways. `mmap=True` maps a safetensors file into memory, to be read where it is looked at; what is
-    written to such tensors stays out of the file.
+    No code in a file is ever run, whatever `weights_only` says; False, "I trust this file", lifts the bound on the
+    memory that names, numbers and containers may take: 64 MB more than the file has bytes. `map_location` may say "cpu"
+    in any of PyTorch's ways. `mmap=True` maps the file into memory, to be read where it is looked at; what is written
+    to such tensors stays out of the file.
 
-    pickle.UnpicklingError for a pickle that calls for other than tensors and containers, ValueError or RuntimeError for
-    a file that is none of these.
+    UnreadableFileError, which is an UnpicklingError, a RuntimeError and a ValueError at once, for a file that is
+    damaged, of none of these kinds, or calls for other than tensors and containers.
     """
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
-    if pickle_module is not None:
-        raise RuntimeError("load: pickle_module can't be chosen: files are never unpickled freely")
-    result: Any
-    with _opened(f, "rb") as file:
-        start = file.read(4)
-        file.seek(-len(start), os.SEEK_CUR)
-        if start == b"PK\x03\x04":
-            result = torch_file.read_zip(file)
-        elif start[:1] == b"\x80":  # the first byte of every pickle
-            result = torch_file.read_legacy(file)
-        else:
-            result = _from_safetensors(file, bool(mmap))
-    return _moved(result, map_location)
+    if pickle_module is not None or pickle_load_args:
+        raise RuntimeError("load: pickle_module and its options can't be chosen: files are never unpickled freely")
+    _check_location(map_location)
+    with _opened(f) as file:
+        content = FileBytes(file, bool(mmap))
+        return _read(content, MemoryBudget(None if weights_only is False else content.size))
 
 
-def _from_safetensors(file: BinaryIO, mapped: bool) -> Any:
-    arrays, metadata = safetensors_file.read(file, mapped)
-    tensors = {name: wrap(array) for name, array in arrays.items()}
-    return put_together(metadata[STRUCTURE], tensors) if STRUCTURE in metadata else tensors
+def _read(content: FileBytes, budget: MemoryBudget) -> Any:
+    """What the file holds, by the format that it begins with."""
+    start = content.read(0, min(content.size, 32))
+    if safetensors_file.is_safetensors(start):
+        return _from_safetensors(content, budget)
+    if start[:4] == stored_zip.LOCAL:
+        return torch_file.read_zip(content, budget)
+    if torch_file.is_legacy(start):
+        return torch_file.read_legacy(content, budget)
+    kind = next((kind for mark, kind in OTHER_KINDS.items() if start.startswith(mark)), "none that load() knows")
+    raise refuse(f"not a safetensors file, nor one of torch.save: it is {kind if start else 'empty'}")
 
 
-def _moved(result: Any, map_location: Any) -> Any:
-    """Where `map_location` wants the tensors. They are in main memory; RuntimeError if it names a GPU."""
+# What else people have, by how it begins.
+OTHER_KINDS = {
+    b"\x80": "a pickle, or part of one, which torch.save did not write",
+    b"\x93NUMPY": "a NumPy array; read it with numpy.load",
+    b"PK": "a zip file without members, or part of one",
+    b"\x1f\x8b": "compressed with gzip; unpack it",
+    b"GGUF": "a GGUF file",
+    b"version https://git-lfs": "a pointer to a file that git-lfs did not fetch",
+    b"\x89HDF": "an HDF5 file",
+    b"<": "a text such as a web page",
+    b"protocol": "a tar file of PyTorch's before 0.1.10; save it anew with PyTorch",
+}
+
+
+def _from_safetensors(content: FileBytes, budget: MemoryBudget) -> Any:
+    arrays, metadata = safetensors_file.read(content, budget)
+    if STRUCTURE in metadata:
+        return put_together(metadata[STRUCTURE], arrays, budget)
+    for name, array in arrays.items():
+        if array.dtype not in FROM_NUMPY:
+            raise refuse(f"tensor {name[:100]!r} is of {array.dtype}, which tensors can't be of")
+    return {name: wrap(array) for name, array in arrays.items()}
+
+
+def _check_location(map_location: Any) -> None:
+    """RuntimeError if the tensors are wanted on a GPU: they are in main memory."""
     wanted = [] if callable(map_location) or map_location is None else [map_location]
     if isinstance(map_location, dict):
         wanted = list(map_location.values())
     for where in wanted:
         if device(where).type != "cpu":
             raise RuntimeError(f"load: there are no tensors on {where} here; use map_location='cpu'")
-    return result
 
 
 @contextmanager
-def _opened(f: FileLike, mode: str) -> Iterator[Any]:
-    """The file of that name, or the file itself."""
+def _opened(f: FileLike) -> Iterator[Any]:
+    """The file of that name, or the file itself, if one can go about in it and read bytes."""
     if isinstance(f, (str, os.PathLike)):
-        with open(f, mode) as file:
+        with open(f, "rb") as file:
             yield file
-    else:
-        needed = "write" if mode == "wb" else "read"
+        return
+    for needed in ("read", "seek", "tell"):
         if not hasattr(f, needed):
-            raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a '{needed}' attribute")
-        yield f
+            raise AttributeError(
+                f"expected 'f' to be string, path, or a file-like object with a '{needed}' attribute. You can only load"
+                " from a file that is seekable: read its bytes into an io.BytesIO, and load that"
+            )
+    if not isinstance(f.read(0), bytes):
+        raise TypeError("load: f gives text, and bytes are needed; open the file in the mode 'rb'")
+    yield f

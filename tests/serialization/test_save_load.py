@@ -1,7 +1,8 @@
 """What save() writes, load() and the safetensors library read; what is no data is refused."""
 
+import argparse
 import io
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +152,14 @@ def test_map_location_to_a_gpu_is_refused() -> None:
     ("value", "words"),
     [
         (nn.Linear(1, 1), "save its state_dict"),
-        ({"model": nn.Linear(1, 1)}, "at 'model'"),
-        ([1, {"f": print}], "at '1.f'"),
-        ({(1, 2): 3}, "keys of"),
+        ({"model": nn.Linear(1, 1)}, "checkpoint\\['model'\\] is the module Linear"),
+        ([1, {"f": print}], "checkpoint\\[1\\]\\['f'\\] is a function, print"),
+        ({"x": {1: {2}, "g": (lambda: 1)}}, "checkpoint\\['x'\\]\\['g'\\] is a function"),
+        ({print: 1}, "checkpoint: its key <built-in function print> is a function"),
+        (defaultdict(lambda: 1), "checkpoint has the factory"),
+        ({"o": torch.optim.SGD([torch.ones(1)], lr=1)}, "checkpoint\\['o'\\] is a SGD; save its state_dict"),
+        ([np.array([print])], "checkpoint\\[0\\] is a ndarray"),
+        (argparse.Namespace(f=open), "checkpoint.f is a function"),
     ],
 )
 def test_what_is_no_data_is_refused_with_its_place(value: Any, words: str) -> None:

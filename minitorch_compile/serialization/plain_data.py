@@ -1,0 +1,60 @@
+"""What data made by a file may be: keys that take no time to hash, and containers of a depth that Python can walk.
+
+>>> check_key(("a", 1))
+('a', 1)
+>>> nested = []
+>>> for _ in range(200):
+...     nested = [nested]
+>>> check_depth(nested)
+Traceback (most recent call last):
+minitorch_compile.serialization.unreadable_file.UnreadableFileError: load: the file holds containers nested deeper ...
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from minitorch_compile.serialization.unreadable_file import refuse
+
+DEEPEST = 100  # containers in containers; what walks them, as repr and == do, takes a few frames of Python's for each
+LARGEST_KEY = 1000  # parts of a key
+
+
+def check_key(key: Any) -> Any:
+    """The key of a dictionary, or the item of a set. Tuples are hashed part by part, and a small file can hold one of
+    2**100 parts: each tuple may be in the next one twice."""
+    if type(key) is str:
+        return key
+    parts, count = [key], 0
+    while parts:
+        part = parts.pop()
+        count += 1
+        if count > LARGEST_KEY:
+            raise refuse(f"the file holds a key of more than {LARGEST_KEY} parts")
+        if isinstance(part, (tuple, frozenset)):
+            parts.extend(part)
+        elif type(part).__hash__ is None:
+            raise refuse(f"the file holds a key of type {type(part).__name__}, which can't be one")
+    return key
+
+
+def check_depth(value: Any) -> Any:
+    """The value, if its containers are nested no deeper than DEEPEST."""
+    seen: set[int] = set()
+    level: list[Any] = [value]
+    for _ in range(DEEPEST + 1):
+        containers = [item for item in level if isinstance(item, (list, tuple, dict, set, frozenset, deque))]
+        level = []
+        for container in containers:
+            if container and id(container) not in seen:
+                seen.add(id(container))
+                level.extend(_items(container))
+        if not level:
+            return value
+    raise refuse(f"the file holds containers nested deeper than {DEEPEST}")
+
+
+def _items(container: Any) -> Iterable[Any]:
+    return (part for pair in container.items() for part in pair) if isinstance(container, dict) else container
