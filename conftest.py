@@ -14,6 +14,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.one_batch import OneBatch
+
 MOST_UNFOLLOWED = 15  # instances of one test, between two that are followed
 
 # The tests run in several processes already; one that compiles for others would only be in their way.
@@ -67,7 +69,13 @@ class Followed:
         return sum(map(len, list(self.plugin.cov_controller.cov._collector.data.values())))  # of each file
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--one-batch", action="store_true", help="of each parametrized test a few instances, nothing slow")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--one-batch"):
+        config.pluginmanager.register(OneBatch(), "one batch")
     plugin = config.pluginmanager.getplugin("_cov")
     if plugin is not None:
         config.pluginmanager.register(Followed(plugin), "followed")

@@ -3,8 +3,10 @@
 A check that passes takes one line; one that fails shows what it printed. pytest's own output comes last, so that its
 closing line ends the run.
 
-    make test     # all of them
-    make lint     # all but the notebooks and the tests
+    make test                # what a person waits for: one batch of each family of tests, nothing slow, no coverage
+    make test FLOOR=aot      # the same of one floor
+    make test-all            # every test, with coverage, and the kernels of other processors
+    make lint                # all but the notebooks and the tests
 """
 
 import argparse
@@ -51,7 +53,9 @@ NOTEBOOKS = (
 )
 # Two workers halve the time; more than four would mostly compile the same kernels side by side.
 WORKERS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-TESTS = module("pytest", "-q", "-n", str(WORKERS), "--dist=worksteal", "--cov", "--cov-report=term", "--durations=5")
+PYTEST = module("pytest", "-q", "-n", str(WORKERS), "--dist=worksteal", "--durations=10")
+QUICK = (*PYTEST, "--one-batch")
+EVERYTHING = (*PYTEST, "--cov", "--cov-report=term")
 
 
 def passes(check: Check) -> bool:
@@ -65,13 +69,24 @@ def passes(check: Check) -> bool:
     return good
 
 
-def run_all(checks: tuple[Check, ...], with_tests: bool) -> int:
+def tests_of(floor: str) -> list[str]:
+    """Where a floor's tests lie: its own folder, and the examples in its code. No floor: everywhere."""
+    if not floor:
+        return []
+    places = [place for place in (f"tests/{floor}", f"minitorch_compile/{floor}") if (ROOT / place).is_dir()]
+    if not places:
+        floors = sorted(folder.name for folder in (ROOT / "tests").iterdir() if (folder / "__init__.py").exists())
+        sys.exit(f"FLOOR={floor}: no such floor. Choose one of: {', '.join(floors)}")
+    return places
+
+
+def run_all(checks: tuple[Check, ...], tests: tuple[str, ...] = ()) -> int:
     """Runs everything; returns the exit status. Failures of the quick checks are named again at the end."""
     failed = [check.name for check in checks if not passes(check)]
     status = 0
-    if with_tests:
+    if tests:
         print("tests: pytest", flush=True)
-        status = subprocess.run(TESTS, cwd=ROOT).returncode
+        status = subprocess.run(tests, cwd=ROOT).returncode
     if failed:
         print(f"FAILED before the tests, shown above: {'; '.join(failed)}", flush=True)
     return 1 if failed else status
@@ -80,8 +95,14 @@ def run_all(checks: tuple[Check, ...], with_tests: bool) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", choices=["lint"], help="run only the quick checks")
-    lint_only = parser.parse_args().only == "lint"
-    sys.exit(run_all(LINT if lint_only else LINT + NOTEBOOKS, with_tests=not lint_only))
+    parser.add_argument("--all", action="store_true", help="run every test, and follow the lines they reach")
+    parser.add_argument("--floor", default="", help="only the tests of one floor: tensor, dynamo, aot, ...")
+    options = parser.parse_args()
+    if options.only == "lint":
+        sys.exit(run_all(LINT))
+    if options.floor:
+        sys.exit(run_all((), (*(PYTEST if options.all else QUICK), *tests_of(options.floor))))
+    sys.exit(run_all(LINT + NOTEBOOKS, EVERYTHING if options.all else QUICK))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ def test_exercises_without_any_work_score_nothing():
     assert all(grade.points == 0 < grade.total for grade in graded("exercises"))
 
 
+@pytest.mark.slow
 def test_the_solutions_score_everything():
     grades = graded("solutions")
     assert len(grades) == len(GRADED) and all(grade.points == grade.total for grade in grades)
@@ -158,6 +159,7 @@ def test_the_course_folder_is_found_from_inside(course):
     assert course_folder(course / "work") == course.resolve()
 
 
+@pytest.mark.slow
 def test_the_whole_stack_runs_on_the_learners_own_passing_parts(course):
     (course / "work" / LESSON).write_text((ROOT / "solutions" / LESSON).read_text())
     with own_parts() as places:

@@ -73,6 +73,7 @@ def test_a_second_process_finds_the_compiled_kernels_and_writes_nothing(filled_f
     assert [file.stat().st_mtime_ns for file in files] == before and sorted(filled_folder.rglob("mtc_*")) == files
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_path):
     for process in [start_program(tmp_path) for _ in range(2)]:
         end_of(process)

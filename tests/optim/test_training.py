@@ -49,6 +49,7 @@ def test_a_multilayer_perceptron_learns_the_digits(digits):
     assert accuracy(model, digits) >= 0.96
 
 
+@pytest.mark.slow
 def test_a_convolutional_network_learns_them_better(digits):
     manual_seed(0)
     model = nn.Sequential(

@@ -77,7 +77,6 @@ def test_eager_computes_what_numpy_computes(program):
 # ------------------------------------------------------------------------------------------------ backends
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(torch, "compile"), reason="compile() does not exist yet")
 @pytest.mark.parametrize("batch", range(TOGETHER))
 @pytest.mark.parametrize("backend", BACKENDS)

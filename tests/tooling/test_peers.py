@@ -21,6 +21,7 @@ def test_rows_have_names_of_their_own_and_known_categories():
     assert [row.name for row in chosen_rows(["softmax tiny"])] == ["softmax tiny"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["softmax tiny", "mlp_batch_1 training"])
 def test_a_worker_runs_a_row_both_ways_to_the_same_result(row, tmp_path):
     worker = Worker(OURS, row, Settings(theirs=sys.executable), tmp_path)
