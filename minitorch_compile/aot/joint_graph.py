@@ -30,6 +30,7 @@ from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.overwritten_values import Refusals
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
+from minitorch_compile.autograd.node import BeforeApply
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import dispatch
@@ -85,7 +86,7 @@ class _Differentiated(Retrace):
         self.refusals.look_at(node, [self.env[source] for source in node.all_input_nodes], results)
         for x in results:
             if isinstance(x, TensorBase) and x.grad_fn is not None and x.grad_fn.hooks is None:
-                x.grad_fn.hooks = {0: self._enter_backward_of(node)}
+                x.grad_fn.hooks = {0: BeforeApply(self._enter_backward_of(node))}
         return result
 
     def _enter_backward_of(self, node: Node) -> Any:

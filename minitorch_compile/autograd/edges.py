@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.autograd.node import NO_EDGE, AccumulateGrad, Edge
+from minitorch_compile.autograd.node import NO_EDGE, AccumulateGrad, Edge, new_leaves
 
 _renew_view: list[Callable[[Any], None]] = []
 
@@ -30,6 +30,7 @@ def gradient_edge(x: Any) -> Edge:
     edge = x.accumulator
     if edge is None:
         edge = x.accumulator = AccumulateGrad(weakref.ref(x)), 0
+        new_leaves.append(edge[0])
     return edge
 
 

@@ -15,6 +15,7 @@ tensor(7.)
 from __future__ import annotations
 
 import heapq
+import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,11 +23,30 @@ from typing import Any
 from minitorch_compile.autograd.accumulate import accumulate
 from minitorch_compile.autograd.anomaly_mode import anomalies, apply_watched
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import AccumulateGrad, AfterApply, Edge, Grad, Node
+from minitorch_compile.autograd.hooks import retain_grad
+from minitorch_compile.autograd.node import (
+    AccumulateGrad,
+    AfterApply,
+    BeforeApply,
+    Edge,
+    Grad,
+    Node,
+    TensorHook,
+)
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import set_grad_enabled
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+class _Running(threading.local):
+    """The walks that a thread is in; the last one is innermost."""
+
+    def __init__(self) -> None:
+        self.walks: list[BackwardPass] = []
+
+
+running = _Running()
 
 
 class BackwardPass:
@@ -48,6 +68,8 @@ class BackwardPass:
         self.accumulates = captures is None
         self.captured: dict[Edge, Grad] = dict.fromkeys(captures or ())
         self.capturing = {node for node, _ in self.captured}
+        self.roots: list[Edge] = []
+        self.below: set[Node] | None = None
         self.heap: list[tuple[int, Node]] = []
         self.arrived: dict[Node, list[Grad]] = {}
         self.shared: set[Any] = set()  # storages of gradients that someone else also looks at
@@ -64,29 +86,50 @@ class BackwardPass:
 
     def run(self) -> None:
         """Visits nodes until no gradient is waiting."""
-        with set_grad_enabled(self.create_graph):
-            while self.heap:
-                _, node = heapq.heappop(self.heap)
-                self.visit(node, self.arrived.pop(node))
+        running.walks.append(self)
+        try:
+            with set_grad_enabled(self.create_graph):
+                while self.heap:
+                    _, node = heapq.heappop(self.heap)
+                    self.visit(node, self.arrived.pop(node))
+        finally:
+            running.walks.pop()
+
+    def comes_to(self, node: Node) -> bool:
+        """Whether a gradient may arrive at a node in this walk. RuntimeError for a leaf if no `.grad` is filled."""
+        if isinstance(node, AccumulateGrad) and not self.accumulates:
+            raise RuntimeError(
+                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This"
+                " is currently not supported."
+            )
+        if self.needed is not None:
+            return node in self.needed
+        if self.below is None:
+            self.below = below(self.roots)
+        return node in self.below
 
     def visit(self, node: Node, grads: list[Grad]) -> None:
         """Sends the gradients of a node's outputs on to its inputs."""
-        if node.hooks:
-            self.call_hooks(node, grads)
-        if node in self.capturing:
-            for index, grad in enumerate(grads):
-                if (node, index) in self.captured:
-                    self.captured[node, index] = grad
-        if isinstance(node, AccumulateGrad):
-            if self.accumulates:
-                accumulate(node, grads[0], self.create_graph, self.shared)
-                if node.hooks:
-                    self.after(node, (), grads)
-            return
         wanted = [
             target is not None and (self.needed is None or target in self.needed) for target, _ in node.next_functions
         ]
-        if not any(wanted):
+        applies = self.accumulates if isinstance(node, AccumulateGrad) else any(wanted)
+        if node in self.capturing and applies:  # PyTorch's order: hooks change what is captured only at the very end
+            self.capture(node, grads)
+        if node.hooks:
+            self.call_hooks(node, grads, TensorHook)
+        if not applies:
+            if node in self.capturing:
+                self.capture(node, grads)
+            return
+        if node.hooks:
+            self.call_hooks(node, grads, BeforeApply)
+            if all(grad is None for grad in grads):  # a hook took them away
+                return
+        if isinstance(node, AccumulateGrad):
+            accumulate(node, grads[0], self.create_graph, self.shared)
+            if node.hooks:
+                self.after(node, (), grads)
             return
         gradients = apply_watched(node, grads, wanted) if anomalies.enabled else node.apply(grads, wanted)
         if node.hooks:
@@ -99,10 +142,15 @@ class BackwardPass:
         if not self.retain_graph:
             node.release()
 
-    def call_hooks(self, node: Node, grads: list[Grad]) -> None:
+    def capture(self, node: Node, grads: list[Grad]) -> None:
+        for index, grad in enumerate(grads):
+            if (node, index) in self.captured:
+                self.captured[node, index] = grad
+
+    def call_hooks(self, node: Node, grads: list[Grad], kind: type) -> None:
         assert node.hooks is not None
         for hook in list(node.hooks.values()):
-            if not isinstance(hook, AfterApply):
+            if isinstance(hook, kind):
                 hook(grads)
         self.shared.update(g.storage for g in grads if g is not None)  # a hook may have kept it
 
@@ -138,14 +186,10 @@ def backward(
     wanted = _sequence(inputs, "inputs")
     if not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    inner = {gradient_edge(x): x for x in wanted if x.grad_fn is not None}
+    for x in wanted:
+        retain_grad(x)  # of one that isn't a leaf
     needed = leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
-    walk = BackwardPass(retain_graph, create_graph, needed)
-    walk.captured, walk.capturing = dict.fromkeys(inner), {node for node, _ in inner}
-    _walk_from(outputs, given, walk)
-    for edge, x in inner.items():
-        if walk.captured[edge] is not None:
-            x.grad = walk.captured[edge] if x.grad is None else ops.add(x.grad, walk.captured[edge])
+    _walk_from(outputs, given, BackwardPass(retain_graph, create_graph, needed))
 
 
 def grad(
@@ -255,23 +299,29 @@ def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
 
 
 def _walk_from(outputs: Sequence[Any], gradients: Sequence[Any], walk: BackwardPass) -> None:
-    for edge, gradient in zip(_roots(outputs), gradients, strict=True):
+    walk.roots = _roots(outputs)
+    for edge, gradient in zip(walk.roots, gradients, strict=True):
         walk.shared.add(gradient.storage)
         walk.send(edge, gradient)
     walk.run()
 
 
-def leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
-    """The nodes below the roots from which a target can be reached, with the targets themselves."""
-    below = {node for node, _ in roots if node is not None}
-    unseen = list(below)
+def below(roots: Sequence[Edge]) -> set[Node]:
+    """The nodes that can be reached from the roots, with the roots."""
+    found = {node for node, _ in roots if node is not None}
+    unseen = list(found)
     while unseen:
         for node, _ in unseen.pop().next_functions:
-            if node is not None and node not in below:
-                below.add(node)
+            if node is not None and node not in found:
+                found.add(node)
                 unseen.append(node)
+    return found
+
+
+def leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
+    """The nodes below the roots from which a target can be reached, with the targets themselves."""
     needed: set[Node] = set()
-    for node in sorted(below, key=lambda n: n.number):  # inputs first
+    for node in sorted(below(roots), key=lambda n: n.number):  # inputs first
         if node in targets or any(target in needed for target, _ in node.next_functions):
             needed.add(node)
     return needed

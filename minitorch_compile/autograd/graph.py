@@ -11,9 +11,12 @@ GradientEdge(node=<ExpBackward0>, output_nr=0)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.engine import BackwardPass, running
 from minitorch_compile.autograd.hooks import register_hook
 from minitorch_compile.autograd.node import Node
 from minitorch_compile.autograd.removable_handle import RemovableHandle
@@ -50,39 +53,44 @@ def increment_version(tensor: Any) -> None:
 
 
 def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:
-    """Calls `fn(grads)` when the gradients of all `tensors` are there (None for those that get none in that pass), or
-    with mode="any" `fn(grad)` once for the first one."""
+    """Calls `fn(grads)` when all gradients of `tensors` that a backward pass computes are there (None for the others),
+    or with mode="any" `fn(grad)` once in each backward pass, for the first one."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    collector = _Collector(len(tensors), fn, mode)
-    handles = [register_hook(x, collector.hook(i)) for i, x in enumerate(tensors)]
-    return _Handles(handles)
+    collector = _Collector([_node_of(x) for x in tensors], fn)
+    hook = collector.one_of_all if mode == "all" else collector.first
+    return _Handles([register_hook(x, partial(hook, i)) for i, x in enumerate(tensors)])
+
+
+def _node_of(x: Any) -> Node:
+    node = gradient_edge(x)[0]
+    if node is None:
+        raise AssertionError("Expected gradient function to be set: a tensor does not require grad")
+    return node
 
 
 class _Collector:
     """The gradients of one backward pass, as they come in."""
 
-    def __init__(self, count: int, fn: Callable[..., Any], mode: str) -> None:
-        self.grads: list[Any] = [None] * count
-        self.seen: set[int] = set()
+    def __init__(self, nodes: Sequence[Node], fn: Callable[..., Any]) -> None:
+        self.nodes = nodes
         self.fn = fn
-        self.mode = mode
+        self.arrived: WeakKeyDictionary[BackwardPass, dict[int, Any]] = WeakKeyDictionary()
 
-    def hook(self, index: int) -> Callable[[Any], None]:
-        def on_gradient(grad: Any) -> None:
-            first = not self.seen
-            self.seen.add(index)
-            self.grads[index] = grad
-            if self.mode == "any" and first:
-                self.fn(grad)
-            complete = len(self.seen) == len(self.grads)
-            if complete:
-                grads = list(self.grads)
-                self.grads, self.seen = [None] * len(grads), set()
-                if self.mode == "all":
-                    self.fn(grads)
+    def one_of_all(self, index: int, grad: Any) -> None:
+        """Keeps a gradient; the last one that this pass computes is followed by the call."""
+        walk = running.walks[-1]
+        grads = self.arrived.setdefault(walk, {})
+        grads[index] = grad
+        if len(grads) == sum(walk.comes_to(node) for node in self.nodes):
+            del self.arrived[walk]
+            self.fn([grads.get(i) for i in range(len(self.nodes))])
 
-        return on_gradient
+    def first(self, index: int, grad: Any) -> None:
+        """Calls with the first gradient of a pass."""
+        if running.walks[-1] not in self.arrived:
+            self.arrived[running.walks[-1]] = {index: grad}
+            self.fn(grad)
 
 
 class _Handles(RemovableHandle):

@@ -17,13 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.node import AccumulateGrad, Grad
+from minitorch_compile.autograd.node import AccumulateGrad, Grad, Node, TensorHook, replaced
 from minitorch_compile.autograd.removable_handle import RemovableHandle
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import state
 
 
-class _Replace:
+class _Replace(TensorHook):
     """A hook on one output of a node: what it returns, if not None, takes the place of the gradient."""
 
     def __init__(self, hook: Callable[[Any], Any], index: int) -> None:
@@ -34,10 +34,10 @@ class _Replace:
         if grads[self.index] is not None:
             replacement = self.hook(grads[self.index])
             if replacement is not None:
-                grads[self.index] = replacement
+                grads[self.index] = replaced(grads[self.index], replacement, self.hook)
 
 
-class _Retain:
+class _Retain(TensorHook):
     """Stores the gradient of one output of a node in the `.grad` of that tensor."""
 
     def __init__(self, x: Any) -> None:
@@ -75,8 +75,20 @@ def retain_grad(x: Any) -> None:
     """Keeps the gradient of a tensor that isn't a leaf in its `.grad` too; does nothing for a leaf."""
     if not x.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if x.grad_fn is None or any(isinstance(h, _Retain) and h.x() is x for h in (x.grad_fn.hooks or {}).values()):
-        return
+    if gradient_edge(x)[0] is x.grad_fn and not x.retains_grad:
+        x.retains_grad = True
+        _add(x, _Retain(x))
+
+
+def retain_grad_at(x: Any, old: Node | None) -> None:
+    """After an in-place operation gave a tensor another node: its gradient is kept there, and no longer at the old one.
+
+    Other hooks stay with the value that they were registered on.
+    """
+    hooks = {} if old is None or old.hooks is None else old.hooks
+    for key, hook in list(hooks.items()):
+        if isinstance(hook, _Retain) and hook.x() is x:
+            del hooks[key]
     _add(x, _Retain(x))
 
 

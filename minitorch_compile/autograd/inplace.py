@@ -28,6 +28,7 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, FOR_OTHERS, VALUE, Derivative
 from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
+from minitorch_compile.autograd.hooks import retain_grad_at
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Grad, Layout, Node
 from minitorch_compile.autograd.op_node import OpNode, node_class_of
@@ -110,8 +111,15 @@ def _old_value(target: Any) -> Any:
 
 
 def _rebase(x: Any, node: Node) -> None:
-    x.requires_grad, x.grad_fn, x.output_index = True, node, 0
+    _give_history(x, node)
     x.rewritten += 1
+
+
+def _give_history(x: Any, node: Node) -> None:
+    old = x.grad_fn
+    x.requires_grad, x.grad_fn, x.output_index = True, node, 0
+    if x.retains_grad:
+        retain_grad_at(x, old)
 
 
 @on_outdated_view
@@ -125,7 +133,7 @@ def renew(view: Any) -> None:
     derivative = DERIVATIVES[ops.as_strided]
     node = node_class_of(derivative)(ops.as_strided, derivative, [view.base, *window])
     node.keep_output(view)
-    view.requires_grad, view.grad_fn, view.output_index = True, node, 0
+    _give_history(view, node)
 
 
 class CopySlices(Node):

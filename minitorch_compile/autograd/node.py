@@ -32,6 +32,7 @@ Edge = tuple["Node | None", int]  # the node a gradient goes to, and as the grad
 NO_EDGE: Edge = (None, 0)
 
 numbers = itertools.count()
+new_leaves: list[Node] = []  # those to which the first edges were made since the last operation was recorded
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have"
@@ -78,8 +79,8 @@ class Node:
     """One recorded operation.
 
     `next_functions` has an edge for each tensor among the inputs, NO_EDGE for one that does not require grad. `hooks`
-    holds functions that may change the list of gradients of the outputs; the engine calls them before `apply`, those
-    that are an `AfterApply` with what `apply` gave.
+    may change gradients: a `TensorHook` those of the outputs as soon as they are complete, then a `BeforeApply` what
+    `apply` gets, and an `AfterApply` what it gave.
     """
 
     __slots__ = ("__weakref__", "hooks", "next_functions", "number")
@@ -91,6 +92,8 @@ class Node:
     def __init__(self, next_functions: tuple[Edge, ...]) -> None:
         self.number = next(numbers)
         self.next_functions = next_functions
+        if new_leaves and next_functions:
+            order_leaves(next_functions)
         self.hooks = None
 
     @property
@@ -119,12 +122,7 @@ class Node:
     def register_prehook(self, hook: Callable[[tuple[Grad, ...]], Any]) -> RemovableHandle:
         """`hook(grad_outputs)` is called before the node runs; the tuple it returns, if any, takes their place."""
 
-        def before(grads: list[Grad]) -> None:
-            replacement = hook(tuple(grads))
-            if replacement is not None:
-                grads[:] = replacement if isinstance(replacement, (tuple, list)) else (replacement,)
-
-        return self._add_hook(before)
+        return self._add_hook(BeforeApply(hook))
 
     def register_hook(self, hook: Callable[[tuple[Grad, ...], tuple[Grad, ...]], Any]) -> RemovableHandle:
         """`hook(grad_inputs, grad_outputs)` is called after the node ran; the tuple it returns, if any, takes the place
@@ -139,6 +137,25 @@ class Node:
         return handle
 
 
+class TensorHook:
+    """A hook for the gradient of one tensor: called when it is complete, whether or not the node then runs."""
+
+    def __call__(self, grads: list[Grad]) -> None:
+        raise NotImplementedError
+
+
+class BeforeApply:
+    """A hook for what comes to a node, called after those for its tensors."""
+
+    def __init__(self, hook: Callable[[tuple[Grad, ...]], Any]) -> None:
+        self.hook = hook
+
+    def __call__(self, grads: list[Grad]) -> None:
+        replacement = self.hook(tuple(grads))
+        if replacement is not None:
+            grads[:] = _all_replaced(grads, replacement, self.hook)
+
+
 class AfterApply:
     """A hook for what a node gave."""
 
@@ -147,9 +164,34 @@ class AfterApply:
 
     def __call__(self, gradients: Sequence[Grad], grads: Sequence[Grad]) -> Sequence[Grad]:
         replacement = self.hook(tuple(gradients), tuple(grads))
-        if replacement is None:
-            return gradients
-        return replacement if isinstance(replacement, (tuple, list)) else (replacement,)
+        return gradients if replacement is None else _all_replaced(gradients, replacement, self.hook)
+
+
+def _all_replaced(grads: Sequence[Grad], replacement: Any, hook: Any) -> Sequence[Grad]:
+    """What a hook gave for several gradients. RuntimeError unless there are as many."""
+    given = replacement if isinstance(replacement, (tuple, list)) else (replacement,)
+    if len(given) != len(grads):
+        raise RuntimeError(
+            f"hook '{_name_of(hook)}' has returned an incorrect number of values (got {len(given)}, but expected"
+            f" {len(grads)})"
+        )
+    return [None if new is None else replaced(old, new, hook) for old, new in zip(grads, given, strict=True)]
+
+
+def replaced(grad: Grad, replacement: Any, hook: Any) -> Any:
+    """What a hook gave for a gradient. TypeError if it is no tensor, RuntimeError if it looks otherwise."""
+    if not isinstance(replacement, TensorBase):
+        raise TypeError(f"expected Variable, but hook returned '{type(replacement).__name__}'")
+    if grad is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    for what, was, came in (("type", grad.dtype, replacement.dtype), ("size", grad.sizes, replacement.sizes)):
+        if was != came:
+            raise RuntimeError(f"hook '{_name_of(hook)}' has changed the {what} of value (was {was}, got {came})")
+    return replacement
+
+
+def _name_of(hook: Any) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)
 
 
 class AccumulateGrad(Node):
@@ -169,6 +211,15 @@ class AccumulateGrad(Node):
     def variable(self) -> TensorBase | None:
         """The leaf, or None if it no longer exists."""
         return self._variable()
+
+
+def order_leaves(edges: Sequence[Edge]) -> None:
+    """Lets the leaves that an operation is the first to use be visited in its order, as PyTorch does: the first of them
+    gets the highest of their numbers."""
+    leaves = [node for node, _ in dict.fromkeys(edges) if node is not None and node in new_leaves]
+    for leaf, number in zip(leaves, sorted([leaf.number for leaf in leaves], reverse=True), strict=True):
+        leaf.number = number
+    new_leaves.clear()
 
 
 def modified_inplace(x: Any, saved_version: int, made_by: Node | None = None, index: int = 0) -> RuntimeError:

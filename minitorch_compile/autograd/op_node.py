@@ -23,7 +23,9 @@ from minitorch_compile.autograd.node import (
     Layout,
     Node,
     modified_inplace,
+    new_leaves,
     numbers,
+    order_leaves,
 )
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.device import CPU
@@ -67,6 +69,8 @@ class OpNode(Node):
                 edges.append(NO_EDGE)
         self.next_functions = tuple(edges)
         self.number = next(numbers)  # higher than those of the inputs, of which an edge to a leaf may be new
+        if new_leaves:
+            order_leaves(edges)
         if derivative.keeps_for_others:
             self._keep_for_others(parameters)
 

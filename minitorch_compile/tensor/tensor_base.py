@@ -62,6 +62,7 @@ class TensorBase:
     grad_fn: Any = None
     output_index: int = 0  # which output of grad_fn this tensor is
     accumulator: Any = None  # of a leaf: the end of the edges that lead to it
+    retains_grad: bool = False  # whether the gradient is kept in `.grad` although this is no leaf
     base: TensorBase | None = None
     rewritten: int = 0  # how often in-place operations gave this tensor a new history
     base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
