@@ -47,7 +47,7 @@ def eye_(tensor: Any) -> Any:
     """The identity matrix. ValueError unless the tensor is 2-dimensional."""
     if len(tensor.sizes) != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return tensor.copy_(ops.eye(*tensor.sizes, dtype=tensor.dtype))
+    return tensor.copy_(ops.eye(*tensor.sizes, dtype=tensor.dtype, device=tensor.device))
 
 
 @no_grad()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from minitorch_compile.nn.module_tree import ModuleTree
+from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.nn.uninitialized import is_lazy
 from minitorch_compile.tensor import Tensor, dtype, no_grad, ops
 from minitorch_compile.tensor.dtype import FLOATING, float16, float32, float64
@@ -35,13 +36,11 @@ class ModuleConversion(ModuleTree):
             for module in self.children():
                 module._apply(fn)
         with no_grad():
-            for param in self._parameters.values():
+            for name, param in self._parameters.items():
                 if is_lazy(param):
                     param.converted(fn)  # type: ignore[union-attr]
                 elif param is not None:
-                    param.data = fn(param.data)
-                    if param.grad is not None:
-                        param.grad = fn(param.grad)
+                    self._parameters[name] = _converted(param, fn)
             for name, buffer in self._buffers.items():
                 if is_lazy(buffer):
                     buffer.converted(fn)  # type: ignore[union-attr]
@@ -110,6 +109,18 @@ class ModuleConversion(ModuleTree):
         raise NotImplementedError(
             "share_memory: tensors can't be moved into shared memory; send state_dict() to the other process"
         )
+
+
+def _converted(param: Any, fn: Callable[[Any], Any]) -> Any:
+    """The parameter with what `fn` makes of its data and gradient; on another device it has to be a new one."""
+    data, grad = fn(param.data), None if param.grad is None else fn(param.grad)
+    if data.device == param.device:
+        param.data = data
+    else:
+        param = Parameter(data, param.requires_grad)
+    if grad is not None:
+        param.grad = grad
+    return param
 
 
 def _fitting(x: Any, kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import complex_support
+from minitorch_compile.tensor.device import META, entered
 from minitorch_compile.tensor.device import device as Device
-from minitorch_compile.tensor.device import entered
 from minitorch_compile.tensor.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -347,6 +347,8 @@ class InplaceOp(Op):
         check_storable(self.name, target, result)
         if result.storage.buffer is not None and target.storage.buffer is not None:
             np.copyto(target.array, result.array, casting="unsafe")
+        elif target.storage.buffer is not None and result.device is META:
+            raise NotImplementedError(f"{self.name}: Cannot copy out of meta tensor; no data!")
         target.storage.version += 1
         return target
 

@@ -9,12 +9,13 @@ device(type='meta')
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from minitorch_compile.tensor.device import META
+from minitorch_compile.tensor.device import META, entered
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.memory_format import layout as Layout
-from minitorch_compile.tensor.memory_format import strided
+from minitorch_compile.tensor.memory_format import preserved_strides, strided
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 PLACEMENT = frozenset(("device", "layout", "pin_memory", "requires_grad"))
@@ -40,6 +41,13 @@ def placed(
     return result
 
 
+def making_on(where: Any) -> AbstractContextManager[Any]:
+    """Inside, factories make their tensors on that device, unless it is None. On "meta" nothing is computed."""
+    if where is None or (not entered.devices and Device(where).type == "cpu"):
+        return nullcontext()
+    return Device(where)
+
+
 def check_layout(layout: Layout | None) -> None:
     """RuntimeError for the sparse layouts, TypeError for what is no layout."""
     if layout is None or layout is strided:
@@ -63,4 +71,4 @@ def on_device(x: TensorBase, where: Any) -> Any:
             f"device: no tensors on {str(target)!r} here; expected one of cpu, meta (torch.cuda.is_available() is"
             " False)"
         )
-    return empty_fake(x.sizes, x.strides, x.dtype, META)
+    return empty_fake(x.sizes, preserved_strides(tuple(x.sizes), x.strides), x.dtype, META)

@@ -161,6 +161,11 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if value.device != self.device:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor"
+                f" type: {self.device} and {value.device}."
+            )
         storage, version = value.storage, self.storage.version
         self.storage = storage if storage.version == version else DataStorage(storage, version)
         self.offset, self._array = value.offset, value._array

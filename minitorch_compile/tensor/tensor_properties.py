@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile.tensor.device import META
 from minitorch_compile.tensor.memory_format import contiguous_format, is_in_format, layout, memory_format, strided
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.storage_faces import UntypedStorage
@@ -94,7 +95,9 @@ class TensorProperties(TensorBase):
         return numel(self.sizes) * self.dtype.itemsize
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """The address of the first element; 0 on the meta device."""
+        if self.device is META:
+            return 0
         return int(self.array.__array_interface__["data"][0])
 
     def untyped_storage(self) -> UntypedStorage:

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt, whole
 from minitorch_compile.tensor.declare import composite, factory
-from minitorch_compile.tensor.device import entered
+from minitorch_compile.tensor.device import META, entered
+from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dispatch import adopted
 from minitorch_compile.tensor.dtype import (
     FLOATING,
@@ -42,7 +44,7 @@ from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.pointwise import pow, where
 from minitorch_compile.tensor.placement import placed
 from minitorch_compile.tensor.strides import contiguous_strides
-from minitorch_compile.tensor.tensor_base import TensorBase, wrap
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 NUMBERS = (bool, int, float, np.generic, SymInt)
 
@@ -277,23 +279,35 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtype | None
 @composite()
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
     """The rows and columns of the elements on and below a diagonal, in row-major order: sizes (2, count)."""
-    return _places(_lower("tril_indices", row, col, offset), dtype, placement)
+    count = _count_below("tril_indices", row, col, offset)
+    return _places(lambda: _lower(row, col, offset), count, dtype, placement)
 
 
 @composite()
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
     """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
-    return _places(~_lower("triu_indices", row, col, offset - 1), dtype, placement)
+    count = row * col - _count_below("triu_indices", row, col, offset - 1)
+    return _places(lambda: ~_lower(row, col, offset - 1), count, dtype, placement)
 
 
-def _lower(name: str, row: int, col: int, offset: int) -> Array:
-    """Where a matrix is on or below the diagonal."""
+def _count_below(name: str, row: int, col: int, offset: int) -> int:
+    """How many elements of a matrix are on or below the diagonal. RuntimeError for negative sizes."""
     if row < 0 or col < 0:
         raise RuntimeError(f"{name}: row and col must be non-negative, got {row} and {col}")
+    first = min(max(-offset, 0), row)  # the first row with one, and the first with all
+    full = min(max(col - offset - 1, first), row)
+    return (full - first) * (first + full + 2 * offset + 1) // 2 + (row - full) * col
+
+
+def _lower(row: int, col: int, offset: int) -> Array:
+    """Where a matrix is on or below the diagonal."""
     return np.tri(row, col, offset, dtype=np.bool_)
 
 
-def _places(mask: Array, dtype: dtype, placement: dict[str, Any]) -> Any:
+def _places(mask: Callable[[], Array], count: int, dtype: dtype, placement: dict[str, Any]) -> Any:
     if placement.get("device") is None and entered.devices:
         placement["device"] = entered.devices[-1]
-    return placed(adopted(wrap(np.stack(np.nonzero(mask)).astype(as_dtype(dtype).numpy))), **placement)
+    element = as_dtype(dtype)
+    if placement.get("device") is not None and Device(placement["device"]).type == "meta":
+        return placed(empty_fake((2, count), None, element, META), **placement)
+    return placed(adopted(wrap(np.stack(np.nonzero(mask())).astype(element.numpy))), **placement)

@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,7 @@ from minitorch_compile.tensor.ops.pytorch_stream import drawn, drawn_normals, mt
 from minitorch_compile.tensor.ops.sorting import argsort
 from minitorch_compile.tensor.ops.view import permute
 from minitorch_compile.tensor.philox import normal, uniform
-from minitorch_compile.tensor.placement import placed
+from minitorch_compile.tensor.placement import making_on, placed
 from minitorch_compile.tensor.strides import contiguous_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
@@ -166,25 +168,32 @@ def normal_tensor(size: Ints, element: dtype | None, generator: Any = None) -> A
     return view_as_complex(normal_random((*size, 2), element.to_real(), generator) * math.sqrt(0.5))
 
 
-def _laid_out(input: Any, numbers: Any, strides: Ints, placement: dict[str, Any]) -> Any:
-    """The numbers on the device of `input`, with those strides."""
-    if strides != contiguous_strides(input.sizes):
-        numbers = copy(dense(input.sizes, strides, 0, numbers.dtype), numbers)
-    return placed(numbers, **{"device": input.device, **placement})
+def _laid_out(input: Any, draw: Callable[[], Any], strides: Ints, placement: dict[str, Any]) -> Any:
+    """Numbers with those strides on the device of `input`, unless another one is given."""
+    where = placement.get("device") or input.device
+    with making_on(where):
+        numbers = draw()
+        if strides != contiguous_strides(input.sizes):
+            numbers = copy(dense(input.sizes, strides, 0, numbers.dtype), numbers)
+    return placed(numbers, **{**placement, "device": where})
 
 
 @composite()
 def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("rand", _sized(sizes) if size is None else size)
-    return placed(uniform_tensor(shape, dtype or get_default_dtype(), generator), **placement)
+    with making_on(placement.get("device")):
+        numbers = uniform_tensor(shape, dtype or get_default_dtype(), generator)
+    return placed(numbers, **placement)
 
 
 @composite()
 def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("randn", _sized(sizes) if size is None else size)
-    return placed(normal_tensor(shape, dtype, generator), **placement)
+    with making_on(placement.get("device")):
+        numbers = normal_tensor(shape, dtype, generator)
+    return placed(numbers, **placement)
 
 
 @composite()
@@ -205,7 +214,9 @@ def randint(
     for name, value in (("low", low), ("high", high)):
         if isinstance(value, (bool, float)) or value is None:
             raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
-    return placed(randint_random(int(low), int(high), sizes_of("randint", size), dtype, generator), **placement)
+    with making_on(placement.get("device")):
+        numbers = randint_random(int(low), int(high), sizes_of("randint", size), dtype, generator)
+    return placed(numbers, **placement)
 
 
 @composite()
@@ -221,10 +232,10 @@ def rand_like(
     """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
     element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
     if draws_as_pytorch():
-        numbers = drawn(tuple(input.sizes), strides, element, "uniform", generator=generator)
+        draw = partial(drawn, tuple(input.sizes), strides, element, "uniform", generator=generator)
     else:
-        numbers = uniform_tensor(tuple(input.sizes), element, generator)
-    return _laid_out(input, numbers, strides, placement)
+        draw = partial(uniform_tensor, tuple(input.sizes), element, generator)
+    return _laid_out(input, draw, strides, placement)
 
 
 @composite()
@@ -240,10 +251,10 @@ def randn_like(
     """Standard normal in the sizes, memory layout and dtype of `input`."""
     element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
     if draws_as_pytorch():
-        numbers = drawn_normals(tuple(input.sizes), strides, element, generator=generator)
+        draw = partial(drawn_normals, tuple(input.sizes), strides, element, generator=generator)
     else:
-        numbers = normal_tensor(tuple(input.sizes), element, generator)
-    return _laid_out(input, numbers, strides, placement)
+        draw = partial(normal_tensor, tuple(input.sizes), element, generator)
+    return _laid_out(input, draw, strides, placement)
 
 
 @composite()
@@ -262,17 +273,21 @@ def randint_like(
     strides = copy_strides(memory_format, input.sizes, input.strides)
     order = sorted(range(len(strides)), key=lambda dim: -strides[dim])  # PyTorch's stream follows the memory
     sizes = tuple(input.sizes[dim] for dim in order)
-    numbers = randint(low, high, sizes, generator=generator, dtype=dtype or input.dtype)
-    numbers = permute(numbers, tuple(np.argsort(order).tolist())) if order != sorted(order) else numbers
-    return _laid_out(input, numbers, strides, placement)
+
+    def draw() -> Any:
+        numbers = randint(low, high, sizes, generator=generator, dtype=dtype or input.dtype)
+        return permute(numbers, tuple(np.argsort(order).tolist())) if order != sorted(order) else numbers
+
+    return _laid_out(input, draw, strides, placement)
 
 
 @composite()
 def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
     size = sizes_of("randperm", n)
-    if draws_as_pytorch():
-        order = mt19937_random(size, "permutation", (), int64, generator)
-    else:
-        order = argsort(uniform_random(size, float64, generator), stable=True)
+    with making_on(placement.get("device")):
+        if draws_as_pytorch():
+            order = mt19937_random(size, "permutation", (), int64, generator)
+        else:
+            order = argsort(uniform_random(size, float64, generator), stable=True)
     return placed(order if dtype is None else to_copy(order, dtype), **placement)

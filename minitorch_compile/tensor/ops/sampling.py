@@ -31,7 +31,7 @@ from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normal
 from minitorch_compile.tensor.ops.random import normal_random, randn, uniform_random
 from minitorch_compile.tensor.ops.reshaping import broadcast_tensors
 from minitorch_compile.tensor.ops.view import detach
-from minitorch_compile.tensor.placement import placed
+from minitorch_compile.tensor.placement import making_on, placed
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -122,7 +122,8 @@ def normal(
     center, spread = (detach(v) if isinstance(v, TensorBase) else v for v in (mean, std))
     _check_std("normal", spread)
     element = tensors[0].dtype
-    drawn = normal_random(broadcast_sizes(*(v.sizes for v in tensors)), element, generator)
+    with making_on(tensors[0].device):
+        drawn = normal_random(broadcast_sizes(*(v.sizes for v in tensors)), element, generator)
     return to_copy(drawn * spread + center, element) if len(tensors) == 2 else drawn * spread + center
 
 
@@ -254,7 +255,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     if draws_as_pytorch():
         trials, chances = broadcast_tensors(count, prob)
         return to_copy(drawn_one_by_one(trials, "binomial", other=chances, generator=generator), count.dtype)
-    uniforms = uniform_random(broadcast_sizes(count.sizes, prob.sizes), float64, generator)
+    with making_on(count.device):
+        uniforms = uniform_random(broadcast_sizes(count.sizes, prob.sizes), float64, generator)
     wide = [to_copy(x.detach(), float64) for x in (count, prob)]
     return to_copy(binomial_quantile(*wide, uniforms), count.dtype)
 

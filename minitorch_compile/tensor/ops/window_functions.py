@@ -19,7 +19,7 @@ from minitorch_compile.tensor.dtype import dtype, float64, get_default_dtype
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, ones
 from minitorch_compile.tensor.ops.pointwise import abs, cos
-from minitorch_compile.tensor.placement import placed
+from minitorch_compile.tensor.placement import making_on, placed
 from minitorch_compile.tensor.tensor_base import wrap
 
 
@@ -35,7 +35,9 @@ def _window(
     if length <= 1:
         return ones(length, dtype=element, **placement)
     steps = length if periodic else length - 1
-    return placed(to_copy(shape(arange(length, dtype=float64) / steps), element), **placement)
+    with making_on(placement.get("device")):
+        values = to_copy(shape(arange(length, dtype=float64) / steps), element)
+    return placed(values, **placement)
 
 
 @composite()
@@ -86,6 +88,8 @@ def kaiser_window(
     """I0(beta sqrt(1 - (2 t - 1)^2)) / I0(beta), with the modified Bessel function I0."""
 
     def shape(t: Any) -> Any:
+        if t.is_fake:
+            return t
         inside = np.maximum(1 - (2 * t.array - 1) ** 2, 0)
         return wrap(np.i0(beta * np.sqrt(inside)) / np.i0(beta))
 
