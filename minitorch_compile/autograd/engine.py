@@ -147,7 +147,7 @@ class BackwardPass:
             if (node, index) in self.captured:
                 self.captured[node, index] = grad
 
-    def call_hooks(self, node: Node, grads: list[Grad], kind: type) -> None:
+    def call_hooks(self, node: Node, grads: list[Grad], kind: type[TensorHook] | type[BeforeApply]) -> None:
         assert node.hooks is not None
         for hook in list(node.hooks.values()):
             if isinstance(hook, kind):
