@@ -181,7 +181,7 @@ class Library:
         one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self.process = subprocess.Popen(
             [python, "-m", "benchmarks.convolutions", "--serve", library],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **one},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env={**os.environ, **one},
         )  # fmt: skip
 
     def ask(self, *request: Any) -> Any:

@@ -104,7 +104,7 @@ def costs_of_pytorch() -> list[float] | None:
     if python is None:
         return None
     command = [python, "-m", "benchmarks.dispatch", "--serve", "torch"]
-    return list(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    return list(json.loads(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout))
 
 
 def main() -> None:

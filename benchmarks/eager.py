@@ -73,7 +73,7 @@ class Worker:
 
     def __init__(self, library: str, program: int) -> None:
         command = [sys.executable, "-m", "benchmarks.eager", "--serve", library, str(program)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         self.step()
         self.step()
 

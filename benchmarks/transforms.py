@@ -148,7 +148,7 @@ def times_of_pytorch(names: list[str]) -> dict[str, list[float]] | None:
     if python is None:
         return None
     command = [python, "-m", "benchmarks.transforms", "--serve", "torch", *names]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
     return dict(json.loads(output.splitlines()[-1]))
 
 

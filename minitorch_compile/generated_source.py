@@ -39,7 +39,7 @@ def function_from_source(source: str, name: str, global_values: dict[str, Any]) 
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     else:
         Path(filename).parent.mkdir(parents=True, exist_ok=True)
-        Path(filename).write_text(source)
+        Path(filename).write_text(source, encoding="utf-8")
     namespace = dict(global_values)
     exec(compile(source, filename, "exec"), namespace)
     function = namespace[name]

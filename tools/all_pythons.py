@@ -23,7 +23,7 @@ def find_python(version: str) -> str | None:
 def is_version(python: str, version: str) -> bool:
     """Whether the interpreter starts and is what its name says; pyenv's shims may not."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    answer = subprocess.run([python, "-c", code], capture_output=True, text=True)
+    answer = subprocess.run([python, "-c", code], capture_output=True, encoding="utf-8")
     return answer.stdout.strip() == version
 
 
@@ -32,7 +32,7 @@ def run_tests(python: str, version: str, arguments: list[str]) -> str:
     folder = ROOT / "build" / f"python{version}"
     subprocess.run([python, "tools/set_up.py", "--folder", folder], cwd=ROOT, check=True)
     command = [folder / "bin" / "python", "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as tests:
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as tests:
         lines = [line for line in map(str.rstrip, tests.stdout or ()) if line]
     if tests.returncode != 0:
         print("\n".join(lines[-60:]))

@@ -71,9 +71,9 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="fail if the page is out of date")
     text = page()
     if not parser.parse_args().check:
-        PAGE.write_text(text)
+        PAGE.write_text(text, encoding="utf-8")
         return 0
-    if not PAGE.exists() or PAGE.read_text() != text:
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
         print("docs/graph_breaks.md is out of date; run python tools/break_page.py")
         return 1
     return 0

@@ -72,7 +72,7 @@ def wait_for_server(address: str, server: "subprocess.Popen[bytes]", log: Path) 
             return
         except OSError:
             time.sleep(0.3)
-    raise BrowserError(f"JupyterLab does not answer:\n{log.read_text()}")
+    raise BrowserError(f"JupyterLab does not answer:\n{log.read_text(encoding='utf-8')}")
 
 
 @contextmanager

@@ -69,13 +69,13 @@ def selected(folder: Path, numbers: list[str]) -> list[Path]:
 
 def settle(path: Path, text: str, check: bool) -> list[str]:
     """Write the notebook, or with `check` only say whether it is out of date."""
-    if path.exists() and path.read_text() == text:
+    if path.exists() and path.read_text(encoding="utf-8") == text:
         return []
     if check:
         return [f"{path.relative_to(ROOT)} is out of date"]
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)  # `make lab` made it read-only
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     print(f"wrote {path.relative_to(ROOT)}")
     return []
 

@@ -61,7 +61,7 @@ EVERYTHING = (*PYTEST, "--cov", "--cov-report=term")
 def passes(check: Check) -> bool:
     """Runs one check; prints a line for it, and its output when it failed."""
     start = time.perf_counter()
-    result = subprocess.run(check.command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    result = subprocess.run(check.command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
     good = result.returncode == 0
     print(f"{check.name:<28}{'ok' if good else 'FAILED':<8}{time.perf_counter() - start:5.1f} s", flush=True)
     if not good:

@@ -69,11 +69,11 @@ class Chromium:
         """Where the page's web socket is; Chromium writes its port to a file once it listens."""
         port_file = Path(self.profile.name) / "DevToolsActivePort"
         deadline = time.monotonic() + 30
-        while not (port_file.exists() and port_file.read_text().strip()):
+        while not (port_file.exists() and port_file.read_text(encoding="utf-8").strip()):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise BrowserError(f"Chromium did not start (exit status {self.process.poll()})")
             time.sleep(0.1)
-        port = port_file.read_text().split()[0]
+        port = port_file.read_text(encoding="utf-8").split()[0]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
             targets = json.load(answer)
         return next(target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page")

@@ -194,7 +194,7 @@ def pictures() -> dict[Path, str]:
 def main() -> None:
     DOCS.mkdir(exist_ok=True)
     for path, text in pictures().items():
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         print(f"wrote {path.parent.name}/{path.name}")
 
 

@@ -131,11 +131,11 @@ def main() -> int:
     for name in missing():
         print(f"{FILE.name}: {name} has no example; add a line to a sheet or to WRITTEN_HERE")
     if parser.parse_args().check:
-        if FILE.read_text() != page():
+        if FILE.read_text(encoding="utf-8") != page():
             print(f"{FILE.name} is out of date; run python tools/example_calls.py")
             return 1
     else:
-        FILE.write_text(page())
+        FILE.write_text(page(), encoding="utf-8")
     return bool(missing())
 
 

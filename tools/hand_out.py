@@ -36,7 +36,7 @@ def hand_out(exercises: Path, work: Path) -> list[str]:
             handed_out[exercise.name] = digest(exercise)
         if fate != "unchanged":
             lines.append(f"{work.name}/{exercise.name}: {fate}")
-    (work / RECORD).write_text(json.dumps(handed_out, indent=1) + "\n")
+    (work / RECORD).write_text(json.dumps(handed_out, indent=1) + "\n", encoding="utf-8")
     return lines
 
 
@@ -63,4 +63,4 @@ def digest(file: Path) -> str:
 
 def read_record(work: Path) -> dict[str, str]:
     record = work / RECORD
-    return json.loads(record.read_text()) if record.exists() else {}
+    return json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}

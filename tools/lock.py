@@ -31,14 +31,14 @@ def compile_requirements(uv: str) -> str:
     command = [uv, "pip", "compile", "pyproject.toml", "--quiet", "--extra", "dev", "--universal"]
     command += ["--python-version", "3.11", "--generate-hashes", "--no-header", "--no-emit-index-url"]
     command += ["--no-emit-find-links", "--no-annotate", "--upgrade"]
-    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def main() -> None:
     text = HEADER + compile_requirements(find_uv())
     if address := re.search(r"https?://\S+", text):
         sys.exit(f"make lock: an address came into the file, so it was not written: {address.group()}")
-    LOCK.write_text(text)
+    LOCK.write_text(text, encoding="utf-8")
     print(f"{LOCK.name}: {len(re.findall('^[a-z0-9]', text, re.MULTILINE))} packages")
 
 

@@ -157,11 +157,11 @@ def main() -> int:
         print(f"docs/ops.md: {hole} is missing")
     text = page(table)
     if parser.parse_args().check:
-        if PAGE.read_text() != text:
+        if PAGE.read_text(encoding="utf-8") != text:
             print("docs/ops.md is out of date; run python tools/op_table.py")
             return 1
     else:
-        PAGE.write_text(text)
+        PAGE.write_text(text, encoding="utf-8")
     return bool(holes(table))
 
 

@@ -139,11 +139,11 @@ def main() -> int:
     for hole in holes():
         print(f"docs/prims.md: {hole} is missing")
     if parser.parse_args().check:
-        if PAGE.read_text() != page():
+        if PAGE.read_text(encoding="utf-8") != page():
             print("docs/prims.md is out of date; run python tools/prim_table.py")
             return 1
     else:
-        PAGE.write_text(page())
+        PAGE.write_text(page(), encoding="utf-8")
     return bool(holes())
 
 

@@ -30,14 +30,14 @@ def to_text(recorded: dict[str, Any]) -> str:
 def main(names: list[str]) -> None:
     import torch
 
-    recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
     for file in program_files():
         if not names or file.stem in names:
             recorded[file.stem] = {case.name: counted(case, torch) for case in load(file)}
             print(f"{file.stem:20} {len(recorded[file.stem])} functions")
     known = {file.stem: recorded[file.stem] for file in program_files()}
     versions = {"torch": torch.__version__, "python": platform.python_version()}
-    RECORDED.write_text(to_text({"_versions": versions, **known}))
+    RECORDED.write_text(to_text({"_versions": versions, **known}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def main(names: list[str]) -> None:
     import numpy
     import torch
 
-    recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
     for file in model_files():
         if not names or file.stem in names:
             recorded[file.stem] = rounded(measure(file, torch))
@@ -43,7 +43,7 @@ def main(names: list[str]) -> None:
     known = {file.stem for file in model_files()}
     recorded = {name: numbers for name, numbers in recorded.items() if name in known}
     recorded["_versions"] = {"torch": torch.__version__, "numpy": numpy.__version__}
-    RECORDED.write_text(to_text(recorded))
+    RECORDED.write_text(to_text(recorded), encoding="utf-8")
 
 
 if __name__ == "__main__":

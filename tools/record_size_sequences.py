@@ -36,7 +36,7 @@ def main() -> None:
             counts[name].append(counter.frame_count)
     versions = {"torch": torch.__version__, "python": platform.python_version()}
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(found)}" for name, found in counts.items())
-    FILE.write_text(f'{{\n  "versions": {json.dumps(versions)},\n  "counts": {{\n{lines}\n  }}\n}}\n')
+    FILE.write_text(f'{{\n  "versions": {json.dumps(versions)},\n  "counts": {{\n{lines}\n  }}\n}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class Environment:
     def found(self) -> dict:
         """The stamp of the last set-up, or {} where there is none or its Python is gone."""
         try:
-            stamp = json.loads(self.stamp.read_text())
+            stamp = json.loads(self.stamp.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return stamp if self.python.exists() else {}
@@ -84,7 +84,7 @@ class Environment:
             if found.get(name) != wanted[name]:
                 step()
                 found[name] = wanted[name]
-                self.stamp.write_text(json.dumps(found, indent=1) + "\n")
+                self.stamp.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         say(f"ready after {time.time() - start:.0f} s")
 
     # The steps -------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Environment:
         labconfig = self.folder / "etc" / "jupyter" / "labconfig"
         labconfig.mkdir(parents=True, exist_ok=True)
         switched_off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-        (labconfig / "page_config.json").write_text(json.dumps(switched_off) + "\n")
+        (labconfig / "page_config.json").write_text(json.dumps(switched_off) + "\n", encoding="utf-8")
 
 
 # Running commands ----------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def write_page(notebook: NotebookNode, page: Path, title: str) -> None:
     exporter = HTMLExporter(template_name="lab", embed_images=True, mathjax_url="", require_js_url="", jquery_url="")
     body, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title}})
     page.parent.mkdir(exist_ok=True)
-    page.write_text(body)
+    page.write_text(body, encoding="utf-8")
 
 
 def tables(notebook: NotebookNode) -> list[str]:

@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
         print(line(measured[-1], options.memory), flush=True)
     print("\n" + summary(measured))
     if options.json:
-        Path(options.json).write_text(json.dumps([m.as_dict() for m in measured], indent=1))
+        Path(options.json).write_text(json.dumps([m.as_dict() for m in measured], indent=1), encoding="utf-8")
     return 1 if any(m.problem for m in measured) else 0
 
 

@@ -75,7 +75,7 @@ class Worker:
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (open as long as the process runs)
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=self.errors, text=True, env=environment
+            command, stdin=pipe, stdout=pipe, stderr=self.errors, encoding="utf-8", env=environment
         )
         self.answer()
 

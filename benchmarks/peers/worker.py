@@ -69,7 +69,7 @@ class Server:
             step()
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)  # what compiling left behind isn't the program's
-        Path("/proc/self/clear_refs").write_text("5")  # the peak counts from now on
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak counts from now on
         for _ in range(3):
             step()
         return resident("VmHWM") - baseline
@@ -97,7 +97,7 @@ def array_of(tensor: Any) -> np.ndarray:
 
 def resident(field: str) -> int:
     """A figure of /proc/self/status, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith(f"{field}:"))
     return int(line.split()[1]) * 1024
 

@@ -31,4 +31,4 @@ def executed_cells(line: int) -> list[str]:
     if "In" in vars(main):  # IPython's own record; it holds the running cell, too
         return list(vars(main)["In"])
     script = Path(getattr(main, "__file__", ""))
-    return ["\n".join(script.read_text().splitlines()[:line])] if script.is_file() else []
+    return ["\n".join(script.read_text(encoding="utf-8").splitlines()[:line])] if script.is_file() else []

@@ -63,7 +63,7 @@ def _run(exercise: Exercise, needed: list[CellSlice], printed: IO[bytes]) -> tup
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=printed,
-        text=True,
+        encoding="utf-8",
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )

@@ -118,6 +118,6 @@ def limit_resources(megabytes: int, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (processor_seconds, processor_seconds))
     statistics = Path("/proc/self/statm")
     if statistics.exists():
-        mapped = int(statistics.read_text().split()[0]) * resource.getpagesize()
+        mapped = int(statistics.read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
         limit = mapped + megabytes * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -46,7 +46,7 @@ def grade_notebook(lesson: Lesson, path: Path) -> Grade:
 def code_cells(path: Path) -> list[str]:
     """The sources of a notebook's code cells, from the top. ValueError if the file is not a notebook."""
     try:
-        cells = json.loads(path.read_text())["cells"]
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise ValueError(f"{path.name} is not a notebook: {error}") from error

@@ -25,14 +25,14 @@ def hint(number: str, level: int | None = None) -> None:
 def read_hints() -> dict[str, int]:
     """The highest level read of each exercise."""
     path = _path()
-    return json.loads(path.read_text()) if path is not None and path.exists() else {}
+    return json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
 
 
 def _write(levels: dict[str, int]) -> None:
     path = _path()
     if path is not None:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(levels, indent=1, sort_keys=True))
+        path.write_text(json.dumps(levels, indent=1, sort_keys=True), encoding="utf-8")
 
 
 def _path() -> Path | None:

@@ -39,10 +39,10 @@ def grades_of(folder: Path, number: str | None = None) -> list[Grade]:
         numbers = ", ".join(lesson.number for lesson in all_lessons())
         raise LookupError(f"no exercises for lesson {number!r}. There are: {numbers}")
     cache_path = folder / ".progress.json"
-    remembered: Remembered = json.loads(cache_path.read_text()) if cache_path.exists() else {}
+    remembered: Remembered = json.loads(cache_path.read_text(encoding="utf-8")) if cache_path.exists() else {}
     grades = [_grade(lesson, folder / f"{lesson.name}.ipynb", remembered) for lesson in wanted]
     if folder.is_dir():
-        cache_path.write_text(json.dumps(remembered, indent=1, sort_keys=True))
+        cache_path.write_text(json.dumps(remembered, indent=1, sort_keys=True), encoding="utf-8")
     return grades
 
 
@@ -76,5 +76,5 @@ def _fingerprint(exercise: Exercise, cells: list[str]) -> str:
     except (LookupError, CellSyntaxError) as problem:
         answer = str(problem)
     judge_file = Path(inspect.getfile(exercise.cases[0].judge))
-    judges = "\n".join(path.read_text() for path in sorted(judge_file.parent.glob("*.py")))
+    judges = "\n".join(path.read_text(encoding="utf-8") for path in sorted(judge_file.parent.glob("*.py")))
     return exercise.number + " " + hashlib.sha256(f"{answer}\0{judges}".encode()).hexdigest()[:16]

@@ -69,7 +69,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
+            encoding="utf-8",
             env={
                 **without_wrong_values(),
                 "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),

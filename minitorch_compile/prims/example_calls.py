@@ -29,7 +29,7 @@ FILE = Path(__file__).with_suffix(".txt")
 @cache
 def example_calls() -> dict[str, str]:
     """The example of each public op, by the name that the op has in the op table."""
-    return dict(line.split(": ", 1) for line in FILE.read_text().splitlines())
+    return dict(line.split(": ", 1) for line in FILE.read_text(encoding="utf-8").splitlines())
 
 
 def known_name(name: str) -> str:

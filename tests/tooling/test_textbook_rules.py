@@ -17,7 +17,7 @@ VAGUE_NAMES = {"utils.py", "util.py", "helpers.py", "helper.py", "misc.py", "com
 
 @cache
 def tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text())
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def our_files() -> Iterator[Path]:
@@ -41,12 +41,28 @@ def swallows_everything(node: ast.AST) -> bool:
     return node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
 
 
+def leaves_the_encoding_open(node: ast.AST) -> bool:
+    """Whether text is read or written here in whatever encoding the user's locale names."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    is_text = "text" in given and isinstance(given["text"], ast.Constant) and given["text"].value is True
+    of_a_file = (name == "read_text" and not node.args) or (name == "write_text" and len(node.args) == 1)
+    return (of_a_file or is_text) and "encoding" not in given
+
+
 def place(file: Path, node: ast.AST | None = None) -> str:
     return f"{file.relative_to(ROOT)}" + (f":{node.lineno}" if node is not None else "")  # type: ignore[attr-defined]
 
 
 def test_no_file_is_longer_than_900_lines() -> None:
-    assert [place(file) for file in CODE if file.read_text().count("\n") > 900] == []
+    assert [place(file) for file in CODE if file.read_text(encoding="utf-8").count("\n") > 900] == []
+
+
+def test_text_is_read_and_written_in_utf8_whatever_the_locale_is() -> None:
+    found = [place(file, node) for file in CODE for node in ast.walk(tree(file)) if leaves_the_encoding_open(node)]
+    assert found == []
 
 
 def test_every_file_is_named_after_the_one_thing_in_it() -> None:
@@ -84,4 +100,4 @@ def test_no_exception_is_swallowed_unseen() -> None:
 def test_no_file_knows_the_machine_it_was_written_on() -> None:
     here = [f"{ROOT}/", f"{Path.home()}/."]
     texts = [file for file in our_files() if file.suffix in TEXT]
-    assert [place(file) for file in texts if any(path in file.read_text() for path in here)] == []
+    assert [place(file) for file in texts if any(path in file.read_text(encoding="utf-8") for path in here)] == []
