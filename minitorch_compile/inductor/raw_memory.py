@@ -28,8 +28,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from minitorch_compile.inductor.half_floats import has_float16
-
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 _BYTE_POINTER = ir.IntType(8).as_pointer()
 Numbers = TypeVar("Numbers", bound=tuple[int, ...])
@@ -45,7 +43,7 @@ ELEMENTS = {
 
 def element_type(name: str) -> Any:
     """Numba's type for the elements of a buffer. NotImplementedError for a dtype that kernels can't compute in."""
-    if name not in ELEMENTS or (name == "float16" and not has_float16()):
+    if name not in ELEMENTS:
         raise NotImplementedError(
             f"inductor: generated kernels don't support torch.{name} yet; convert to float32 first,"
             " or use backend='aot_eager'"

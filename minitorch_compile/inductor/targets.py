@@ -19,7 +19,6 @@ import numpy as np
 
 from minitorch_compile import logs
 from minitorch_compile.inductor.dependencies import SERIES
-from minitorch_compile.inductor.half_floats import has_float16
 from minitorch_compile.inductor.ir import LoopGraph
 from minitorch_compile.inductor.loop_printer import print_graph
 from minitorch_compile.inductor.options import DEFAULTS, Options
@@ -111,7 +110,7 @@ class CpuTarget(Target):
 
     @property
     def dtypes(self) -> frozenset[dtype]:
-        return super().dtypes | ({float16, bfloat16} if has_float16() else {bfloat16})
+        return super().dtypes | {float16, bfloat16}
 
     @property
     def missing(self) -> frozenset[str]:

@@ -1,12 +1,17 @@
 """Conversions of two-byte floats, bit by bit, against NumPy and ml_dtypes."""
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
 from numba import njit
 
 from minitorch_compile.inductor import half_floats
+from minitorch_compile.inductor.machine import host, using
 
+PLAIN = replace(host(), instructions=frozenset())  # a processor that converts nothing
+WAYS = {"by the processor": host(), "by integers": PLAIN}
 EVERY_HALF = np.arange(1 << 16, dtype=np.uint16)
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
@@ -35,6 +40,13 @@ def narrowed(name, x):
     out = np.empty(x.shape, np.uint16)
     run(x, out)
     return out
+
+
+@pytest.fixture(params=WAYS, autouse=True)
+def way(request):
+    """Functions that are compiled in the test convert so."""
+    with using(WAYS[request.param]):
+        yield
 
 
 def same_numbers(a, b):
