@@ -13,6 +13,7 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.dtype import float32
 from minitorch_compile.tensor.strides import numel
 
 Grads = tuple[Tensor | None, Tensor | None, Tensor | None]
@@ -31,16 +32,16 @@ def _(
     (upper, by_mean, by_rstd), (_, mean, rstd) = grad, out
     dims = tuple(range(len(x.sizes) - len(normalized_shape), len(x.sizes)))
     count = numel(normalized_shape)
-    centred = x - mean
+    upper, centred = wide(upper), wide(x) - mean
 
     def by_input() -> Any:
         by_rstd_too = None if by_rstd is None else by_rstd * (-rstd * rstd * rstd / count) * centred
         by_out = None
         if upper is not None:
-            scaled = upper if weight is None else upper * weight
+            scaled = upper if weight is None else upper * wide(weight)
             total, along = ops.sum(scaled, dims, True), ops.sum(scaled * centred, dims, True)
             by_out = _through_statistics(scaled, total, along, centred, rstd, count) * rstd
-        return _total(by_out, _share(by_mean, count, x), by_rstd_too)
+        return _total(x, by_out, _share(by_mean, count, x), by_rstd_too)
 
     return (
         by_input,
@@ -57,7 +58,7 @@ def _(
     (upper, by_mean, by_variance), (_, mean, variance) = grad, out
     dims = [d for d in range(len(x.sizes)) if d != 1]
     count = numel(x.sizes[d] for d in dims)
-    centred, rstd = x - mean, ops.rsqrt(variance + eps)
+    upper, centred, rstd = wide(upper), wide(x) - mean, ops.rsqrt(variance + eps)
     total = along = None
     if upper is not None:
         total, along = ops.sum(upper, dims, True), ops.sum(upper * centred, dims, True)
@@ -66,14 +67,14 @@ def _(
         by_variance_too = None if by_variance is None else by_variance * centred * (2 / count)
         by_out = None
         if upper is not None:
-            scale = rstd if weight is None else rstd * ops.reshape(weight, (-1, *[1] * (len(x.sizes) - 2)))
+            scale = rstd if weight is None else rstd * ops.reshape(wide(weight), (-1, *[1] * (len(x.sizes) - 2)))
             by_out = _through_statistics(upper, total, along, centred, rstd, count) * scale
-        return _total(by_out, _share(by_mean, count, x), by_variance_too)
+        return _total(x, by_out, _share(by_mean, count, x), by_variance_too)
 
     return (
         by_input,
-        lambda: None if along is None else ops.reshape(along * rstd, tuple(weight.sizes)),
-        lambda: None if total is None else ops.reshape(total, tuple(bias.sizes)),
+        lambda: None if along is None else sum_to(ops.reshape(along * rstd, tuple(weight.sizes)), weight),
+        lambda: None if total is None else sum_to(ops.reshape(total, tuple(bias.sizes)), bias),
     )
 
 
@@ -91,10 +92,15 @@ def _share(by_mean: Any, count: int, x: Tensor) -> Any:
     return None if by_mean is None else ops.expand(by_mean / count, tuple(x.sizes))
 
 
-def _total(*parts: Any) -> Any:
-    """The sum of the gradients that there are."""
+def wide(x: Any) -> Any:
+    """Half precision in float32, in which the statistics are, too: gradients are rounded once."""
+    return x if x is None or x.dtype.itemsize >= 4 else ops.to_copy(x, float32)
+
+
+def _total(x: Tensor, *parts: Any) -> Any:
+    """The sum of the gradients that there are, in the dtype of `x`."""
     total = None
     for part in parts:
         if part is not None:
             total = part if total is None else total + part
-    return total
+    return total if total is None else ops.to(total, x.dtype)

@@ -8,13 +8,14 @@ tensor([[-1.0000,  1.0000]])
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import float32
+from minitorch_compile.tensor.dtype import float32, promote_types
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.numeric_limits import finfo
@@ -43,7 +44,8 @@ def native_layer_norm(
         out *= weight
     if bias is not None:
         out += bias
-    return _rounded(out, input), _rounded(mean, input), _rounded(rstd, input)
+    mean, rstd = (_rounded(x, *_given(input, weight, bias)) for x in (mean, rstd))
+    return _rounded(out, input), mean, rstd
 
 
 def _centred(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
@@ -55,8 +57,28 @@ def _centred(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
     return mean, centred, np.add.reduce(centred * centred, axes, keepdims=True) / count
 
 
-def _rounded(x: Array, like: Array) -> Array:
-    return np.ascontiguousarray(x, like.dtype)
+def _rounded(x: Array, *like: Array) -> Array:
+    return np.ascontiguousarray(x, np.result_type(*like))
+
+
+def _given(*arguments: Any) -> list[Any]:
+    return [argument for argument in arguments if argument is not None]
+
+
+def _wide(x: Any) -> Any:
+    """Half precision in float32: what is computed is rounded once, at the end."""
+    return x if x is None or x.dtype.itemsize >= 4 else to(x, float32)
+
+
+def _check_dtypes(name: str, input: TensorBase, *parameters: TensorBase | None) -> None:
+    """RuntimeError unless all have the input's dtype, or float32 beside an input of half precision."""
+    dtypes = {parameter.dtype for parameter in parameters if parameter is not None}
+    beside_half = input.dtype.itemsize == 2 and dtypes == {float32}
+    if dtypes - {input.dtype} and not beside_half:
+        raise RuntimeError(
+            f"{name}: mixed dtype (CPU): expect parameter to have scalar type of Float beside half precision, else the"
+            f" input's: the input has {input.dtype}, the parameters {', '.join(sorted(map(str, dtypes)))}"
+        )
 
 
 def _check_floating(name: str, input: TensorBase) -> None:
@@ -82,10 +104,11 @@ def _layer_norm_rule(
                 f" {list(parameter.sizes)}"
             )
     statistics = (*input.sizes[:-rows], *[1] * rows)
+    widest = reduce(promote_types, (x.dtype for x in _given(input, weight, bias)))
     return (
         empty_fake(input.sizes, None, input.dtype),
-        empty_fake(statistics, None, input.dtype),
-        empty_fake(statistics, None, input.dtype),
+        empty_fake(statistics, None, widest),
+        empty_fake(statistics, None, widest),
     )
 
 
@@ -99,6 +122,7 @@ def layer_norm(
     cudnn_enable: bool = True,
 ) -> Any:
     """Layer normalisation (Ba, Kiros and Hinton 2016). `cudnn_enable` is PyTorch's, and unused."""
+    _check_dtypes("layer_norm", input, weight, bias)
     return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
 
 
@@ -120,8 +144,7 @@ def rms_norm(
             f" {', '.join(map(str, normalized_shape))}], got {list(input.sizes)}"
         )
     dims = tuple(range(len(input.sizes) - rows, len(input.sizes)))
-    wide = to(input, float32) if input.dtype.itemsize < 4 else input
-    wide = contiguous(wide, suggested_format(input.sizes, input.strides))
+    wide = contiguous(_wide(input), suggested_format(input.sizes, input.strides))
     epsilon = finfo(wide.dtype).eps if eps is None else eps
     out = wide * rsqrt(mean(wide * wide, dims, True) + epsilon)
     return to(out if weight is None else out * weight, input.dtype)
@@ -148,9 +171,11 @@ def group_norm(
             "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape"
             f" {list(input.sizes)} and num_groups={num_groups}"
         )
-    grouped = reshape(input, (samples, num_groups, numel(input.sizes[1:]) // num_groups))
+    _check_dtypes("group_norm", input, weight, bias)
+    grouped = reshape(_wide(input), (samples, num_groups, numel(input.sizes[1:]) // num_groups))
     out = reshape(native_layer_norm(grouped, grouped.sizes[2:], None, None, eps)[0], tuple(input.sizes))
-    return contiguous(scaled_channels(out, weight, bias), suggested_format(input.sizes, input.strides))
+    scaled = to(scaled_channels(out, _wide(weight), _wide(bias)), input.dtype)
+    return contiguous(scaled, suggested_format(input.sizes, input.strides))
 
 
 def scaled_channels(x: Any, weight: Any, bias: Any) -> Any:
@@ -174,7 +199,8 @@ def native_batch_norm(input: Array, weight: Array | None, bias: Array | None, ep
     out *= scale if weight is None else scale * weight.reshape(channel)
     if bias is not None:
         out += bias.reshape(channel)
-    return out.astype(input.dtype, copy=False), _rounded(mean, input), _rounded(variance, input)
+    mean, variance = (_rounded(x, *_given(input, weight, bias)) for x in (mean, variance))
+    return out.astype(input.dtype, copy=False), mean, variance
 
 
 @native_batch_norm.shape_rule
@@ -186,11 +212,12 @@ def _batch_norm_rule(
     for name, parameter in (("weight", weight), ("bias", bias)):
         check_channels("batch_norm", name, parameter, channels)
     statistics = tuple(n if d == 1 else 1 for d, n in enumerate(input.sizes))
+    widest = reduce(promote_types, (x.dtype for x in _given(input, weight, bias)))
     strides = strides_in(suggested_format(input.sizes, input.strides), input.sizes)
     return (
         empty_fake(input.sizes, strides, input.dtype),
-        empty_fake(statistics, None, input.dtype),
-        empty_fake(statistics, None, input.dtype),
+        empty_fake(statistics, None, widest),
+        empty_fake(statistics, None, widest),
     )
 
 
@@ -217,6 +244,7 @@ def batch_norm(
     In training by the statistics of the batch, towards which the running ones are moved, in place; else by the running
     ones. `cudnn_enabled` is PyTorch's, and unused.
     """
+    _check_dtypes("batch_norm", input, weight, bias, running_mean, running_var)
     for name, parameter in (("running_mean", running_mean), ("running_var", running_var)):
         check_channels("batch_norm", name, parameter, input.sizes[1])
     if training:
@@ -225,12 +253,12 @@ def batch_norm(
         raise RuntimeError("batch_norm: expected running_mean and running_var to be defined when training=False")
     check_channels("batch_norm", "weight", weight, input.sizes[1])
     check_channels("batch_norm", "bias", bias, input.sizes[1])
-    scale = rsqrt(running_var + eps)
+    scale = rsqrt(_wide(running_var) + eps)
     if weight is not None:
         scale = scale * weight
-    shift = -running_mean * scale
-    input = contiguous(input, suggested_format(input.sizes, input.strides))
-    return scaled_channels(input, scale, shift if bias is None else bias + shift)
+    shift = -_wide(running_mean) * scale
+    wide = contiguous(_wide(input), suggested_format(input.sizes, input.strides))
+    return to(scaled_channels(wide, scale, shift if bias is None else bias + shift), input.dtype)
 
 
 def _by_the_batch(
@@ -273,14 +301,15 @@ def instance_norm(
     the samples. By the running ones unless `use_input_stats`. `cudnn_enabled` is PyTorch's, and unused."""
     if not use_input_stats:
         return batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    _check_dtypes("instance_norm", input, weight, bias, running_mean, running_var)
     samples, channels = input.sizes[:2]
-    apart = reshape(input, (1, samples * channels, *input.sizes[2:]))
+    apart = reshape(_wide(input), (1, samples * channels, *input.sizes[2:]))
     out, centre, variance = native_batch_norm(apart, None, None, eps)
     count = numel(input.sizes[2:])
     unbiased = _unbiased(variance, count)
     move_running(running_mean, _over_samples(centre, samples, channels), samples * count, momentum)
     move_running(running_var, _over_samples(unbiased, samples, channels), samples * count, momentum)
-    return scaled_channels(reshape(out, tuple(input.sizes)), weight, bias)
+    return to(scaled_channels(reshape(out, tuple(input.sizes)), _wide(weight), _wide(bias)), input.dtype)
 
 
 def _over_samples(statistic: Any, samples: int, channels: int) -> Any:
