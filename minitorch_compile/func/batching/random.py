@@ -27,6 +27,8 @@ def random(batch: Batch, op: Op, *bound: Any) -> Any:
             f"vmap: {op.name} draws random numbers, and randomness is 'error'. Pass randomness='different' if each"
             " example shall have its own numbers, or randomness='same'"
         )
+    if "size" not in op.parameters:
+        raise RuntimeError(f"vmap: {op.name}: each element draws until a number is accepted; draw outside of vmap")
     if batch.randomness == "same":
         return Unbatched(op(*bound))
     values = list(bound)

@@ -31,7 +31,6 @@ WITHOUT_A_RULE: dict[str, str] = {
     **dict.fromkeys(("ctc_alignments", "ctc_gradient"), "an algorithm with lengths of its own for each sample"),
     "histc": "the edges of the bins depend on the example",
     "multinomial_choice": "each row draws until it has enough",
-    "mt19937_rejected": "each element draws until a number is accepted",
 }
 _warned: set[str] = set()
 
