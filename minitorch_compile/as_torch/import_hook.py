@@ -2,7 +2,8 @@
 
 Python asks the finders of `sys.meta_path` for each module it has not seen. Ours answers for `torch` and everything
 below it, with the module of the same path here, so `torch.nn.functional` is `minitorch_compile.nn.functional` itself.
-Where PyTorch keeps something in another place than we do, `OTHER_PLACES` says so.
+Where PyTorch keeps something in another place than we do, `OTHER_PLACES` says so. A module that has the name of a
+function beside it (`torch.nn.utils.weight_norm` is both) is known from the start: importing it leaves the function be.
 
 >>> with installed():
 ...     from torch.nn.modules.linear import Linear
@@ -58,7 +59,16 @@ class Alias(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Puts our module where the empty new one is; Python takes what it finds there when this returns."""
-        sys.modules[module.__name__] = importlib.import_module(self.ours)
+        _enter(module.__name__, self.ours)
+
+
+def _enter(name: str, path: str) -> None:
+    """Makes a module of ours known under a name, and with it those below it whose names are also those of functions:
+    Python would put them in the functions' places when they are imported."""
+    module = sys.modules[name] = importlib.import_module(path)
+    for attribute, value in vars(module).items():
+        if not isinstance(value, ModuleType) and f"{path}.{attribute}" in sys.modules:
+            _enter(f"{name}.{attribute}", f"{path}.{attribute}")
 
 
 class TorchFinder(MetaPathFinder):

@@ -127,6 +127,8 @@ def dtype_of_scalar(value: bool | int | float | complex | np.generic | SymInt) -
 
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that PyTorch lets both `a` and `b` convert to."""
+    if type(a) is not dtype or type(b) is not dtype:
+        return promote_types(as_dtype(a), as_dtype(b))
     if a is b:
         return a
     if {a.category, b.category} == {FLOATING, COMPLEX}:
@@ -162,4 +164,6 @@ def result_dtype(dims: Iterable[dtype], zeros: Iterable[dtype] = (), scalars: It
 
 def can_cast(source: dtype, target: dtype) -> bool:
     """Whether an in-place operation may store a `source` result in a `target` tensor: never down a category."""
+    if type(source) is not dtype or type(target) is not dtype:
+        return can_cast(as_dtype(source), as_dtype(target))
     return source.category <= target.category

@@ -6,6 +6,8 @@
 (True, tensor([0., 2.]), tensor([0., 2.]))
 """
 
+from typing import Any
+
 from minitorch_compile.tensor.op import find
 
 abs_ = find("abs_")
@@ -41,7 +43,6 @@ floor_ = find("floor_")
 frac_ = find("frac_")
 gcd_ = find("gcd_")
 i0_ = find("i0_")
-index_put_ = find("index_put_")
 lcm_ = find("lcm_")
 ldexp_ = find("ldexp_")
 log10_ = find("log10_")
@@ -68,3 +69,13 @@ tanh_ = find("tanh_")
 trunc_ = find("trunc_")
 xlogy_ = find("xlogy_")
 zero_ = find("zero_")
+
+
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """The tensor with input[indices] = values, or += if `accumulate`; indices may be bool masks."""
+    return input.index_put(indices, values, accumulate)
+
+
+def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """In place, input[indices] = values, or += if `accumulate`; indices may be bool masks."""
+    return input.index_put_(indices, values, accumulate)

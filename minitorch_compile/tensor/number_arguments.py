@@ -1,11 +1,14 @@
-"""Numbers that are given as tensors: where PyTorch takes a number it also takes a 0-d tensor, and reads its value.
+"""Numbers that are given as tensors, and dtypes as Python's types: where PyTorch takes a number it also takes a 0-d
+tensor, and reads its value; where it takes a dtype, also float, int, bool or complex.
 
-Which parameters are numbers, and of which kind, an op's annotations say. Kernels and shape rules get plain numbers.
+Which parameters are numbers or dtypes, an op's annotations say. Kernels and shape rules get plain numbers, and dtypes.
 
 >>> from minitorch_compile.tensor import ops, tensor
 >>> x = tensor([1.0, 2.0])
 >>> ops.add(x, x, alpha=tensor(3)), ops.select(x, tensor(0), tensor(1)), ops.view(x, (tensor(2), tensor(1))).shape
 (tensor([4., 8.]), tensor(2.), torch.Size([2, 1]))
+>>> ops.sum(tensor([1, 2]), dtype=float)
+tensor(3., dtype=torch.float64)
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor.dtype import BOOL, FLOATING
+from minitorch_compile.tensor.dtype import BOOL, FLOATING, as_dtype, dtype
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -23,7 +26,7 @@ NEVER = 1 << 30  # where the first number stands if there is none
 
 
 def readers(annotations: Sequence[str]) -> tuple[tuple[int, Reader], ...]:
-    """The parameters that are numbers or sequences of them, by position, each with what reads it from a tensor.
+    """The parameters that are numbers, sequences of them, or dtypes, by position, each with what reads it.
 
     >>> [(position, reader.__name__) for position, reader in readers(["Array", "Ints | None", "float", "str", "bool"])]
     [(1, 'whole_number'), (2, 'number'), (4, 'flag')]
@@ -34,6 +37,8 @@ def readers(annotations: Sequence[str]) -> tuple[tuple[int, Reader], ...]:
 
 def _reader(annotation: str) -> Reader | None:
     words = set(re.findall(r"\w+", annotation))
+    if words & {"dtype", "DType"}:
+        return element_type
     if words & {"Array", "Tensor", "ndarray", "Any", "Callable"}:
         return None
     if words & {"float", "Scalar"}:
@@ -51,10 +56,12 @@ def plain(
         if position >= len(values):
             break
         value = values[position]
-        if isinstance(value, TensorBase):
+        if isinstance(value, TensorBase) or (reader is element_type and isinstance(value, type)):
             read = reader(value, op, names[position])
         elif type(value) in (tuple, list) and any(isinstance(item, TensorBase) for item in value):
             read = tuple(reader(item, op, names[position]) if isinstance(item, TensorBase) else item for item in value)
+        elif reader is flag and type(value) is int:
+            raise TypeError(f"{op}(): argument '{names[position]}' must be bool, not int")
         else:
             continue
         values = (*values[:position], read, *values[position + 1 :])
@@ -77,6 +84,13 @@ def whole_number(value: Any, op: str, name: str) -> int:
         raise RuntimeError(f"{op}(): argument '{name}' must be int, and a bool tensor isn't; use .int()")
     result: int = value.item()
     return result
+
+
+def element_type(value: Any, op: str, name: str) -> dtype:
+    """The dtype that a Python type stands for. TypeError for a tensor, and for other types."""
+    if isinstance(value, TensorBase):
+        raise TypeError(f"{op}(): argument '{name}' must be torch.dtype, not Tensor")
+    return as_dtype(value)
 
 
 def flag(value: Any, op: str, name: str) -> Any:

@@ -12,7 +12,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from minitorch_compile.tensor.dtype import FLOATING, INTEGER, dtype, get_default_dtype
+from minitorch_compile.tensor.dtype import FLOATING, FROM_TYPE, INTEGER, dtype, get_default_dtype
+
+
+def _dtype_of(value: Any) -> Any:
+    """The dtype that a Python type stands for; other values as they are."""
+    return FROM_TYPE[value] if isinstance(value, type) and value in FROM_TYPE else value
 
 
 class finfo:
@@ -24,7 +29,7 @@ class finfo:
     """
 
     def __init__(self, type: dtype | None = None) -> None:
-        element = get_default_dtype() if type is None else type
+        element = get_default_dtype() if type is None else _dtype_of(type)
         if not isinstance(element, dtype):
             raise TypeError(f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type!r}")
         if element.category < FLOATING:
@@ -51,6 +56,7 @@ class iinfo:
     """Limits of an integer dtype: bits, min, max and dtype (a name). TypeError for others."""
 
     def __init__(self, type: dtype) -> None:
+        type = _dtype_of(type)
         if not isinstance(type, dtype) or type.category != INTEGER:
             raise TypeError(f"torch.iinfo() requires an integer input type, got {type!r}. Use torch.finfo for floats")
         limits: Any = np.iinfo(type.numpy.type)

@@ -269,7 +269,7 @@ class CompositeOp(Op):
             if "out" in kwargs:
                 return call_with_out(self, args, kwargs, kwargs.pop("out"))
             kwargs = self.in_torch_names(kwargs)
-            if any(isinstance(value, TensorBase) for value in kwargs.values()):
+            if any(isinstance(value, (TensorBase, type)) for value in kwargs.values()):
                 kwargs = self._plain_keywords(kwargs)
         if len(args) > self.first_number:
             args = plain(args, self.numbers, self.name, self.parameters)

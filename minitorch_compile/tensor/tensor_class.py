@@ -51,6 +51,14 @@ def method_of(op: Op) -> Callable[..., Any]:
     return method
 
 
+def _check_indices(indices: Any, values: Any) -> None:
+    """TypeError unless index_put is given a tuple or list of indices, and a tensor."""
+    for name, value, expected in (("indices", indices, (tuple, list)), ("values", values, TensorBase)):
+        if not isinstance(value, expected):
+            what = "tuple of Tensors" if name == "indices" else "Tensor"
+            raise TypeError(f"index_put(): argument '{name}' must be {what}, not {type(value).__name__}")
+
+
 def with_op_methods(cls: type) -> type:
     """Gives a class a method for each op that is declared to be one."""
     for op in ops.table.values():
@@ -126,11 +134,15 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def view(self, *size: Any, **kwargs: Any) -> Any:
         """The same elements under other sizes, view(2, 3), or the same bytes in another dtype, view(torch.int32)."""
-        if "dtype" in kwargs or (len(size) == 1 and isinstance(size[0], dtype)):
+        if "dtype" in kwargs or (len(size) == 1 and isinstance(size[0], (dtype, type))):
             return ops.view_dtype(self, *size, **kwargs)
         return ops.view(
             self, size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size or kwargs["size"]
         )
+
+    def squeeze(self, *dims: Any, **kwargs: Any) -> Any:
+        """Without the dimensions of size 1: all, or those that are named, as numbers or in a tuple."""
+        return ops.squeeze(self, *([dims] if len(dims) > 1 else dims), **kwargs)
 
     def where(self, condition: Any, other: Any) -> Any:
         """The tensor where the condition holds, else `other`."""
@@ -138,10 +150,12 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def index_put(self, indices: Any, values: Any, accumulate: bool = False) -> Any:
         """The tensor with self[indices] = values, or += if `accumulate`; indices may be bool masks."""
+        _check_indices(indices, values)
         return ops.index_put(self, without_masks(self, indices), values, accumulate)
 
     def index_put_(self, indices: Any, values: Any, accumulate: bool = False) -> Any:
         """In place, self[indices] = values, or += if `accumulate`; indices may be bool masks."""
+        _check_indices(indices, values)
         return ops.table["index_put_"](self, without_masks(self, indices), values, accumulate)
 
     def detach_(self) -> Any:

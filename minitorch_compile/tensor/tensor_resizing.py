@@ -14,6 +14,13 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+    strides_in,
+)
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.storage import Storage
@@ -21,6 +28,8 @@ from minitorch_compile.tensor.strides import contiguous_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Ints = Sequence[int]
+
+FORMATS = (contiguous_format, channels_last, channels_last_3d)
 
 
 class TensorResizing(TensorBase):
@@ -49,33 +58,40 @@ class TensorResizing(TensorBase):
         """unsqueeze, in place."""
         return self._look_as(ops.unsqueeze(self, dim))
 
-    def squeeze_(self, dim: int | Ints | None = None) -> Any:
+    def squeeze_(self, *dims: Any, **kwargs: Any) -> Any:
         """squeeze, in place."""
-        return self._look_as(ops.squeeze(self, dim))
+        return self._look_as(self.squeeze(*dims, **kwargs))  # type: ignore[attr-defined]
 
     def as_strided_(self, size: Ints, stride: Ints, storage_offset: int | None = None) -> Any:
         """as_strided, in place."""
         return self._look_as(ops.as_strided(self, size, stride, storage_offset))
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Any:
-        """Other sizes over the same storage, in row-major order; new storage, the old elements first, if it is too
-        small. RuntimeError if the tensor requires grad."""
+        """Other sizes over the same storage, in row-major order or that of `memory_format`; new storage, the old
+        elements first, if it is too small. RuntimeError if the tensor requires grad."""
         if self.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
+        if memory_format is preserve_format:
+            raise RuntimeError("resize_: memory_format may not be torch.preserve_format; name an order of dimensions")
         given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
         wanted = Size(as_ints("resize_", given))
+        if memory_format is None and wanted == self.sizes:
+            return self
+        strides = strides_in(memory_format or contiguous_format, wanted)
         needed = self.offset + numel(wanted)
         buffer = self.storage.buffer
         if buffer is not None and needed > buffer.size:
             grown = np.zeros(needed, buffer.dtype)
             grown[: buffer.size] = buffer
             self.storage.buffer = grown
-        self.sizes, self.strides, self._array = wanted, contiguous_strides(wanted), None
+        self.sizes, self.strides, self._array = wanted, strides, None
         return self
 
     def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Any:
-        """resize_ to the sizes of another tensor."""
-        return self.resize_(tuple(the_template.sizes))
+        """resize_ to the sizes of another tensor; with preserve_format also to its memory format."""
+        if memory_format is preserve_format:
+            memory_format = next((f for f in FORMATS if the_template.is_contiguous(memory_format=f)), None)
+        return self.resize_(tuple(the_template.sizes), memory_format=memory_format)
 
     def set_(self, source: Any = None, storage_offset: int = 0, size: Any = (), stride: Any = ()) -> Any:
         """Looks at the storage of another tensor, as it does; or at a storage, from an offset, with sizes and strides.

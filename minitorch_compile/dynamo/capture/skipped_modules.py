@@ -24,7 +24,10 @@ SKIPPED: dict[str, str] = {
 
 # This package's floors: below dynamo everything is an operation or a rule; beside and above it only these are plain
 # Python.
-TRACED_MODULES = (f"{LIBRARY}.tensor.grad_mode", f"{LIBRARY}.dynamo.capture.polyfills", f"{LIBRARY}.autograd.variable")
+TRACED_MODULES = tuple(
+    f"{LIBRARY}.{name}"
+    for name in ("tensor.grad_mode", "tensor.inplace_functions", "dynamo.capture.polyfills", "autograd.variable")
+)
 TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree")
 # Of these, a function is traced as part of its caller or not at all: half a transform means nothing.
 WHOLE_FLOORS = ("func", "pytree")

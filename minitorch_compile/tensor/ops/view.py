@@ -148,6 +148,8 @@ def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Layout
     """Without its dimensions of size 1: all, or those that `dim` names."""
     ndim = len(input.sizes)
     named = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, WHOLE) else dim)]
+    if len(set(named)) < len(named):
+        raise RuntimeError(f"squeeze: a dim appears multiple times in the list of dims {dim}")
     keep = [d for d in range(ndim) if d not in named or input.sizes[d] != 1]
     return [input.sizes[d] for d in keep], [input.strides[d] for d in keep], input.offset
 
