@@ -112,7 +112,7 @@ def unpack(key: str, entry: bytes) -> tuple[str, bytes] | None:
     if head != MARK + hashlib.sha256(body).hexdigest().encode():
         return None
     line, _, code = body.partition(b"\n")
-    kept_as, _, symbol = line.decode().partition(" ")
+    kept_as, _, symbol = line.decode(errors="replace").partition(" ")
     return (symbol, code) if kept_as == key else None
 
 

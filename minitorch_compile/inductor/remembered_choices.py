@@ -49,20 +49,31 @@ def structure_of(graph: LoopGraph) -> str:
 
 def remember(key: str, seconds: Mapping[str, float]) -> None:
     """Keeps how long each way took."""
-    text = json.dumps(dict(seconds))
-    write_whole(_path(key), f"{MARK}{_digest(text)}\n{text}".encode())
+    write_whole(_path(key), pack(seconds))
 
 
 def recall(key: str, ways: Sequence[str]) -> dict[str, float] | None:
     """How long each of these ways took; None if that isn't known for all of them."""
-    entry = (read_own(_path(key)) or b"").decode(errors="replace")
-    head, _, text = entry.partition("\n")
+    return unpack(read_own(_path(key)) or b"", ways)
+
+
+def pack(seconds: Mapping[str, float]) -> bytes:
+    text = json.dumps(dict(seconds))
+    return f"{MARK}{_digest(text)}\n{text}".encode()
+
+
+def unpack(entry: bytes, ways: Sequence[str]) -> dict[str, float] | None:
+    """The times; None for an entry that isn't whole, or is not about these ways."""
+    head, _, text = entry.decode(errors="replace").partition("\n")
     if head != MARK + _digest(text):
         return None
-    seconds = json.loads(text)
-    if set(seconds) != set(ways):
+    try:
+        seconds = json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    return {way: seconds[way] for way in ways}
+    if not isinstance(seconds, dict) or set(seconds) != set(ways):
+        return None
+    return {way: seconds[way] for way in ways} if all(type(s) is float for s in seconds.values()) else None
 
 
 def _digest(text: str) -> str:

@@ -194,6 +194,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "builtins.frozenset": items_of(frozenset),
     "builtins.complex": lambda real, imag: complex(float(real), float(imag)),
     "builtins.bytearray": byte_array,
+    "builtins.bytes": lambda: b"",
     "builtins.range": range,
     "builtins.slice": slice,
     "_codecs.encode": bytes_of_text,

@@ -66,6 +66,8 @@ class _Builder:
         """The value of a node."""
         if type(node) in SCALARS:
             return node
+        if type(node) is not dict or not node:
+            raise refuse("the file's structure is damaged: a value is neither plain nor of a kind")
         kind = next(iter(node))
         if kind == "again":
             return self.numbered[node["again"]]
