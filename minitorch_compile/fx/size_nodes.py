@@ -14,7 +14,7 @@ s0, s1 -> add = (2 * s0) + ((-1) * s1); (add // 3, add)
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from minitorch_compile.fx.graph import Graph
@@ -47,6 +47,10 @@ class SizeNodes:
 
     def knows(self, symbol: Symbol) -> bool:
         return symbol in self._known
+
+    def keep(self, nodes: Container[Node]) -> None:
+        """The other nodes were taken out of the graph: a size that they stood for is made anew when needed."""
+        self._known = {size: node for size, node in self._known.items() if node in nodes}
 
     def _expression(self, expression: Expression, env: ShapeEnv) -> Any:
         only = expression.only_symbol

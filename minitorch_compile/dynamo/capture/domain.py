@@ -14,13 +14,14 @@ x -> ((x + (x * 2)) + (x * 3),)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.capture.operators import OperatorHooks
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.execution import matching
 from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
@@ -58,6 +59,8 @@ class SymbolicDomain(OperatorHooks):
         target.realize().call_method(self, "append", [item], {})
 
     def list_extend(self, target: Value, iterable: Value) -> None:
+        if not self.is_iterable(iterable):
+            self._not_unpacked(iterable)
         target.realize().call_method(self, "extend", [iterable], {})
 
     def list_to_tuple(self, target: Value) -> Value:
@@ -73,16 +76,19 @@ class SymbolicDomain(OperatorHooks):
         self.setitem(target, key, value)
 
     def dict_update(self, target: Value, mapping: Value) -> None:
+        self._check_mapping(mapping)
         for key, value in self.mapping_items(mapping):
             self.setitem(target, key, value)
 
     def dict_merge(self, target: Value, mapping: Value, function: Value) -> None:
+        self._check_mapping(mapping)
         for key, value in self.mapping_items(mapping):
             if self.truth(self.contains(key, target)):
                 raise Unsupported("raised-exception", f"a keyword argument is given twice: {key.realize().describe()}.")
             self.setitem(target, key, value)
 
     def unpack(self, iterable: Value, count: int) -> Sequence[Value]:
+        self._check_iterable(iterable)
         items: list[Value] = []
         iterator = self.as_iterator(iterable)
         while len(items) <= count and (item := iterator.next_value(self)) is not None:
@@ -94,6 +100,7 @@ class SymbolicDomain(OperatorHooks):
         return items
 
     def unpack_ex(self, iterable: Value, before: int, after: int) -> Sequence[Value]:
+        self._check_iterable(iterable)
         items = self.unpack_all(iterable)
         if len(items) < before + after:
             self.raise_error(
@@ -101,6 +108,11 @@ class SymbolicDomain(OperatorHooks):
             )
         end = len(items) - after
         return [*items[:before], ListVariable(items[before:end]), *items[end:]]
+
+    def _check_iterable(self, value: Value) -> None:
+        if not self.is_iterable(value):
+            name = printed_name(value.realize().python_type())
+            self.raise_error(TypeError, f"cannot unpack non-iterable {name} object")
 
     def to_text(self, value: Value, conversion: str) -> str:
         return value.realize().to_text(self, conversion)
@@ -127,8 +139,23 @@ class SymbolicDomain(OperatorHooks):
         return function.realize().call(self, args, kwargs)
 
     def call_unpacked(self, function: Value, args: Value, kwargs: Value) -> Value:
+        if not self.is_iterable(args):
+            self._not_unpacked(args)
+        if kwargs is not NULL:
+            self._check_mapping(kwargs)
         named = {} if kwargs is NULL else {self.constant(key): value for key, value in self.mapping_items(kwargs)}
+        if not all(type(name) is str for name in named):
+            raise Unsupported("wrong-arguments", "keywords must be strings; the real call reports it.")
         return self.call(function, self.unpack_sized(args), named)
+
+    def _check_mapping(self, value: Value) -> None:
+        if look_up(value.realize().python_type(), "keys") is None:
+            self._not_unpacked(value)
+
+    def _not_unpacked(self, value: Value) -> NoReturn:
+        """After * comes an iterable, after ** a mapping; what Python says otherwise depends on where it stands."""
+        described = value.realize().describe()
+        raise Unsupported("wrong-arguments", f"{described} is unpacked; the real operation reports it.")
 
     def get_len(self, subject: Value) -> Value:
         return subject.realize().length_value(self)

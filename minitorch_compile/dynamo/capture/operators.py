@@ -20,6 +20,7 @@ from minitorch_compile.dynamo.capture.tracer import Tracer
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
@@ -162,10 +163,17 @@ class OperatorHooks(Tracer):
             return self.output.from_python(self.compute(lambda: tracked.value[self.constant(key)]))
         return tracked.call_method(self, "__getitem__", [key], {})
 
+    def _check_items_of(self, obj: Value, method: str, what: str) -> None:
+        cls = obj.realize().python_type()
+        if look_up(cls, method) is None:
+            self.raise_error(TypeError, f"'{printed_name(cls)}' object does not support item {what}")
+
     def setitem(self, obj: Value, key: Value, value: Value) -> None:
+        self._check_items_of(obj, "__setitem__", "assignment")
         obj.realize().call_method(self, "__setitem__", [key, value], {})
 
     def delitem(self, obj: Value, key: Value) -> None:
+        self._check_items_of(obj, "__delitem__", "deletion")
         obj.realize().call_method(self, "__delitem__", [key], {})
 
 

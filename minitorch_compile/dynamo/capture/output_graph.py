@@ -357,9 +357,11 @@ class OutputGraph:
         """The tracker of a fake, None if it is not one of the traced program."""
         return self._tensors_by_fake.get(id(fake))
 
-    def forget_tensors_of_erased_nodes(self, kept: set[Node]) -> None:
-        """After part of the graph was taken out again."""
+    def forget_erased_nodes(self, kept: set[Node]) -> None:
+        """After part of the graph was taken out again: its tensors and sizes are gone."""
         self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
+        self.size_inputs = [size for size in self.size_inputs if size.node in kept]
+        self._size_nodes.keep(kept)
 
     def has_gradients(self, storage: Storage) -> bool:
         """Whether a tensor on this memory takes part in differentiation."""

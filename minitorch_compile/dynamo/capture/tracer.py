@@ -104,6 +104,11 @@ class Tracer(BytecodeInterpreter):
         is_function = isinstance(tracked, (FunctionVariable, PartialVariable))
         return ConstantVariable(is_function or look_up(tracked.python_type(), "__call__") is not None)
 
+    def is_iterable(self, value: Value) -> bool:
+        """Whether iter(value) finds something to ask."""
+        cls = value.realize().python_type()
+        return look_up(cls, "__iter__") is not None or look_up(cls, "__getitem__") is not None
+
     # --- looking into values ------------------------------------------------------------------------------------------
 
     def constant(self, value: Value) -> Any:
@@ -210,6 +215,9 @@ class Tracer(BytecodeInterpreter):
                 item = iterator.next_value(self)
                 if item is None:
                     return
+                if not self.is_iterable(item):
+                    wrong = f"cannot convert dictionary update sequence element #{position} to a sequence"
+                    self.raise_error(TypeError, wrong)
                 pair = self.unpack_all(item)
                 if len(pair) != 2:
                     wrong = f"element #{position} has length {len(pair)}"

@@ -216,4 +216,4 @@ class Trial:
             raise Unsupported("autograd-call", f"{what.describe()} reads or changes more than its arguments.")
         for node in reversed(made):
             self.output.graph.erase_node(node)
-        self.output.forget_tensors_of_erased_nodes(self.nodes)
+        self.output.forget_erased_nodes(self.nodes)

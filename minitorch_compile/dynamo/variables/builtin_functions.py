@@ -120,6 +120,8 @@ def _isinstance(tracer: Tracer, obj: Value, classes: Value) -> Value:
     tracked = obj.realize()
     cls = tracked.python_type()
     for wanted in _class_list(tracer, classes):
+        if not isinstance(wanted, type):
+            tracer.compute(isinstance, None, wanted)  # which says what is wrong
         custom = look_up(type(wanted), "__instancecheck__")
         if custom is not None and isinstance(custom.value, FunctionType) and type(wanted) is not abc.ABCMeta:
             metaclass_method = bind_class_attribute(

@@ -100,7 +100,7 @@ def _slice(tracer: Tracer, first: Value, second: Value | None = None, step: Valu
 
 @handles(range)
 def _range(tracer: Tracer, *bounds: Value) -> Value:
-    return ConstantVariable(tracer.compute(range, *(tracer.index_constant(bound, "range") for bound in bounds)))
+    return ConstantVariable(tracer.compute(range, *(tracer.constant(bound) for bound in bounds)))
 
 
 @handles(len)
@@ -115,6 +115,8 @@ def _len(tracer: Tracer, value: Value) -> Value:
 def _iter(tracer: Tracer, value: Value, *sentinel: Value) -> Value:
     if len(sentinel) > 1:
         tracer.raise_error(TypeError, f"iter expected at most 2 arguments, got {1 + len(sentinel)}")
+    if sentinel and not tracer.truth(tracer.is_callable(value)):
+        tracer.raise_error(TypeError, "iter(v, w): v must be callable")
     if sentinel:
         return SentinelIterator(value, sentinel[0])
     iterator = tracer.as_iterator(value)
@@ -144,6 +146,8 @@ def _zip(tracer: Tracer, *iterables: Value, strict: Value = ConstantVariable(Fal
 
 @handles(map)
 def _map(tracer: Tracer, function: Value, *iterables: Value) -> Value:
+    if not iterables:
+        tracer.raise_error(TypeError, "map() must have at least two arguments.")
     return MapIterator(function, [tracer.as_iterator(iterable) for iterable in iterables])
 
 

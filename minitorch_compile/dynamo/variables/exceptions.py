@@ -18,9 +18,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.special_answers import judged
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
@@ -95,7 +97,8 @@ class ExceptionVariable(VariableTracker):
         name = "__str__" if conversion == "str" else "__repr__"
         found = look_up(self.cls, name)
         if found is not None and isinstance(found.value, FunctionType):
-            return str(tracer.constant(tracer.call(bind_class_attribute(tracer, self, found), [], {})))
+            answer = tracer.call(bind_class_attribute(tracer, self, found), [], {})
+            return str(judged(tracer, CONVERT[conversion], name, answer))
         args = [arg.realize() for arg in self.args]
         if (
             self.cls.__module__ != "builtins"

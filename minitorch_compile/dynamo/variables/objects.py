@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import ObservedException
+from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
 from minitorch_compile.dynamo.guards.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
@@ -37,11 +38,13 @@ from minitorch_compile.dynamo.variables.class_lookup import (
     bind_class_attribute,
     instance_dict,
     look_up,
+    printed_name,
     wrap_found,
 )
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -217,6 +220,8 @@ class UserObjectVariable(VariableTracker):
         if found is not None and found.is_data_descriptor and not isinstance(found.value, MemberDescriptorType):
             self._set_through_descriptor(tracer, found, value)
             return
+        if self.cls.__dictoffset__ == 0 and not isinstance(found and found.value, MemberDescriptorType):
+            self.unsupported(f"setting '{name}', which is not in __slots__,", "unsupported-store")
         tracer.side_effects.store_attribute(self, name, value)
 
     def _set_through_descriptor(self, tracer: Tracer, found: Found, value: Value) -> None:
@@ -244,20 +249,20 @@ class UserObjectVariable(VariableTracker):
     # --- special methods, looked up on the class ----------------------------------------------------------------------
 
     def special(self, tracer: Tracer, name: str) -> Value | None:
-        """The bound special method, or None if the class has none (or sets it to None)."""
+        """The bound special method, or None if the class has none."""
         found = look_up(self.cls, name)
-        if found is None or found.value is None:
-            return None
+        return None if found is None else self._bound_special(tracer, found)
+
+    def _bound_special(self, tracer: Tracer, found: Found) -> Value:
+        """`__iter__ = None` says that there is no iterating, in a way that differs between the methods."""
+        if found.value is None:
+            self.unsupported(f"{found.name} = None", "metaclass-or-descriptor")
         return bind_class_attribute(tracer, self, found)
 
     def _own_special(self, tracer: Tracer, name: str) -> Value | None:
         """The same, but not what every object inherits from `object`."""
         found = look_up(self.cls, name)
-        return (
-            None
-            if found is None or found.owner is object or found.value is None
-            else bind_class_attribute(tracer, self, found)
-        )
+        return None if found is None or found.owner is object else self._bound_special(tracer, found)
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         method = self.special(tracer, "__call__")
@@ -283,14 +288,16 @@ class UserObjectVariable(VariableTracker):
                 answer = tracer.call(method, [], {}).realize()
                 if issubclass(answer.python_type(), TensorBase):
                     self.unsupported(f"bool() by a {name} that gives {answer.describe()}")
-                return tracer.truth(answer)
+                if answer.python_type() is bool or name == "__len__" and not isinstance(answer, ConstantVariable):
+                    return tracer.truth(answer)
+                return bool(judged(tracer, bool, name, answer))
         return True
 
     def length(self, tracer: Tracer) -> int:
         method = self.special(tracer, "__len__")
         if method is None:
             return super().length(tracer)
-        return int(tracer.constant(tracer.call(method, [], {})))
+        return int(judged(tracer, len, "__len__", tracer.call(method, [], {})))
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         method = self.special(tracer, "__iter__")
@@ -298,6 +305,9 @@ class UserObjectVariable(VariableTracker):
             iterator = tracer.call(method, [], {}).realize()
             if isinstance(iterator, UserObjectVariable) and look_up(iterator.cls, "__next__") is not None:
                 return ObjectIterator(iterator)
+            if look_up(iterator.python_type(), "__next__") is None:
+                wrong = f"iter() returned non-iterator of type '{printed_name(iterator.python_type())}'"
+                tracer.raise_error(TypeError, wrong)
             return tracer.as_iterator(iterator)
         if self.special(tracer, "__getitem__") is not None:
             return tracer.as_iterator(tracer.call(tracer.polyfill(polyfills.iterate_by_index), [self], {}))
@@ -371,13 +381,14 @@ class UserObjectVariable(VariableTracker):
         for name in ("__str__", "__repr__") if conversion == "str" else ("__repr__",):
             method = self._own_special(tracer, name)
             if method is not None:
-                return str(tracer.constant(tracer.call(method, [], {})))
+                return str(judged(tracer, CONVERT[conversion], name, tracer.call(method, [], {})))
         return super().to_text(tracer, conversion)
 
     def format(self, tracer: Tracer, spec: str) -> str:
         method = self._own_special(tracer, "__format__")
         if method is not None:
-            return str(tracer.constant(tracer.call(method, [ConstantVariable(spec)], {})))
+            answer = tracer.call(method, [ConstantVariable(spec)], {})
+            return str(judged(tracer, format, "__format__", answer, spec))
         return self.to_text(tracer, "str") if not spec else super().format(tracer, spec)
 
     def reconstruct(self, codegen: Codegen) -> str:

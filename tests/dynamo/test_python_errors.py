@@ -1,0 +1,197 @@
+"""What Python raises, the program's `except` gets, with CPython's message; what only the tracer raises, it never
+gets."""
+
+import collections
+import warnings
+
+import numpy as np
+import pytest
+
+import minitorch_compile as torch
+from minitorch_compile.dynamo import optimize
+from minitorch_compile.dynamo.comparing import behaviour
+from minitorch_compile.dynamo.testing import eager
+from tests.dynamo.compiled import matrix
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class Answers:
+    """Each special method gives what it was told to."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def give(self, *args):
+        return self.answer
+
+    __len__ = __str__ = __repr__ = __format__ = __iter__ = __int__ = __float__ = __index__ = give
+
+
+class Truth(Answers):
+    __bool__ = Answers.give
+
+
+class Refusing:
+    __iter__ = __contains__ = __len__ = __call__ = __getitem__ = __iadd__ = __bool__ = None
+
+    def __add__(self, other):
+        return "sum"
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+def add_in_place(value, other):
+    value += other
+    return value
+
+
+def store(value, key=0):
+    value[key] = 1
+
+
+def remove(value, key=0):
+    del value[key]
+
+
+def unpack_two(value):
+    a, b = value
+    return a, b
+
+
+def set_attribute(value):
+    value.nothing = 1
+
+
+def same(action, *arguments):
+    """The action fails, or does not, in the same way when the failure is caught in the compiled function."""
+
+    def f(x, *arguments):
+        try:
+            result = action(*arguments)
+        except Exception as error:
+            result = type(error).__name__, str(error), repr(error.__cause__)
+        return x + 1, result
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # a mistake of the tracer would be told in one
+        assert behaviour(optimize(f, eager), (matrix(), *arguments)) == behaviour(f, (matrix(), *arguments))
+
+
+@pytest.mark.parametrize("answer", [-1, 1.5, "a", None, 3, 2**70])
+@pytest.mark.parametrize("ask", [len, bool, list, str, repr, format, int, float, range, iter])
+def test_what_a_special_method_may_answer(ask, answer):
+    same(lambda: ask(Answers(answer)) is None)
+
+
+@pytest.mark.parametrize("answer", [1, None, "a", True, False])
+def test_bool_must_be_given_by_bool(answer):
+    same(lambda: 1 if Truth(answer) else 2)
+    same(lambda: not Truth(answer))
+
+
+REFUSED = [len, bool, list, callable, unpack_two, lambda c: 1 in c, lambda c: c(), lambda c: c[0]]
+
+
+@pytest.mark.parametrize("action", [*REFUSED, lambda c: add_in_place(c, 1), lambda c: c + 1])
+def test_a_special_method_that_is_none(action):
+    same(lambda: action(Refusing()))
+
+
+UNPACKED = {
+    "a positional": lambda: show(*5),
+    "behind another": lambda: show(1, *5),
+    "a keyword": lambda: show(**5),
+    "into a list": lambda: [*5],
+    "into a dict": lambda: {**5},
+    "keywords that are no strings": lambda: show(**{1: 2}),
+    "keywords of a class": lambda: dict(**{1: 2}),
+    "an argument twice": lambda: Pair(1, **{"a": 1}),
+}
+
+
+def show(*args, **kwargs):
+    return len(args), list(kwargs)
+
+
+@pytest.mark.parametrize("action", UNPACKED.values(), ids=list(UNPACKED))
+def test_unpacking_what_can_not_be_unpacked(action):
+    same(action)
+
+
+WRONG = {
+    "store in a number": lambda: store(5),
+    "store in a string": lambda: store("a"),
+    "store in a tuple": lambda: store(()),
+    "delete of a number": lambda: remove(5),
+    "unpack a number": lambda: unpack_two(5),
+    "unpack too many": lambda: unpack_two(iter([1, 2, 3])),
+    "pairs that are none": lambda: dict([1]),
+    "a triple": lambda: dict([(1, 2, 3)]),
+    "iter with a sentinel": lambda: iter(5, 6),
+    "map of nothing": lambda: map(1),
+    "range of text": lambda: range("a"),
+    "isinstance of no class": lambda: isinstance(1, 1),
+    "reversed number": lambda: reversed(1.5),
+    "a slot that is none": lambda: set_attribute(Slotted()),
+    "a slot without value": lambda: Slotted().a,
+    "popitem of nothing": lambda: collections.OrderedDict().popitem(),
+    "a factory that is none": lambda: collections.defaultdict([("a", 1)]),
+    "attribute of a deque": lambda: collections.deque().nothing,
+}
+
+
+@pytest.mark.parametrize("action", WRONG.values(), ids=list(WRONG))
+def test_the_message_is_the_one_of_python(action):
+    same(action)
+
+
+def test_a_list_is_asked_after_the_class_with_a_reflected_sum():
+    class Sum:
+        def __radd__(self, other):
+            return "reflected", other
+
+    same(lambda: ([1] + Sum(), add_in_place([1], Sum())))
+
+
+def test_iteration_sees_a_value_that_the_loop_changed():
+    def double(items):
+        for key, value in items.items():
+            items["b"] = value * 2
+        return items
+
+    same(lambda: double({"a": 1, "b": 2}))
+
+
+def test_looking_for_a_member_takes_only_what_comes_before_it():
+    def f():
+        numbers = iter([1, 2, 3, 4])
+        return 2 in numbers, list(numbers)
+
+    same(f)
+
+
+def test_the_limits_of_a_type_of_numpy():
+    same(lambda: (float(np.finfo(np.float32).max), int(np.iinfo(np.int32).max)))
+
+
+def test_a_size_kept_on_the_context_of_a_function():
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.n = x.size(0)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.n
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        compiled = optimize(lambda x: Double.apply(x), eager, dynamic=True)
+        for size in (2, 3):
+            x = torch.ones(size, requires_grad=True)
+            compiled(x).sum().backward()
+            assert x.grad.tolist() == [size] * size
