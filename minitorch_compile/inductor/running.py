@@ -41,7 +41,7 @@ from minitorch_compile.inductor.raw_memory import advance
 from minitorch_compile.inductor.vecmath.float32 import exp_float32, log_float32
 from minitorch_compile.inductor.vecmath.float64 import exp_float64, log_float64
 
-LANES = 8
+LANES = 8  # on every processor, so that sums have the same bits; where vectors are shorter, LLVM takes two for one
 Combine = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
 
 

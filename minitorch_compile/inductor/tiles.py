@@ -28,7 +28,7 @@ from minitorch_compile.inductor.native import instruction
 from minitorch_compile.inductor.raw_memory import advance
 from minitorch_compile.tensor.native import native
 
-BLOCK = 8  # rows and columns that are turned over in registers
+BLOCK = 8  # rows and columns that are turned over in registers, on every processor: LLVM cuts them to its vectors
 
 
 def _row(builder: ir.IRBuilder, start: ir.Value, step: ir.Value, number: int) -> ir.Value:

@@ -16,6 +16,7 @@ from minitorch_compile.inductor.handler import Number
 from minitorch_compile.inductor.index import Index, symbol
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.inductor.iteration import Axis
+from minitorch_compile.inductor.machine import current
 from minitorch_compile.tensor.dtype import dtype, int64
 
 # LLVM unrolls a loop of a known length between these completely, before it would vectorise it: a sum over 64 columns
@@ -23,7 +24,6 @@ from minitorch_compile.tensor.dtype import dtype, int64
 # a function such as exp are too much for it to unroll, and softmax over 48 columns takes three quarters of the time
 # with a number; but of a number it leaves what fills no vector to scalar code (over 20 columns: twice the time).
 UNROLLED, VECTORISED = 16, 96
-LANES = 16  # of the widest vectors
 
 
 # What asks whether a quick function is out of its depth.
@@ -130,7 +130,7 @@ class CpuKernelWriter(EmitHandler):
 
     def size_text(self, size: int, body: Sequence[Member] = ()) -> str:
         """A loop's length: a number, or a parameter if LLVM would do harm by knowing the number."""
-        is_long = size % LANES == 0 and any(member.accesses.expensive for member in body)
+        is_long = size % (current().vector_bytes // 4) == 0 and any(member.accesses.expensive for member in body)
         if is_long or not UNROLLED < size < VECTORISED:
             return str(size)
         name = f"n{size}"
