@@ -33,6 +33,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as file:
             yield file
         return
+    if os.path.exists(target):
+        with open(target, "ab"):  # a file that may not be written to is not replaced either
+            pass
     draft = os.path.join(folder, f".{uuid.uuid4().hex}.part")
     try:
         with open(draft, "xb") as file:

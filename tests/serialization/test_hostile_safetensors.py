@@ -170,6 +170,18 @@ def test_a_structure_that_lies_is_refused(case: str) -> None:
         load(structured(STRUCTURES[case]))
 
 
+def test_files_of_earlier_versions_are_read() -> None:
+    """Before strides and sharing were kept."""
+    pairs = [["w", {"tensor": "x", "parameter": True}], ["tied", {"tensor": "x", "requires_grad": True}]]
+    pairs += [["n", {"number": 1.5}], ["s", {"set": [1]}], ["z", {"complex": [1, 2]}], [3, {"tuple": [{"Size": [1]}]}]]
+    pairs += [["d", {"dtype": "float16"}], ["o", {"OrderedDict": [["a", {"device": "cpu"}]]}]]
+    value = load(structured({"dict": pairs}))
+    assert (value["n"], value["s"], value["z"], value[3]) == (1.5, {1}, 1 + 2j, (torch.Size([1]),))
+    assert (value["d"], value["o"]) == (torch.float16, {"a": torch.device("cpu")})
+    assert isinstance(value["w"], torch.nn.Parameter)
+    assert value["w"].storage() == value["tied"].storage()
+
+
 @pytest.mark.parametrize("depth", [150, 5000])
 def test_a_structure_that_is_too_deep_is_refused(depth: int) -> None:
     with pytest.raises(UnreadableFileError):

@@ -36,6 +36,16 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.skipif(hasattr(os, "getuid") and os.getuid() == 0, reason="root may write to any file")
+def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    torch.save(1, path)
+    path.chmod(0o440)
+    with pytest.raises(PermissionError):
+        torch.save(2, path)
+    assert torch.load(path) == 1
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="Parent directory .*absent does not exist"):
         torch.save(1, tmp_path / "absent" / "x.pt")

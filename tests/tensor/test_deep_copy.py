@@ -1,6 +1,7 @@
 """copy.deepcopy of tensors: what shared memory shares memory again, and nothing is shared with the originals."""
 
 import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,15 @@ def test_what_shares_memory_shares_memory_again(name: str) -> None:
         copied_x.fill_(7)
         assert set(copied.detach().contiguous().view(torch.float32).flatten().tolist()) == {7.0}
     assert x.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_what_shares_memory_shares_it_after_pickling(name: str) -> None:
+    x = torch.arange(6.0)
+    copied_x, copied = pickle.loads(pickle.dumps([x, SHARING[name](x)]))
+    assert copied.storage() == copied_x.storage()
+    copied_x.fill_(7)
+    assert set(copied.detach().contiguous().view(torch.float32).flatten().tolist()) == {7.0}
 
 
 def test_parts_of_complex_numbers_share_memory_again() -> None:
