@@ -39,6 +39,7 @@ _SAMPLES: tuple[Any, ...] = (
     iter([]), reversed([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(""),
     iter(range(0)), iter(collections.deque()), enumerate(()), zip(), map(int, ()), filter(None, ()),
 )  # fmt: skip
+NOTHING: Any = object()
 ITERATORS: tuple[type, ...] = tuple(map(type, _SAMPLES))
 TENSOR_STATE = frozenset(
     (
@@ -104,10 +105,11 @@ class Artist:
 
     def _attributes(self, value: Any) -> tuple[Any, ...]:
         """What an object keeps in its `__dict__` and its slots."""
-        slots = [name for name in copyreg._slotnames(type(value)) if hasattr(value, name)]  # type: ignore[attr-defined]
-        kept = tuple((name, self.draw(object.__getattribute__(value, name))) for name in slots)
-        own = getattr(value, "__dict__", None)
-        return (*kept, *self._items(own)) if own else kept
+        slots = copyreg._slotnames(type(value))  # type: ignore[attr-defined]
+        filled = [(name, kept) for name in slots if (kept := _own(value, name)) is not NOTHING]
+        drawn = tuple((name, self.draw(kept)) for name, kept in filled)
+        own = _own(value, "__dict__")
+        return drawn if own is NOTHING or not own else (*drawn, *self._items(own))
 
     def _items(self, mapping: Any) -> tuple[Any, ...]:
         return tuple((self.draw(key), self.draw(item)) for key, item in dict.items(mapping))
@@ -169,6 +171,14 @@ class Artist:
         return storage, layout, x.array.tobytes(), self.draw(x.grad), version, base, hung
 
 
+def _own(value: Any, name: str) -> Any:
+    """An attribute as it is kept, whatever the class has to say about attributes; NOTHING if there is none."""
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return NOTHING
+
+
 def _outside(value: Any) -> str:
     """An order for objects that were not met before."""
     return f"{type(value).__qualname__} {sorted(map(repr, vars(value).items())) if hasattr(value, '__dict__') else ''}"
@@ -177,7 +187,10 @@ def _outside(value: Any) -> str:
 Rule = Callable[[Artist, Any], tuple[Any, ...]]
 RULES: dict[tuple[type, ...], Rule] = {
     (TensorBase,): Artist._tensor,
-    (list, tuple): lambda artist, value: tuple(map(artist.draw, tuple(value))),
+    (list,): lambda artist, value: tuple(map(artist.draw, list.__iter__(value))),  # below an `__iter__` of its own
+    (tuple,): lambda artist, value: tuple(map(artist.draw, tuple.__iter__(value))),
+    (int,): lambda artist, value: (int.__repr__(value),),
+    (str,): lambda artist, value: (str.__repr__(value),),
     (collections.defaultdict,): lambda artist, value: (artist.draw(value.default_factory), *artist._items(value)),
     (dict,): Artist._items,
     (set, frozenset): Artist._members,

@@ -2,8 +2,9 @@
 
     python -m tests.dynamo.fuzz --count 5000 --seed 1000
 
-Each program is run plain and compiled. One that does not do the same is made small and printed as a script that can be
-pasted into a file. Exit status 1 if there were any.
+Each program is run plain and compiled, in three to five calls, between which something changes (`changes.py`; with
+`--unchanging` four calls, between which nothing does). One that does not do the same is made small and printed as a
+script that can be pasted into a file. Exit status 1 if there were any.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.dynamo.fuzz.difference import Difference, difference, program_of
+from tests.dynamo.fuzz.difference import Difference, changing_program_of, difference, program_of
 from tests.dynamo.fuzz.running import BACKENDS, backend_of, set_garbage_aside
 from tests.dynamo.fuzz.shrinking import shrunk
 
@@ -47,10 +48,11 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     set_garbage_aside()
     start, wrong = time.perf_counter(), 0
+    grow = program_of if options.unchanging else changing_program_of
     for seed in range(options.seed, options.seed + options.count):
         if seed > options.seed and seed % 100 == 0:
             print(f"    {seed - options.seed} programs", file=sys.stderr, flush=True)
-        source, backend = program_of(seed), options.backend or backend_of(seed)
+        source, backend = grow(seed), options.backend or backend_of(seed)
         found = difference(source, seed, backend)
         set_garbage_aside()
         if found is not None:
@@ -65,7 +67,8 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Compare compiled with plain Python on random programs.")
-    parser.add_argument("--count", type=int, default=3000, help="how many programs")
+    parser.add_argument("--count", type=int, default=20000, help="how many programs")
+    parser.add_argument("--unchanging", action="store_true", help="programs between whose calls nothing changes")
     parser.add_argument("--seed", type=int, default=1000, help="the first seed; the tests use those from 0 on")
     parser.add_argument("--backend", choices=list(BACKENDS), help="by default most on eager, some on aot_eager")
     parser.add_argument("--attempts", type=int, default=1500, help="how long to try to make a failing program smaller")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.dynamo.fuzz.programs import random_program
+from tests.dynamo.fuzz.programs import changing_program, random_program
 from tests.dynamo.fuzz.running import NoProgram, run
 
 OVERWRITTEN = "has been modified by an inplace operation"
@@ -34,7 +35,16 @@ class Difference:
 
 def program_of(seed: int) -> str:
     """A random program. Half of them raise an exception; of two, the one that does not is taken, to see more."""
-    first, second = random_program(2 * seed), random_program(2 * seed + 1)
+    return _quiet_one(random_program, seed)
+
+
+def changing_program_of(seed: int) -> str:
+    """The same, of programs between whose calls something changes."""
+    return _quiet_one(changing_program, seed)
+
+
+def _quiet_one(grow: Callable[[int], str], seed: int) -> str:
+    first, second = grow(2 * seed), grow(2 * seed + 1)
     try:
         return second if "raised" in run(first, seed, None)[0].seen else first
     except NoProgram:

@@ -1,4 +1,5 @@
-"""Random programs: `random_program(seed)` grows one from the tables of `grammar.py`.
+"""Random programs: `random_program(seed)` grows one from the tables of `grammar.py`, `changing_program(seed)` one from
+those of `class_grammar.py` as well, with the names of what changes in its world between calls (`changes.py`).
 
 The same seed gives the same program. Most names that a statement refers to are bound where it stands; where one is not,
 the program raises NameError, plain and compiled.
@@ -10,9 +11,12 @@ import random
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from tests.dynamo.fuzz.changes import changes_of
+from tests.dynamo.fuzz.class_grammar import CLASS_BLOCKS, CLASS_EXPRESSIONS, CLASS_STATEMENTS
 from tests.dynamo.fuzz.grammar import BLOCKS, EXPRESSIONS, IN_GENERATORS, IN_LOOPS, KINDS, STATEMENTS
-from tests.dynamo.fuzz.world import HEAD, TAIL
+from tests.dynamo.fuzz.world import BETWEEN, HEAD, TAIL
 
 PLACE = re.compile(r"<([\w ]+)>")
 PARAMETERS = {
@@ -23,15 +27,45 @@ ASSIGNABLE = {
     "tensor": ["x", "y"], "int": ["n"], "list": ["items"], "dict": ["opts"], "box": ["box"], "set": ["seen"],
 }  # fmt: skip
 MOST_LINES, DEEPEST = 45, 3
+CALLS_OF_CHANGING = (3, 4, 5)
 
 
-def random_program(seed: int) -> str:
+@dataclass(frozen=True)
+class Language:
+    """The tables that a program grows from."""
+
+    expressions: Mapping[str, Mapping[str, float]]
+    statements: Mapping[str, float]
+    blocks: Mapping[str, float]
+
+
+PLAIN = Language(EXPRESSIONS, STATEMENTS, BLOCKS)
+# The rows about classes are few; what they are about is to be in every program.
+OFTEN = 2.5
+WITH_CLASSES = Language(
+    {
+        kind: {**rows, **{text: weight * OFTEN for text, weight in CLASS_EXPRESSIONS.get(kind, {}).items()}}
+        for kind, rows in EXPRESSIONS.items()
+    },
+    {**STATEMENTS, **{text: weight * OFTEN for text, weight in CLASS_STATEMENTS.items()}},
+    {**BLOCKS, **CLASS_BLOCKS},
+)
+
+
+def random_program(seed: int, language: Language = PLAIN) -> str:
     """The text that goes behind `WORLD`. Few combinations of templates are no Python; another one is drawn then."""
     for attempt in range(100):
-        text = RandomProgram(seed * 100 + attempt).text()
+        text = RandomProgram(seed * 100 + attempt, language).text()
         if _is_python(text):
             return text
     raise RuntimeError(f"no program grows from {seed}: the grammar makes mistakes.")
+
+
+def changing_program(seed: int) -> str:
+    """A program of three to five calls, with the changes before each of them."""
+    calls = CALLS_OF_CHANGING[seed % len(CALLS_OF_CHANGING)]
+    between = [list(names) for names in changes_of(seed, calls)]
+    return f"{BETWEEN} = {between!r}\n{random_program(seed, WITH_CLASSES)}"
 
 
 def _is_python(text: str) -> bool:
@@ -48,8 +82,9 @@ class RandomProgram:
     """Grows one program. `names` has the variables of each kind that are bound where the next statement goes, `own`
     those that the function being written may assign to."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, language: Language = PLAIN) -> None:
         self.random = random.Random(seed)
+        self.language = language
         self.lines: list[str] = []
         self.count = 0
         self.names = {kind: list(names) for kind, names in PARAMETERS.items()}
@@ -75,9 +110,9 @@ class RandomProgram:
     def statement(self, depth: int, special: Mapping[str, float]) -> None:
         """One statement; `special`: those of the block that it stands in."""
         may_nest = depth < 2 + DEEPEST and len(self.lines) < MOST_LINES
-        table = {**STATEMENTS, **{text: weight * 8 for text, weight in special.items()}}
+        table = {**self.language.statements, **{text: weight * 8 for text, weight in special.items()}}
         if may_nest:
-            table.update({text: weight * 1.6 for text, weight in BLOCKS.items()})
+            table.update({text: weight * 1.6 for text, weight in self.language.blocks.items()})
         for line in self.choose(table).split("\n"):
             self.line(line, depth)
 
@@ -151,7 +186,7 @@ class RandomProgram:
             return self.random.choice(self.names[kind])
         if kind == "tensor" and self.random.random() < 0.4:
             return self.variable("tensor")
-        return self.fill(self.choose(EXPRESSIONS[kind]), depth + 1)
+        return self.fill(self.choose(self.language.expressions[kind]), depth + 1)
 
 
 BLOCK_RULES: dict[str, Mapping[str, float]] = {

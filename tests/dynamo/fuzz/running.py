@@ -25,8 +25,12 @@ from minitorch_compile.aot import aot_eager
 from minitorch_compile.dynamo import optimize
 from minitorch_compile.dynamo.object_picture import ITERATORS, Artist
 from minitorch_compile.dynamo.testing import eager
-from tests.dynamo.fuzz.world import CALLS, WORLD
+from tests.dynamo.fuzz.changes import CHANGES, undone
+from tests.dynamo.fuzz.class_world import CLASS_WORLD
+from tests.dynamo.fuzz.world import BETWEEN, CALLS, CLASS_CALLS, WORLD
 
+ARGUMENTS = ("x", "y", "n", "items", "box", "opts")
+CACHES = ("describe",)  # `singledispatch` remembers the classes that anybody asked it for
 CALL_COUNT = 4
 SECONDS = {True: 20.0, False: 1.0}  # of computing, for the compiled and the plain run
 BACKENDS = {"eager": eager, "aot_eager": aot_eager}
@@ -63,18 +67,43 @@ def run(source: str, seed: int, backend: str | None) -> list[Call]:
     random.seed(0)
     filename = f"<program {seed}>"
     world: dict[str, Any] = {"__name__": "user"}
-    text = WORLD + source
+    text = WORLD + (CLASS_WORLD if source.startswith(BETWEEN) else "") + source
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    with warnings.catch_warnings(), torch.enable_grad(), _ends_within(SECONDS[backend is not None]):
+    with warnings.catch_warnings(), torch.enable_grad(), undone() as tools, _ends_within(SECONDS[backend is not None]):
         warnings.simplefilter("ignore")
         try:
-            exec(compile(text, filename, "exec"), world)
+            exec(compile(text, filename, "exec", dont_inherit=True), world)
         except Exception as error:
             raise NoProgram from error
         if not isinstance(world.get("f"), FunctionType):
             raise NoProgram
         function = world["f"] if backend is None else optimize(world["f"], BACKENDS[backend])
+        if BETWEEN in world:
+            return _changing_calls(function, world, seed, filename, tools)
         return _calls(function, world, seed, filename)
+
+
+def _changing_calls(
+    function: Callable[..., Any], world: dict[str, Any], seed: int, filename: str, tools: dict[str, Any]
+) -> list[Call]:
+    """With changes before each call but the first. Two of three calls get the very same objects as the one before."""
+    calls = []
+    classes = tuple(value for value in world.values() if isinstance(value, type) and value.__module__ == "user")
+    ways = CALLS + CLASS_CALLS
+    arguments = eval(ways[seed % len(ways)], world)
+    before = world.pop(BETWEEN)
+    for number, names in enumerate(before if isinstance(before, list) else []):
+        observer = _Observer(filename, versions=seed % 5 != 4)
+        if number and (seed + number) % 3 == 0:
+            with contextlib.suppress(Exception):  # where changed classes make no more instances, the old ones go on
+                arguments = eval(ways[(seed + number) % len(ways)], world)
+        for name in names if isinstance(names, list) else []:
+            observer.change(name, world, dict(zip(ARGUMENTS, arguments)) | tools)
+        result = observer.call(function, arguments)
+        observer.look(classes, arguments, result, world, "")
+        observer.use(result, arguments, (seed + number) % 3)
+        calls.append(Call(observer.seen))
+    return calls
 
 
 def _calls(function: Callable[..., Any], world: dict[str, Any], seed: int, filename: str) -> list[Call]:
@@ -119,13 +148,24 @@ class _Observer:
         self.seen["warnings"] = [(w.category.__name__, str(w.message), w.filename, w.lineno) for w in shown]
         return result
 
+    def change(self, name: str, world: dict[str, Any], known: dict[str, Any]) -> None:
+        """Something in the world changes, by a statement that knows the arguments of the last call."""
+        world.update(known)
+        try:
+            exec(CHANGES.get(name, "pass"), world)
+        except Exception as error:
+            self.seen[f"change: {name}"] = _message(error)
+        finally:
+            for each in known:
+                world.pop(each, None)
+
     def look(
         self, classes: tuple[type, ...], arguments: Any, result: Any, world: dict[str, Any], when: str = ""
     ) -> None:
         """The picture of everything that the program can reach, and the random states."""
         gc.collect()
         artist = Artist(classes, self.versions)
-        state = {k: v for k, v in world.items() if not isinstance(v, ModuleType) and not k.startswith("__")}
+        state = {k: v for k, v in world.items() if not isinstance(v, ModuleType) and k[:2] != "__" and k not in CACHES}
         for name, value in {"result": result, "arguments": arguments, "globals": list(state.items())}.items():
             self.seen[name + when] = artist.draw(value)
         self.seen["random" + when] = hash(random.getstate()), torch.random.default_generator.position()

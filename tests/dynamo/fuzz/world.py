@@ -252,6 +252,9 @@ def fails_after(log, t):
     raise Mistake("half", how=2)
 '''
 
+# The variable in which a program lists what changes before each of its calls. `CLASS_WORLD` stands above it.
+BETWEEN = "CHANGES_BEFORE"
+
 # The head of every program. `late` is a mutable default, `cell` and `kept` are variables of the closure.
 HEAD = """
 def make():
@@ -287,4 +290,15 @@ CALLS = (
     "(lambda a: (torch.rand(2, 2), torch.rand(2, 2), 2, [Asking(), Asking(1)], Box(a), {'k': Asking(), (1, 2): a}))"
     "(torch.rand(2, 2).double().float())",
     "torch.rand(3, 2), torch.rand(3, 2), 0, [torch.rand(3, 2)], Box(torch.ones(3, 2), 1), {}",
+)
+
+# Calls of programs with `CLASS_WORLD`.
+CLASS_CALLS = (
+    "torch.rand(2, 2), torch.rand(2, 2), 2, [1, 2], Made(torch.ones(2, 2), 1), Counting(k=1)",
+    "torch.rand(2, 2), torch.rand(2, 2, requires_grad=True), 1, Logged([1, 2]), Derived(torch.rand(2, 2)), {'k': 1}",
+    "(lambda t: (t, t[:, :], 3, [t], Narrow(t, 2), Ordered(k=t, b=2)))(torch.rand(2, 2))",
+    "torch.rand(3, 2)[1:], torch.rand(2, 2).t(), 2, lib.names, Point(torch.rand(2, 2), 1), Defaults(list, k=[1])",
+    "torch.rand(2, 2), torch.rand(2, 2), Number(2), history, Lazy(torch.rand(2, 2)), Made.cache",
+    "torch.rand(2, 2), torch.rand(2, 2), 1, [Colour.RED, 2], Square(torch.rand(2, 2)), Tally('kab')",
+    "torch.rand(2, 2, dtype=torch.float64), torch.rand(2, 2), True, [], Box(torch.rand(2, 2)), {Colour.RED: 1, 'k': 2}",
 )
