@@ -68,6 +68,23 @@ def test_an_attribute_that_is_gone_at_the_next_call():
     same(f, Box, matrix)
 
 
+class Narrow:
+    __slots__ = ("value",)
+
+
+def test_an_object_of_slots_has_no_dict():
+    def f(box, x):
+        seen = [hasattr(box, "__dict__"), getattr(box, "__dict__", 3)]
+        for read in (vars, lambda box: box.__dict__):
+            try:
+                read(box)
+            except (TypeError, AttributeError) as error:
+                seen.append(str(error))
+        return x + 1, seen
+
+    same(f, Narrow, matrix)
+
+
 # --- the end of objects -----------------------------------------------------------------------------------------------
 
 

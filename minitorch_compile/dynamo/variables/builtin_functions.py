@@ -89,6 +89,8 @@ def _delattr(tracer: Tracer, obj: Value, name: Value) -> Value:
 def _vars(tracer: Tracer, obj: Value) -> Value:
     tracked = obj.realize()
     if isinstance(tracked, UserObjectVariable):
+        if not tracked.cls.__dictoffset__:
+            tracer.raise_error(TypeError, "vars() argument must have __dict__ attribute")
         return InstanceDictVariable(tracked)
     tracked.unsupported("vars()")
 

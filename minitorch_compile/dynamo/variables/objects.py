@@ -132,7 +132,7 @@ class UserObjectVariable(VariableTracker):
         if name == "__class__":
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         found = look_up(self.cls, name)
-        if name == "__dict__":
+        if name == "__dict__" and self.cls.__dictoffset__:  # a class of slots alone makes instances without one
             from minitorch_compile.dynamo.variables.instance_dict import InstanceDictVariable
 
             return InstanceDictVariable(self)

@@ -16,11 +16,13 @@ allow raises, plain and compiled.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import minitorch_compile as torch
+from minitorch_compile.autograd import removable_handle
 
 CHANGES = {
     # instances
@@ -184,6 +186,7 @@ def undone() -> Iterator[dict[str, Callable[..., None]]]:
     """The functions that changes of the whole process go through; set back at the end."""
     before: list[tuple[Any, str, Any]] = []
     dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
+    numbers, removable_handle._ids = removable_handle._ids, itertools.count()  # the keys of hooks
 
     def patch(owner: Any, name: str, value: Any) -> None:
         before.append((owner, name, vars(owner).get(name, before)))
@@ -194,6 +197,7 @@ def undone() -> Iterator[dict[str, Callable[..., None]]]:
     finally:
         for owner, name, value in reversed(before):
             delattr(owner, name) if value is before else setattr(owner, name, value)
+        removable_handle._ids = numbers
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(grad)
         torch.use_deterministic_algorithms(False)
