@@ -57,6 +57,8 @@ class OptimizedModule:
 
     def __getattr__(self, name: str) -> Any:
         original = object.__getattribute__(self, "_orig_mod")
+        if name == "forward" and hasattr(type(original), "_call_is_forward"):
+            return self.__call__
         value = getattr(original, name)
         if isinstance(value, MethodType) and value.__self__ is original:
             return self._chained(value)

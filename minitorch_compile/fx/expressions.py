@@ -54,7 +54,8 @@ class ExpressionWriter:
     def constant(self, value: Any) -> str:
         """How any other argument is written."""
         if isinstance(value, float) and not math.isfinite(value):
-            return f"float('{value}')"
+            sign = "-" if math.isnan(value) and math.copysign(1.0, value) < 0 else ""  # str() leaves out a NaN's
+            return f"float('{sign}{value}')"
         return repr(value)
 
     # ------------------------------------------------------------------------------------------ arguments

@@ -39,7 +39,7 @@ from numba import boolean, cuda, float32, float64, int8, int16, int32, int64, ui
 
 from minitorch_compile.inductor import cuda_functions, cuda_random, cuda_reductions
 
-inf, nan, THREADS = math.inf, math.nan, {threads}
+inf, nan, minus_nan, THREADS = math.inf, math.nan, -math.nan, {threads}
 """
 
 

@@ -184,7 +184,8 @@ def assert_recalled_only_if_guards_hold(compiled, model):
     for entry in (entry for cache in region.caches[:1] for entry in cache.entries):
         known = structure_of(entry)
         if known is not None and known.recalls(model):
-            about_it = structures_in(in_checking_order(entry.guards))[0].guards
+            found = structures_in(in_checking_order(entry.guards))
+            about_it = next(structure.guards for structure in found if structure.hint == "structure")
             assert len(about_it) > 30
             assert failure(about_it, dispatcher.scope(entry, (model, matrix(3, 3)))) is None
 

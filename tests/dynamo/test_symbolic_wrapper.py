@@ -150,18 +150,21 @@ def test_a_call_costs_little_more_than_its_guards():
 
     def profile(frame, event, argument):
         if event in ("call", "c_call"):
-            called.append(argument if event == "c_call" else frame.f_code.co_name)
+            called.append(argument.__name__ if event == "c_call" else frame.f_code.co_name)
 
     compiled = optimize(lambda x, y, z: torch.sin(x) * y + z, lambda module, inputs: lambda x, y, z: (x,))
     x, y, z = (matrix(4, 4) for _ in range(3))
-    compiled(x, y, z)
+    for _ in range(3):
+        compiled(x, y, z)
     sys.setprofile(profile)
     try:
         compiled(x, y, z)
     finally:
         sys.setprofile(before)
-    assert called[:3] == ["<lambda>", "lambda_", "<lambda>"]  # what the user calls, the guards, the compiled graph
-    assert called[3:] == [sys.setprofile]
+    first = [name for name in called if name != "unchanged"]  # what compares the words of memory of classes
+    assert first[:3] == ["<lambda>", "lambda_", "<lambda>"]  # what the user calls, the guards, the compiled graph
+    assert called.count("unchanged") <= 1
+    assert first[3:] == ["setprofile"]
 
 
 def test_explain_counts_and_tells():

@@ -16,13 +16,15 @@ from types import FunctionType
 from typing import Any
 
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.class_lookup import look_up
 
 DEEPEST, MOST = 3, 1000  # what is further inside, or in larger containers, is not looked at
 
 
 def has_finalizer(cls: type) -> bool:
     """Whether the class has a `__del__` written in Python."""
-    return isinstance(getattr(cls, "__del__", None), FunctionType)
+    found = look_up(cls, "__del__")
+    return found is not None and isinstance(found.value, FunctionType)
 
 
 def holds_finalizer(value: Any, depth: int = 0) -> bool:

@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.capture.tracer import Tracer
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
+from minitorch_compile.dynamo.variables.class_lookup import has_method, look_up, printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
@@ -151,7 +151,7 @@ class OperatorHooks(Tracer):
             method = tracked.special(self, name)
             if method is not None:
                 return method
-        elif hasattr(tracked.python_type(), name):
+        elif has_method(tracked.python_type(), name):
             return BuiltinMethodVariable(tracked, name)
         missed = " (missed __exit__ method)" if name == "__exit__" else ""
         cls = tracked.python_type().__qualname__

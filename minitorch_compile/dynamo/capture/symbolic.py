@@ -193,16 +193,16 @@ class SymbolicInterpreter(SymbolicDomain):
         return self._load_builtin(name)
 
     def _load_builtin(self, name: str) -> Value:
-        if not hasattr(builtins, name):
-            self.raise_error(NameError, f"name '{name}' is not defined")
-        value = getattr(builtins, name)
-        if not self.is_library:
+        if self.is_library and name in vars(builtins):
+            return self.output.wrap_constant(getattr(builtins, name), name)
+        if name not in self.scope.stored:
             assert self.scope.source is not None
             self.output.guards.add(guards.dict_contains(self.scope.source, repr(name), False))
-        if self.is_library or not callable(value):
-            return self.output.wrap_constant(value, name)
         namespace = ConstantSource(self.output.names.install(vars(builtins), "builtins_dict"))
-        return self.output.wrap(value, ItemSource(namespace, name))
+        if not hasattr(builtins, name):
+            self.output.guards.add(guards.dict_contains(namespace, repr(name), False))
+            self.raise_error(NameError, f"name '{name}' is not defined")
+        return self.output.wrap(getattr(builtins, name), ItemSource(namespace, name))
 
     def load_build_class(self) -> Value:
         return self._load_builtin("__build_class__")

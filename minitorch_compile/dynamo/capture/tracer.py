@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value
-from minitorch_compile.dynamo.variables.class_lookup import look_up
+from minitorch_compile.dynamo.variables.class_lookup import has_method, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
@@ -180,7 +180,7 @@ class Tracer(BytecodeInterpreter):
         tracked = iterator.realize()
         if isinstance(tracked, IteratorVariable):
             return tracked.next_value(self)
-        if not hasattr(tracked.python_type(), "__next__"):
+        if not has_method(tracked.python_type(), "__next__"):
             self.raise_error(TypeError, f"'{tracked.python_type().__name__}' object is not an iterator")
         try:
             return self.call(self.load_attr(tracked, "__next__"), [], {})
@@ -206,7 +206,7 @@ class Tracer(BytecodeInterpreter):
         known = list(tracked.entries.values()) if isinstance(tracked, DictVariable) else tracked.merged_items()
         if known is not None:
             yield from known
-        elif hasattr(tracked.python_type(), "keys"):
+        elif has_method(tracked.python_type(), "keys"):
             for key in self.unpack_all(self.call(self.load_attr(tracked, "keys"), [], {})):
                 yield key, self.getitem(tracked, key)
         else:

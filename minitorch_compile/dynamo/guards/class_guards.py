@@ -78,9 +78,10 @@ class Lookups:
         for cls, names in self._lacks.items():
             if cls not in output.made_classes:
                 yield _lacks(attributes_of(output, cls), list(names))
+        known = {guard.source for guard in output.guards if guard.kind in ("ID_MATCH", "FUNCTION_MATCH")}
         for (cls, name), value in self._has.items():
-            if cls not in output.made_classes:
-                yield _same_kind(output, class_member(output, cls, name), name, value)
+            if cls not in output.made_classes and (member := class_member(output, cls, name)) not in known:
+                yield _same_kind(output, member, name, value)
 
 
 def attributes_of(output: OutputGraph, cls: type) -> Source:
@@ -134,3 +135,8 @@ def note_lookup(cls: type, asked: Iterable[type], name: str, owner: type | None)
     lookups = _noting.get()
     if lookups is not None:
         lookups.note(cls, asked, name, owner)
+
+
+def note_order(cls: type) -> None:
+    """Notes that the classes that this one derives from were asked for."""
+    note_lookup(cls, (), "", None)

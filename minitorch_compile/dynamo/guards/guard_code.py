@@ -164,7 +164,7 @@ class StructureReader:
         for guard in guarded.guards:
             self._reader.check(guard)
         self._reader.flush()
-        self.sources = [s for s in guarded.positions if s != guarded.root and not isinstance(s, ConstantSource)]
+        self.sources = [source for source in guarded.positions if guarded.lasts(source)]
         for source in self.sources:
             self._reader.variable(source)
 
@@ -230,6 +230,9 @@ def write_checks(guards: GuardSet, reader: SourceReader) -> None:
     inside = {id(guard): structure for structure in structures for guard in structure.guards}
     for source in guards.reads:
         any(structure.covers(source) for structure in structures)
+    for guard in ordered:
+        if guard.kind == "FUNCTION_MATCH":  # which function it is, its class says; its code may change all the same
+            any(isinstance(structure, GuardedConstants) and structure.covers(guard.source) for structure in structures)
     for guard in ordered:
         structure = inside.get(id(guard))
         if isinstance(guard, MemoryGuard):

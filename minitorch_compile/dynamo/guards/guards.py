@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import enum
 import math
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MemberDescriptorType
 from typing import Any
 
 from minitorch_compile.dynamo.guards.checking_order import in_checking_order
-from minitorch_compile.dynamo.guards.source import InstanceDictSource, Source
+from minitorch_compile.dynamo.guards.source import InstanceDictSource, SlotSource, Source
 from minitorch_compile.dynamo.rewriting.namespace import Namespace
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -121,18 +123,28 @@ def _constant(source: Source, check: str, expected: str, kind: str = "CONSTANT_M
 
 
 def equals(source: Source, value: Any, names: Namespace) -> list[Guard]:
-    """The type and the value of a number or string. 0.0 and -0.0 are told apart, NaN matches NaN."""
+    """The type and the value of a number or string. 0.0 and -0.0 are told apart, and NaN by its sign."""
     return [type_is(source, type(value), names), _same_value(source, value, names)]
 
 
 def _same_value(source: Source, value: Any, names: Namespace) -> Guard:
-    if isinstance(value, float) and math.isnan(value):
-        return _constant(source, "{0} != {0}", "nan")
+    if value != value:
+        same = f"{names.install(bits_of, 'bits_of')}({{0}}) == {bits_of(value)!r}"
+        return _constant(source, f"{{0}} != {{0}} and {same}", repr(value))
     if isinstance(value, complex) or (isinstance(value, float) and (value == 0 or math.isinf(value))):
         return _constant(source, f"repr({{0}}) == {repr(value)!r}", repr(value))
     if isinstance(value, int) and value.bit_length() > 4096:
         return _constant(source, f"{{0}} == {names.install(value, 'big_int')}", "the same number")
     return _constant(source, f"{{0}} == {_escaped(repr(value))}", _escaped(repr(value)))
+
+
+def bits_of(number: complex) -> bytes:
+    """A float's bits, or those of both parts of a complex number: of NaN only these tell the sign.
+
+    >>> bits_of(float("nan")) == bits_of(-float("nan"))
+    False
+    """
+    return struct.pack("<dd", number.real, number.imag)
 
 
 def same_range(source: Source, value: range, names: Namespace) -> list[Guard]:
@@ -259,6 +271,21 @@ def function_match(source: Source, function: Any, names: Namespace) -> list[Guar
 def attribute_absent(source: Source, name: str) -> Guard:
     """The instance has no attribute of that name, so that its class's, or `__getattr__`, answers."""
     return dict_contains(InstanceDictSource(source), repr(name), False, "ATTRIBUTE_ABSENT")
+
+
+def slot_empty(source: SlotSource, names: Namespace) -> Guard:
+    """The instance has no value in that slot."""
+    check = f"{names.install(is_empty, 'is_empty')}({source.descriptor}, {{0}})"
+    return Guard(source.origin, "ATTRIBUTE_ABSENT", check, f"no {source.attribute}", actual=source.name())
+
+
+def is_empty(slot: MemberDescriptorType, instance: object) -> bool:
+    """Whether nothing was stored in the slot, or it was deleted."""
+    try:
+        slot.__get__(instance)
+    except AttributeError:
+        return True
+    return False
 
 
 # --- finding the guard that failed ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.class_guards import class_member
+from minitorch_compile.dynamo.guards.class_guards import class_member, is_immutable
 from minitorch_compile.dynamo.guards.source import InstanceAttrSource, InstanceDictSource
 
 if TYPE_CHECKING:
@@ -53,5 +53,7 @@ def guard_global(output: OutputGraph, module_globals: dict[str, Any], name: str)
 
 def guard_found(output: OutputGraph, found: Found) -> None:
     """An attribute of a class."""
+    if is_immutable(found.owner):
+        return
     source = class_member(output, found.owner, found.name)
     output.guards.add(guards.identity(source, found.value, output.names, _hint(found.value, found.name)))

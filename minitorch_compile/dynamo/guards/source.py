@@ -141,6 +141,21 @@ class InstanceAttrSource(ChainedSource):
 
 
 @dataclass(frozen=True)
+class SlotSource(ChainedSource):
+    """An attribute declared in `__slots__`, read through its descriptor: an empty slot does not ask `__getattr__`.
+
+    >>> SlotSource(LocalSource("box"), "size", "slot_size").name()
+    'slot_size.__get__(box)'
+    """
+
+    attribute: str
+    descriptor: str
+
+    def read(self, base: str) -> str:
+        return f"{self.descriptor}.__get__({base})"
+
+
+@dataclass(frozen=True)
 class ItemSource(ChainedSource):
     """origin[key], the key a literal."""
 

@@ -28,8 +28,9 @@ Nothing here keeps the model alive. PyTorch has the same idea since 2.8 (`use_re
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from minitorch_compile.dynamo.cache.entry import MISS
 from minitorch_compile.dynamo.guards.dict_versions import (
@@ -50,6 +51,10 @@ CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: only of instances of such class
 
 Guards = Callable[[Any], "tuple[Any, ...]"]
 Recall = Callable[[object], "tuple[Any, ...] | None"]
+
+
+# Gives None for any object, before there is something to compare; written in C, so that a call costs next to nothing.
+_nothing_yet: Recall = cast(Recall, deque(maxlen=0).append)
 
 
 class Step(NamedTuple):
@@ -81,6 +86,7 @@ class Structure:
         self._comparisons: dict[int, Recall] = {}  # by the id of the root; the first thing compared is its class
         self._alive: dict[int, tuple[Any, ...]] = {}  # the computed values
         self._passes, self._wait = 0, 1
+        self.recall: Recall = _nothing_yet  # of the root seen last; asked first, without a Python function in between
 
     def __repr__(self) -> str:
         return f"<structure of {len(self.steps)} values>"
@@ -112,7 +118,7 @@ class Structure:
             self._alive.clear()
         recall = comparison(words, values, root)
         self._alive[id(root)] = values[len(values) - self.computed :]
-        self._comparisons[id(root)] = recall
+        self._comparisons[id(root)] = self.recall = recall
 
     def _observe(self, root: object) -> Iterable[Word] | None:
         """The words that say, later, that nothing has changed since now.

@@ -10,8 +10,12 @@
 >>> print(*(line.strip() for line in source.splitlines() if "below" in line or "kept" in line), sep="\\n")
 def below_surroundings(surroundings):
 def below_self(self):
+kept_0 = classes.recall(surroundings)
+if kept_0 is None:
 kept_0 = classes.read(surroundings, below_surroundings)
 if kept_0 is MISS:
+kept_1 = structure.recall(self)
+if kept_1 is None:
 kept_1 = structure.read(self, below_self)
 if kept_1 is MISS:
 (t_13, t_14,) = kept_1
@@ -73,6 +77,10 @@ class GuardedStructure:
         self.positions[source] = self.plan.add(self.positions[source.base], key)
         return True
 
+    def lasts(self, source: Source) -> bool:
+        """Whether words of memory prove that what was read there is still alive."""
+        return source != self.root
+
     def _is_followed(self, source: Source) -> bool:
         if isinstance(source, ItemSource):
             return type(source.key) in (str, int) and self._has_fixed_items(source.origin)
@@ -92,6 +100,11 @@ class GuardedConstants(GuardedStructure):
     def __init__(self) -> None:
         super().__init__(ConstantSource("a tuple of them"))
         self.constants: list[ConstantSource] = []
+
+    def lasts(self, source: Source) -> bool:
+        """A class shows its dictionary through a proxy, made anew each time."""
+        is_proxy = isinstance(source, InstanceDictSource) and isinstance(source.base, ConstantSource)
+        return super().lasts(source) and not isinstance(source, ConstantSource) and not is_proxy
 
     def covers(self, source: Source) -> bool:
         if isinstance(source, ConstantSource) and source not in self.positions:
@@ -133,11 +146,19 @@ def reading_lines(values: str, structure: str, root: str, check: str) -> list[st
     """The lines that ask the structure for the values that are needed.
 
     >>> print(*reading_lines("kept_0", "structure", "model", "below_model"), sep="\\n")
-    kept_0 = structure.read(model, below_model)
-    if kept_0 is MISS:
-        return MISS
+    kept_0 = structure.recall(model)
+    if kept_0 is None:
+        kept_0 = structure.read(model, below_model)
+        if kept_0 is MISS:
+            return MISS
     """
-    return [f"{values} = {structure}.read({root}, {check})", f"if {values} is MISS:", "    return MISS"]
+    return [
+        f"{values} = {structure}.recall({root})",
+        f"if {values} is None:",
+        f"    {values} = {structure}.read({root}, {check})",
+        f"    if {values} is MISS:",
+        "        return MISS",
+    ]
 
 
 def check_function(check: str, root: str, checks: list[str], kept: list[str]) -> list[str]:

@@ -91,17 +91,21 @@ class VariableTracker(Value):
     # --- what Python asks of it ---------------------------------------------------------------------------------------
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
-        """value.name; by default the methods of its built-in class."""
-        from minitorch_compile.dynamo.variables.class_lookup import printed_name
+        """value.name; by default what is in its `__dict__`, and the methods of its built-in class."""
+        from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
         from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+        from minitorch_compile.dynamo.variables.own_attributes import own_attribute
 
         cls = self.python_type()
         if name == "__class__":
             return tracer.output.wrap_constant(cls, cls.__name__)
-        attribute = inspect.getattr_static(cls, name, MISSING)
-        if attribute is MISSING:
+        found = look_up(cls, name)
+        own = own_attribute(tracer, self, name) if found is None or not found.is_data_descriptor else None
+        if own is not None:
+            return own
+        if found is None:
             tracer.raise_error(AttributeError, f"'{printed_name(cls)}' object has no attribute '{name}'")
-        if callable(attribute):
+        if callable(found.value):
             return BuiltinMethodVariable(self, name)
         self.unsupported(f"the attribute '{name}'")
 
@@ -151,9 +155,9 @@ class VariableTracker(Value):
         self.unsupported("bool()")
 
     def length(self, tracer: Tracer) -> int:
-        from minitorch_compile.dynamo.variables.class_lookup import printed_name
+        from minitorch_compile.dynamo.variables.class_lookup import has_method, printed_name
 
-        if hasattr(self.python_type(), "__len__"):
+        if has_method(self.python_type(), "__len__"):
             self.unsupported("len()")
         tracer.raise_error(TypeError, f"object of type '{printed_name(self.python_type())}' has no len()")
 

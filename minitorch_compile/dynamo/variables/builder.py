@@ -328,7 +328,7 @@ def _partial(output: OutputGraph, value: functools.partial[Any], source: Source)
         [output.wrap(arg, ItemSource(args, i)) for i, arg in enumerate(value.args)],
         {name: output.wrap(arg, ItemSource(keywords, name)) for name, arg in value.keywords.items()},
         source,
-        vars(value).keys(),
+        value,
     )
 
 

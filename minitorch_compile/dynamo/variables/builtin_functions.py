@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.class_guards import note_order
 from minitorch_compile.dynamo.guards.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
@@ -124,8 +125,8 @@ def _isinstance(tracer: Tracer, obj: Value, classes: Value) -> Value:
     for wanted in _class_list(tracer, classes):
         if not isinstance(wanted, type):
             tracer.compute(isinstance, None, wanted)  # which says what is wrong
-        custom = look_up(type(wanted), "__instancecheck__")
-        if custom is not None and isinstance(custom.value, FunctionType) and type(wanted) is not abc.ABCMeta:
+        custom = _own_check(wanted, "__instancecheck__")
+        if custom is not None:
             metaclass_method = bind_class_attribute(
                 tracer, tracer.output.wrap_constant(wanted, "cls").realize(), custom
             )
@@ -164,11 +165,38 @@ def _in_python(found: Found | None) -> bool:
 @handles(issubclass)
 def _issubclass(tracer: Tracer, cls: Value, classes: Value) -> Value:
     real = tracer.constant(cls)
-    return ConstantVariable(any(_is_subclass(tracer, real, wanted) for wanted in _class_list(tracer, classes)))
+    for wanted in _class_list(tracer, classes):
+        custom = _own_check(wanted, "__subclasscheck__")
+        if custom is not None:
+            check = bind_class_attribute(tracer, tracer.output.wrap_constant(wanted, "cls").realize(), custom)
+            if tracer.truth(tracer.call(check, [cls], {})):
+                return ConstantVariable(True)
+        elif _is_subclass(tracer, real, wanted):
+            return ConstantVariable(True)
+    return ConstantVariable(False)
+
+
+def _own_check(wanted: Any, name: str) -> Found | None:
+    """The method by which a metaclass in Python decides; None for what `type` and ABCMeta do."""
+    found = look_up(type(wanted), name)
+    return (
+        found
+        if found is not None and isinstance(found.value, FunctionType) and found.owner is not abc.ABCMeta
+        else None
+    )
 
 
 def _is_subclass(tracer: Tracer, cls: type, wanted: Any) -> bool:
-    return bool(tracer.compute(issubclass, cls, wanted))
+    """Decided by the order of resolution, or by an ABC: which classes are registered with it is asked again."""
+    answer = bool(tracer.compute(issubclass, cls, wanted))
+    if isinstance(wanted, abc.ABCMeta):
+        names = tracer.output.names
+        check = f"{names.install(issubclass, 'issubclass')}({names.install(cls, cls.__name__)}, {{0}}) is {answer}"
+        source = tracer.output.constant_source(wanted, wanted.__name__)
+        tracer.output.guards.add(guards.Guard(source, "SUBCLASS", check, str(answer), actual=str(not answer)))
+    else:
+        note_order(cls)
+    return answer
 
 
 @handles(callable)

@@ -16,6 +16,7 @@ from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.class_lookup import has_method
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.iterators import (
@@ -164,7 +165,7 @@ def _reversed(tracer: Tracer, sequence: Value) -> Value:
     if isinstance(tracked, ConstantVariable):
         real = tracer.compute(reversed, tracked.value)
         return ItemsIterator([tracer.output.from_python(item) for item in real], type(real))
-    if hasattr(tracked.python_type(), "__reversed__"):
+    if has_method(tracked.python_type(), "__reversed__"):
         return tracer.as_iterator(tracer.call(tracer.load_attr(tracked, "__reversed__"), [], {}))
     if not hasattr(tracked.python_type(), "__getitem__"):
         tracer.raise_error(TypeError, f"'{tracked.python_type().__name__}' object is not reversible")

@@ -96,14 +96,6 @@ def is_shadowed(cls: type, name: str) -> bool:
     return found is not None and found.is_data_descriptor and not isinstance(found.value, FIXED_PLACES)
 
 
-def instance_dict(instance: Any) -> dict[str, Any] | None:
-    """The instance's own attributes, past any `__getattribute__` of its class; None if it has no dictionary."""
-    try:
-        return object.__getattribute__(instance, "__dict__")
-    except AttributeError:
-        return None
-
-
 def is_library(owner: Any) -> bool:
     """Whether a class or function belongs to this package."""
     module = getattr(owner, "__module__", None)

@@ -25,6 +25,9 @@ from weakref import ReferenceType
 from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.capture.finalizers import has_finalizer, refuse
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.guards.class_guards import is_immutable
+from minitorch_compile.dynamo.guards.library_members import guard_found
+from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.autograd_functions import ApplyVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
@@ -96,7 +99,7 @@ class ClassVariable(VariableTracker):
         if stored is not None:
             return stored
         if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return tracer.output.from_python(tracer.compute(getattr, self.cls, name))
+            return self._metadata(tracer, name)
         if name == "__class__":
             return tracer.output.wrap_constant(type(self.cls), type(self.cls).__name__)
         of_metaclass = self._python_attribute_of_metaclass(name)
@@ -109,6 +112,13 @@ class ClassVariable(VariableTracker):
         if found is not None:
             return self._bind(tracer, found)
         return self._from_metaclass(tracer, name)
+
+    def _metadata(self, tracer: Tracer, name: str) -> Value:
+        """What it is called, and where it comes from: all of that can be assigned."""
+        value = tracer.compute(getattr, self.cls, name)
+        if is_immutable(self.cls) or self.cls in tracer.output.made_classes:
+            return tracer.output.from_python(value)
+        return tracer.output.wrap(value, AttrSource(tracer.output.constant_source(self.cls, self.cls.__name__), name))
 
     def _python_attribute_of_metaclass(self, name: str) -> Found | None:
         """What a metaclass written in Python gives its classes."""
@@ -130,7 +140,7 @@ class ClassVariable(VariableTracker):
             return ApplyVariable(self.cls)
         if isinstance(raw, classmethod):
             return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), self)
-        if not hasattr(type(raw), "__get__") or isinstance(raw, (property, type)):
+        if not found.is_descriptor or isinstance(raw, (property, type)):
             return wrap_found(tracer, found, raw)
         if type(raw).__module__ == "builtins" and isinstance(getattr(self.cls, found.name), type(raw)):
             return wrap_found(tracer, found, getattr(self.cls, found.name))  # list.append, dict.get: not bound
@@ -192,7 +202,10 @@ class ClassVariable(VariableTracker):
         return self._instance(tracer, args, kwargs)
 
     def _instance(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if getattr(self.cls, "__abstractmethods__", None):
+        abstract = look_up(self.cls, "__abstractmethods__") if isinstance(self.cls, abc.ABCMeta) else None
+        if abstract is not None:
+            guard_found(tracer.output, abstract)
+        if abstract is not None and abstract.owner is self.cls and abstract.value:
             raise Unsupported("raised-exception", f"the class {self.cls.__qualname__} is abstract.")
         if has_finalizer(self.cls):
             raise refuse(f"a new {self.cls.__qualname__}")

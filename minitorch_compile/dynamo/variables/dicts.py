@@ -109,7 +109,7 @@ class DictVariable(VariableTracker):
             return None  # made while tracing, so it can't be in there
         if dict.__contains__(self.real, real):
             source = self._item_source(key, real)
-            if self.cls is collections.defaultdict:  # reading a key that is not there would make it
+            if type(self.real) is not dict:  # reading a key that isn't there may call a factory or `__missing__`
                 self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), True))
             self.output.guards.must_read(source)
             return self.output.wrap(dict.__getitem__(self.real, real), source)

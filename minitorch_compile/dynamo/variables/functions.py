@@ -12,15 +12,18 @@ x -> (((x * 2) + 0) + ((x * 3) + 1),)
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from types import CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.execution.binding import bind_arguments
-from minitorch_compile.dynamo.guards.guards import attribute_absent
+from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
-from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.own_attributes import own_attribute, own_attributes
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
@@ -61,8 +64,18 @@ class FunctionVariable(VariableTracker):
             __defaults__=tuple(positional),
             __kwdefaults__=keyword,
         )
-        bound = tracer.compute(bind_arguments, signature, args, kwargs)
+        try:
+            bound = tracer.compute(bind_arguments, signature, args, kwargs)
+        except ObservedException:
+            self.guard_defaults(tracer)
+            raise
+        for default in (*positional, *keyword.values()):
+            if default.source is not None and any(value is default for value in bound.values()):
+                tracer.output.guards.must_read(default.source)
         return {slot: self._packed(tracer, value) for slot, value in bound.items()}
+
+    def guard_defaults(self, tracer: Tracer) -> None:
+        """The call did not fit, which depends on which parameters have defaults."""
 
     @staticmethod
     def _packed(tracer: Tracer, value: Any) -> Value:
@@ -95,20 +108,28 @@ class FunctionVariable(VariableTracker):
         if name == "__dict__":
             return InstanceDictVariable(self)
         if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return tracer.output.from_python(self.metadata(name))
+            return self.metadata(tracer, name)
         if name == "__get__":
             return super().getattr(tracer, name)
         return self.other_attribute(tracer, name)
 
-    def metadata(self, name: str) -> Any:
+    def metadata(self, tracer: Tracer, name: str) -> Value:
+        """What it is called, and where it comes from."""
         raise NotImplementedError
 
     def other_attribute(self, tracer: Tracer, name: str) -> Value:
         tracer.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
 
+    def delattr(self, tracer: Tracer, name: str) -> None:
+        if look_up(FunctionType, name) is not None:
+            self.unsupported(f"deleting {name}", "unsupported-store")
+        if self.instance_attribute(tracer, name) is None:
+            tracer.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
+        tracer.side_effects.delete_attribute(self, name)
+
     def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
         """What the function's `__dict__` has under a name."""
-        return tracer.side_effects.attribute(self, name)
+        return own_attribute(tracer, self, name)
 
     def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
         """The function's own attributes from before the call."""
@@ -144,6 +165,15 @@ class UserFunctionVariable(FunctionVariable):
             },
         )
 
+    def guard_defaults(self, tracer: Tracer) -> None:
+        assert self.source is not None
+        positional, keyword = AttrSource(self.source, "__defaults__"), AttrSource(self.source, "__kwdefaults__")
+        count, names = len(self.function.__defaults__ or ()), list(self.function.__kwdefaults__ or {})
+        tracer.output.guards.add(
+            Guard(positional, "DEFAULTS", f"len({{0}} or ()) == {count}", f"{count} defaults"),
+            Guard(keyword, "DEFAULTS", f"[*({{0}} or ())] == {names!r}", f"defaults for {names!r}"),
+        )
+
     def closure(self, tracer: Tracer) -> list[CellVariable]:
         assert self.source is not None
         source = AttrSource(self.source, "__closure__")
@@ -155,11 +185,15 @@ class UserFunctionVariable(FunctionVariable):
     def scope(self, tracer: Tracer) -> GlobalsVariable:
         return tracer.output.scope_of(self.function.__globals__)
 
-    def metadata(self, name: str) -> Any:
-        return getattr(self.function, name)
+    def metadata(self, tracer: Tracer, name: str) -> Value:
+        assert self.source is not None
+        return tracer.output.wrap(getattr(self.function, name), AttrSource(self.source, name))
 
     def other_attribute(self, tracer: Tracer, name: str) -> Value:
         assert self.source is not None
+        if look_up(FunctionType, name) is None:
+            own = self.instance_attribute(tracer, name)
+            return super().other_attribute(tracer, name) if own is None else own
         value = tracer.compute(getattr, self.function, name)
         if name in ("__globals__", "__closure__", "__code__", "__builtins__"):
             self.unsupported(f"the attribute '{name}'")
@@ -167,16 +201,9 @@ class UserFunctionVariable(FunctionVariable):
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
 
-    def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
-        stored = super().instance_attribute(tracer, name)
-        if stored is None and self.function.__dict__:
-            self.unsupported("the __dict__ of a function that has attributes")
-        return stored
-
     def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
-        if self.function.__dict__:
-            self.unsupported("the __dict__ of a function that has attributes")
-        return {}
+        names = own_attributes(tracer, self)
+        return {name: tracer.output.wrap(vars(self.function)[name], source) for name, source in names.items()}
 
 
 class NestedFunctionVariable(FunctionVariable):
@@ -208,13 +235,13 @@ class NestedFunctionVariable(FunctionVariable):
     def scope(self, tracer: Tracer) -> GlobalsVariable:
         return self._scope
 
-    def metadata(self, name: str) -> Any:
+    def metadata(self, tracer: Tracer, name: str) -> Value:
         if name == "__module__":
-            return self._scope.real.get("__name__")
+            return ConstantVariable(self._scope.real.get("__name__"))
         if name == "__doc__":
             documented = bool(self.code.co_consts) and isinstance(self.code.co_consts[0], str)
-            return self.code.co_consts[0] if documented else None
-        return self.code.co_name if name == "__name__" else self.qualname
+            return ConstantVariable(self.code.co_consts[0] if documented else None)
+        return ConstantVariable(self.code.co_name if name == "__name__" else self.qualname)
 
     def reconstruct(self, codegen: Codegen) -> str:
         """types.FunctionType(code, globals, name, defaults, closure), then what else was set."""
@@ -282,7 +309,7 @@ class MethodVariable(VariableTracker):
 
 
 class PartialVariable(VariableTracker):
-    """functools.partial(function, *args, **kwargs). `attributes`: the names in its `__dict__`."""
+    """functools.partial(function, *args, **kwargs)"""
 
     def __init__(
         self,
@@ -290,16 +317,19 @@ class PartialVariable(VariableTracker):
         args: list[Value],
         kwargs: dict[str, Value],
         source: Source | None = None,
-        attributes: Collection[str] = (),
+        real: Any = MISSING,
     ) -> None:
         super().__init__(source)
         self.function = function
         self.args = args
         self.kwargs = kwargs
-        self.attributes = attributes
+        self.real = real
 
     def python_type(self) -> type:
         return functools.partial
+
+    def real_value(self) -> Any:
+        return self.real
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         return tracer.call(self.function, [*self.args, *args], {**self.kwargs, **kwargs})
@@ -309,12 +339,9 @@ class PartialVariable(VariableTracker):
             return self.function
         if name == "args":
             return tracer.build("tuple", list(self.args))
-        if name in ("__name__", "__qualname__", "__doc__") and name not in self.attributes:
-            if self.source is not None:
-                tracer.output.guards.add(attribute_absent(self.source, name))
-            if name == "__doc__":
-                return ConstantVariable(functools.partial.__doc__)
-            tracer.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
+        if name == "__doc__":
+            own = own_attribute(tracer, self, name)
+            return ConstantVariable(functools.partial.__doc__) if own is None else own
         if name == "keywords" and self.source is None:
             return tracer.build_map([ConstantVariable(key) for key in self.kwargs], list(self.kwargs.values()))
         return super().getattr(tracer, name)

@@ -13,10 +13,13 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.guards.guards import attribute_absent
 from minitorch_compile.dynamo.guards.library_members import guard_member
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.own_attributes import own_attribute
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
@@ -54,7 +57,9 @@ class ModuleVariable(VariableTracker):
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
-        value = tracer.compute(getattr, self.module, name)
+        if tracer.side_effects.is_deleted(self, name) or name not in vars(self.module):
+            return self._not_there(tracer, name)
+        value = vars(self.module)[name]
         if self.is_library and is_fixed(value):
             guard_member(tracer.output, self.module, name, value)
             return tracer.output.wrap_constant(value, name)
@@ -62,6 +67,27 @@ class ModuleVariable(VariableTracker):
         source = AttrSource(self.source, name)
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
+
+    def _not_there(self, tracer: Tracer, name: str) -> Value:
+        """The module's `__getattr__`, which may import a part of a package, is asked; or nobody."""
+        assert self.source is not None
+        if type(self.module) is not ModuleType or hasattr(ModuleType, name):
+            value = tracer.compute(getattr, self.module, name)
+            source = AttrSource(self.source, name)
+            tracer.output.guards.must_read(source)
+            return tracer.output.wrap(value, source)
+        tracer.output.guards.add(attribute_absent(self.source, name))
+        fallback = own_attribute(tracer, self, "__getattr__")
+        if fallback is None:
+            tracer.raise_error(AttributeError, f"module '{self.module.__name__}' has no attribute '{name}'")
+        return tracer.call(fallback, [ConstantVariable(name)], {})
+
+    def delattr(self, tracer: Tracer, name: str) -> None:
+        if self.is_library or type(self.module) is not ModuleType:
+            self.unsupported(f"deleting '{name}'", "unsupported-store")
+        if own_attribute(tracer, self, name) is None:
+            tracer.raise_error(AttributeError, f"module '{self.module.__name__}' has no attribute '{name}'")
+        tracer.side_effects.delete_attribute(self, name)
 
     def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         if self.is_library or type(self.module) is not ModuleType:

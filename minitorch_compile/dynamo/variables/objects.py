@@ -31,12 +31,17 @@ from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
-from minitorch_compile.dynamo.guards.source import AttrSource, InstanceAttrSource, InstanceDictSource, Source
+from minitorch_compile.dynamo.guards.source import (
+    AttrSource,
+    InstanceAttrSource,
+    InstanceDictSource,
+    SlotSource,
+    Source,
+)
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
     bind_class_attribute,
-    instance_dict,
     look_up,
     printed_name,
     wrap_found,
@@ -44,6 +49,8 @@ from minitorch_compile.dynamo.variables.class_lookup import (
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
+from minitorch_compile.dynamo.variables.own_attributes import instance_dict, own_attribute, own_attributes
 from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -51,11 +58,6 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
-BINARY_METHODS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
-    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
-COMPARE_METHODS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 PLAIN_ACCESS = (
     object,
     dict,
@@ -72,7 +74,6 @@ PLAIN_ACCESS = (
     float,
     SimpleNamespace,
 )  # attributes as of any object
-UNARY_METHODS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
 class UserObjectVariable(VariableTracker):
@@ -158,38 +159,25 @@ class UserObjectVariable(VariableTracker):
         if self.real is MISSING or tracer.side_effects.is_deleted(self, found.name):
             tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{found.name}'")
         assert self.source is not None
-        value = tracer.compute(found.value.__get__, self.real)
-        source = AttrSource(self.source, found.name)
+        slot = SlotSource(self.source, found.name, tracer.output.names.install(found.value, f"slot_{found.name}"))
+        try:
+            value = found.value.__get__(self.real)
+        except AttributeError:
+            tracer.output.guards.add(guards.slot_empty(slot, tracer.output.names))
+            tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{found.name}'")
+        source = AttrSource(self.source, found.name) if look_up(self.cls, "__getattr__") is None else slot
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
 
     def instance_attribute(self, tracer: Tracer, name: str) -> Value | None:
         """What the instance's `__dict__` has under a name; None, guarded, if it has nothing."""
-        stored = tracer.side_effects.attribute(self, name)
-        if stored is not None:
-            return stored
-        if self.real is MISSING or tracer.side_effects.is_deleted(self, name):
-            return None
-        assert self.source is not None
-        attributes = instance_dict(self.real)
-        if attributes is not None and name in attributes:
-            source = self.attribute_source(name)
-            tracer.output.guards.must_read(source)
-            return tracer.output.wrap(attributes[name], source)
-        if attributes is not None:
-            tracer.output.guards.add(guards.attribute_absent(self.source, name))
-        return None
+        return own_attribute(tracer, self, name, None if self.source is None else self.attribute_source(name))
 
     def base_attributes(self, tracer: Tracer) -> dict[str, Value]:
         """The instance's attributes from before the call, in order; guards their names."""
-        if self.real is MISSING:
-            return {}
-        assert self.source is not None
         attributes = instance_dict(self.real) or {}
-        names = list(attributes)
-        tracer.output.guards.add(guards.attribute_names("DICT_KEYS", InstanceDictSource(self.source), names))
-        present = [name for name in names if not tracer.side_effects.was_deleted(self, name)]
-        return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in present}
+        names = own_attributes(tracer, self)
+        return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in names}
 
     def attribute_source(self, name: str) -> Source:
         """Where generated code reads an attribute of the instance."""
@@ -240,6 +228,11 @@ class UserObjectVariable(VariableTracker):
 
     def generic_delattr(self, tracer: Tracer, name: str) -> None:
         found = look_up(self.cls, name)
+        is_slot = found is not None and isinstance(found.value, MemberDescriptorType)
+        if found is not None and is_slot:
+            self._slot(tracer, found)  # or the error that it is empty
+            tracer.side_effects.delete_attribute(self, name)
+            return
         if found is not None and found.is_data_descriptor:
             self.unsupported(f"deleting '{name}', a {type(found.value).__name__},", "unsupported-store")
         if self.instance_attribute(tracer, name) is None:

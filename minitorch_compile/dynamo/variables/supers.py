@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up, wrap_found
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
@@ -55,9 +55,9 @@ class SuperVariable(VariableTracker):
         raw = found.value
         reachable = Found(found.owner, found.owner, name, raw)  # read from where it was found, not from the subclass
         if isinstance(raw, staticmethod) and name == "__new__" or raw is object.__new__:
-            return tracer.output.wrap_constant(raw.__func__ if isinstance(raw, staticmethod) else raw, name)
+            return self._unbound(tracer, reachable)
         if isinstance(raw, classmethod):
-            function = tracer.output.wrap_constant(raw.__func__, name)
+            function = wrap_found(tracer, reachable, raw.__func__, "__func__")
             return MethodVariable(function, tracer.output.wrap_constant(self.cls, self.cls.__name__))
         is_object = isinstance(self.instance, UserObjectVariable)
         if is_object and name in OBJECT_METHODS and (found.owner is object or is_plain_access(found)):
@@ -69,8 +69,14 @@ class SuperVariable(VariableTracker):
         if isinstance(self.instance, UserContainerVariable) and found.owner in self.instance.base.__mro__[:-1]:
             return InheritedMethodVariable(self.instance, name, raw)
         if isinstance(self.instance, ClassVariable):
-            return tracer.output.wrap_constant(raw, name)
+            return self._unbound(tracer, reachable)
         return bind_class_attribute(tracer, self.instance, reachable)
+
+    @staticmethod
+    def _unbound(tracer: Tracer, found: Found) -> Value:
+        if isinstance(found.value, staticmethod):
+            return wrap_found(tracer, found, found.value.__func__, "__func__")
+        return wrap_found(tracer, found, found.value)
 
     def truth(self, tracer: Tracer) -> bool:
         return True

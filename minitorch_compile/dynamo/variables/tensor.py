@@ -25,9 +25,10 @@ from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.rewriting.dropped_gradients import note_dropped
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handler_of
-from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, is_library, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import ItemsIterator
+from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.fx import Node
 from minitorch_compile.tensor import Tensor, ops
@@ -108,6 +109,9 @@ class TensorVariable(VariableTracker):
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
+        replaced = self._replaced(tracer, name)
+        if replaced is not None:
+            return replaced
         if name == "grad":
             return self._grad(tracer)
         if name in KNOWN_ATTRIBUTES:
@@ -121,6 +125,24 @@ class TensorVariable(VariableTracker):
         if name == "__class__":
             return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         return self._other_attribute(tracer, name)
+
+    def _replaced(self, tracer: Tracer, name: str) -> Value | None:
+        """What a program put in the place of a method or property of tensors, bound; None, guarded, if nothing."""
+        found = look_up(self.cls, name)
+        if found is None or not is_library(found.owner):
+            return None
+        function = found.value.fget if isinstance(found.value, property) else found.value
+        if isinstance(function, FunctionType) and not is_library(function):
+            return bind_class_attribute(tracer, self, found)
+        guard_found(tracer.output, found)
+        return None
+
+    def _operated(self, tracer: Tracer, name: str, function: Any, operands: list[Value]) -> Value:
+        """An operator: a node, unless the program replaced the special method."""
+        replaced = self._replaced(tracer, f"__{name}__")
+        if replaced is not None:
+            return tracer.call(replaced, [operand for operand in operands if operand is not self], {})
+        return tracer.output.call("call_function", function, operands, {})
 
     def _data(self, tracer: Tracer) -> Value:
         """The same memory outside the recorded graph; writes to it are refused, see `FakeMode`."""
@@ -176,6 +198,9 @@ class TensorVariable(VariableTracker):
     # --- operations ---------------------------------------------------------------------------------------------------
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        replaced = self._replaced(tracer, name)
+        if replaced is not None:
+            return tracer.call(replaced, args, kwargs)
         if name in REFUSED_METHODS:
             self._refuse(name)
         if name in SHAPE_METHODS:
@@ -198,9 +223,6 @@ class TensorVariable(VariableTracker):
         if rule is not None:
             return tracer.checked_call(rule, tracer, self, *args, **kwargs)
         if name in ops.table or name in CONVERSIONS or name in OPERATOR_METHODS:
-            found = look_up(self.cls, name)
-            assert found is not None
-            guard_found(tracer.output, found)
             return tracer.output.call("call_method", name, [self, *args], kwargs)
         raise Unsupported("unsupported-tensor-access", f"the tensor method {name}() is not followed.")
 
@@ -212,21 +234,21 @@ class TensorVariable(VariableTracker):
         raise Unsupported(reason, f".{name}() needs {what}, which does not exist while tracing.")
 
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        return tracer.output.call("call_function", BINARY[op], [self, other], {})
+        return self._operated(tracer, BINARY_METHODS[op], BINARY[op], [self, other])
 
     def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        return tracer.output.call("call_function", BINARY[op], [other, self], {})
+        return self._operated(tracer, f"r{BINARY_METHODS[op]}", BINARY[op], [other, self])
 
     def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        return tracer.output.call("call_function", INPLACE[op], [self, other], {})
+        return self._operated(tracer, f"i{BINARY_METHODS[op]}", INPLACE[op], [self, other])
 
     def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if tracer.is_none(other):
             return None
-        return tracer.output.call("call_function", COMPARE[op], [self, other], {})
+        return self._operated(tracer, COMPARE_METHODS[op].strip("_"), COMPARE[op], [self, other])
 
     def unary(self, tracer: Tracer, op: str) -> Value:
-        return tracer.output.call("call_function", UNARY[op], [self], {})
+        return self._operated(tracer, UNARY_METHODS[op].strip("_"), UNARY[op], [self])
 
     # --- questions that need data, or only the shape ------------------------------------------------------------------
 
@@ -244,12 +266,18 @@ class TensorVariable(VariableTracker):
         return int(tracer.constant(self.length_value(tracer)))
 
     def length_value(self, tracer: Tracer) -> Value:
+        replaced = self._replaced(tracer, "__len__")
+        if replaced is not None:
+            return tracer.call(replaced, [], {})
         if not self.fake.sizes:
             tracer.raise_error(TypeError, "len() of a 0-d tensor")
         return tracer.output.from_python(self.fake.sizes[0])
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         """x[0], x[1], ...: one view for each element of the first dimension."""
+        replaced = self._replaced(tracer, "__iter__")
+        if replaced is not None:
+            return tracer.as_iterator(tracer.call(replaced, [], {}))
         if not self.fake.sizes:
             tracer.raise_error(TypeError, "iteration over a 0-d tensor")
         return ItemsIterator([tracer.getitem(self, ConstantVariable(i)) for i in range(self.fake.sizes[0])])

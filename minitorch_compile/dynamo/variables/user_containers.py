@@ -25,7 +25,8 @@ from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTrac
 from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.objects import BINARY_METHODS, COMPARE_METHODS, UserObjectVariable
+from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS
+from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph

@@ -71,7 +71,8 @@ class CpuSpelling(Spelling):
         if not dtype.is_floating_point:
             return str(int(value)) if dtype is int64 else f"{dtype.name}({int(value)})"
         number = float(value)
-        text = repr(number) if math.isfinite(number) else {math.inf: "inf", -math.inf: "-inf"}.get(number, "nan")
+        nan = "nan" if math.copysign(1.0, number) > 0 else "minus_nan"
+        text = repr(number) if math.isfinite(number) else {math.inf: "inf", -math.inf: "-inf"}.get(number, nan)
         return f"{dtype.name}({text})"
 
     def apply(self, prim: str, dtype: dtype, operands: list[str]) -> str:

@@ -71,7 +71,7 @@ from minitorch_compile.tensor.dtype import FROM_NAME
 from minitorch_compile.tensor.size import Size
 {imports}
 
-inf, nan = math.inf, math.nan
+inf, nan, minus_nan = math.inf, math.nan, -math.nan
 DOUBT = 3
 '''
 
