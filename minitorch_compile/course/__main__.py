@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +24,19 @@ def main(arguments: list[str] | None = None) -> int:
     following = commands.add_parser("progress", help="what is done and what is next")
     following.add_argument("lesson", nargs="?", help="a number such as 01; default: all")
     options = parser.parse_args(arguments)
+    try:
+        return run(options)
+    except BrokenPipeError:  # whoever reads has seen enough, as in `make grade | head -3`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (OSError, LookupError) as error:  # a folder that can't be read or written; a lesson that doesn't exist
+        print(f"{options.command}: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
+        return 2
+
+
+def run(options: argparse.Namespace) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # no terminal is too simple for what a learner wrote
     if options.command == "progress":
         progress(options.lesson)
         return 0
@@ -47,7 +62,7 @@ def grade(folder: Path | None, details: bool, csv_path: Path | None) -> int:
 
 
 def write_csv(grades: list[Grade], path: Path) -> None:
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["exercise", "title", "points", "of", "percent"])
         for result in (result for each in grades for result in each.results):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,7 +29,10 @@ def passed(number: str, cells: Sequence[str] | None = None) -> bool:
 def executed_cells(line: int) -> list[str]:
     """The cells that this notebook ran, in the order of running; of a plain script, its text up to the calling line."""
     main = sys.modules["__main__"]
-    if "In" in vars(main):  # IPython's own record; it holds the running cell, too
-        return list(vars(main)["In"])
-    script = Path(getattr(main, "__file__", ""))
-    return ["\n".join(script.read_text(encoding="utf-8").splitlines()[:line])] if script.is_file() else []
+    if isinstance(record := vars(main).get("In"), list):  # IPython's own; it holds the running cell, too
+        return [cell for cell in record if isinstance(cell, str)]  # it is a plain list, and anybody can add to it
+    script = Path(getattr(main, "__file__", None) or "")
+    if not script.is_file():
+        return []
+    with tokenize.open(script) as file:
+        return ["".join(file.readlines()[:line])]

@@ -1,6 +1,7 @@
 """Judge an exercise in a fresh process with a time limit: an endless loop or a crash becomes a message.
 
-The process is started anew, not forked: a fork of a process that ever ran a threaded Numba kernel is killed by the
+Between the two stands a keeper (`check_keeper`), which ends all that the learner's code has started. The process is
+started anew, not forked: a fork of a process that ever ran a threaded Numba kernel is killed by the
 OpenMP library.
 """
 
@@ -9,22 +10,28 @@ from __future__ import annotations
 import json
 import os
 import queue
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import IO
 
-from .check_worker import Event
+from minitorch_compile.environment_variables import without_wrong_values
+
+from . import check_keeper
+from .check_events import Event, checked, listen, told
+from .check_keeper import ON_LINUX, PATIENCE, has_token, processes, send
 from .exercise import Exercise
 from .notebook_slice import CellSlice, CellSyntaxError, is_unwritten, slice_for
 from .result import CaseResult, Result
 
+KEEPER = [sys.executable, "-I", "-S", check_keeper.__file__] if os.name == "posix" else []
+TOKEN = "MTC_CHECK_TOKEN"  # in the environment of all that a check starts
 START_SECONDS = 60.0
 """For the interpreter and its imports, which the exercise's own limit doesn't count."""
 
@@ -32,15 +39,25 @@ START_SECONDS = 60.0
 def judge(exercise: Exercise, cells: Sequence[str]) -> Result:
     """The result of an exercise in a notebook whose code cells, in the order in which they ran, are `cells`."""
     try:
+        return _judge(exercise, cells)
+    except Exception as error:  # noqa: BLE001 (one exercise that can't be judged must not keep the others from it)
+        return unjudged(exercise, f"the check itself failed, please report this: {type(error).__name__}: {error}")
+
+
+def _judge(exercise: Exercise, cells: Sequence[str]) -> Result:
+    try:
         needed = slice_for(exercise.answer, cells)
+        if is_unwritten(exercise.answer, needed):  # most of a fresh clone is: no process has to say so
+            return unjudged(exercise, "not written yet")
     except (LookupError, CellSyntaxError) as problem:
         return unjudged(exercise, str(problem.args[0]))
-    if is_unwritten(exercise.answer, needed):  # most of a fresh clone is: no process has to say so
-        return unjudged(exercise, "not written yet")
-    with tempfile.TemporaryFile() as printed:
-        events, ending = _run(exercise, needed, printed)
-        printed.seek(0)
-        text = printed.read(4000).decode(errors="replace")
+    try:
+        with tempfile.TemporaryFile() as printed:
+            events, ending = _run(exercise, needed, printed)
+            printed.seek(0)
+            text = printed.read(4000).decode(errors="replace")
+    except OSError as error:  # the machine has no room for a file or a process
+        return unjudged(exercise, f"the check could not start: {error.strerror or error}")
     return result_of(exercise, events, ending, text)
 
 
@@ -58,64 +75,77 @@ def unjudged(exercise: Exercise, note: str) -> Result:
 
 def _run(exercise: Exercise, needed: list[CellSlice], printed: IO[bytes]) -> tuple[list[Event], str]:
     """The events that the worker sent, and how it ended: "end", "slow" or a crash in words."""
-    worker = subprocess.Popen(
-        [sys.executable, "-c", f"from {__package__}.check_worker import main; main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=printed,
-        encoding="utf-8",
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+    token = secrets.token_hex(16)
+    environment = {**without_wrong_values(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), TOKEN: token}
+    with tempfile.TemporaryFile() as job:  # a file, since writing to a pipe waits for whoever doesn't read
+        job.write(json.dumps({"exercise": exercise.number, "cells": [asdict(cell) for cell in needed]}).encode())
+        job.seek(0)
+        keeper = subprocess.Popen(
+            [*KEEPER, sys.executable, "-c", f"from {__package__}.check_worker import main; main()"],
+            stdin=job,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            start_new_session=True,
+            env=environment,
+        )
     try:
-        assert worker.stdin is not None
-        json.dump({"exercise": exercise.number, "cells": [asdict(cell) for cell in needed]}, worker.stdin)
-        worker.stdin.close()
-        return _listen(worker, exercise.seconds)
+        return _listen(keeper, exercise)
     finally:
-        _end(worker)
+        _end(keeper, token)
 
 
-def _listen(worker: subprocess.Popen[str], seconds: float) -> tuple[list[Event], str]:
-    lines: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=_read_lines, args=(worker, lines), daemon=True).start()
-    events: list[Event] = []
+def _listen(keeper: subprocess.Popen[bytes], exercise: Exercise) -> tuple[list[Event], str]:
+    assert keeper.stdout is not None
+    lines, events = listen(keeper.stdout), list[Event]()
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            line = lines.get(timeout=0.2)
         except queue.Empty:
-            return events, "slow"
+            if keeper.poll() is not None:
+                return events, "your code ended the process that watches over it"
+            if time.monotonic() > deadline:
+                return events, "slow"
+            continue
         if line is None:
-            return events, _death(worker.wait())
-        events.append(json.loads(line))
-        if events[-1]["event"] == "ready":
-            deadline = time.monotonic() + seconds
-        if events[-1]["event"] == "end":
+            return events, _death(keeper)
+        event = checked(line, len(exercise.cases))
+        if event is None:
+            return events, told(line)
+        if event["event"] == "died":
+            return events, _death_in_words(event["code"])
+        events.append(event)
+        if event["event"] == "ready":
+            deadline = time.monotonic() + exercise.seconds
+        if event["event"] == "end":
             return events, "end"
 
 
-def _read_lines(worker: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
-    assert worker.stdout is not None
-    for line in worker.stdout:
-        lines.put(line)
-    lines.put(None)
+def _death(keeper: subprocess.Popen[bytes]) -> str:
+    """What is said where the channel was closed."""
+    try:
+        return _death_in_words(keeper.wait(timeout=1))
+    except subprocess.TimeoutExpired:
+        return "your code closed the channel of the check"
 
 
-def _death(code: int) -> str:
-    if code < 0:
-        return f"your code ended its process with the signal {signal.Signals(-code).name}"
-    return f"your code ended its process with exit code {code}"
+def _death_in_words(code: int) -> str:
+    if code >= 0:
+        return f"your code ended its process with exit code {code}"
+    names = {int(number): number.name for number in signal.Signals}
+    return f"your code ended its process with the signal {names.get(-code, -code)}"
 
 
-def _end(worker: subprocess.Popen[str]) -> None:
-    """Stop the worker and whatever it started."""
-    if worker.poll() is None:
-        if hasattr(os, "killpg"):
-            os.killpg(worker.pid, signal.SIGKILL)
-        else:
-            worker.kill()
-    worker.wait()
+def _end(keeper: subprocess.Popen[bytes], token: str) -> None:
+    """Stop the worker and whatever it started; if the keeper can't do that any more, whatever has the token."""
+    keeper.terminate()
+    try:
+        code = keeper.wait(timeout=2 * PATIENCE)
+    except subprocess.TimeoutExpired:
+        keeper.kill()
+        code = keeper.wait()
+    if code != 0:
+        send(signal.SIGKILL, {pid for pid, _ in processes() if has_token(pid, token)} if ON_LINUX else set())
 
 
 def result_of(exercise: Exercise, events: list[Event], ending: str, printed: str = "") -> Result:

@@ -21,10 +21,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .check_events import Event
 from .exercise import Case, Exercise, NotWritten, WrongAnswer
 from .lessons import find_exercise
 
-Event = dict[str, Any]
 MODULE_NAME = "your_notebook"
 FILE_BYTES = 64 * 2**20
 SPARE_SECONDS = 100  # more processor time than any exercise takes

@@ -5,22 +5,24 @@ Only what an exercise's answer needs is run, so a broken or endless cell elsewhe
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from .check_process import judge_all, unjudged
 from .lessons import Lesson, all_lessons
-from .result import Result
+from .notebook_file import NotANotebook, code_cells
+from .result import Result, readable
 
 
 @dataclass(frozen=True)
 class Grade:
-    """The results of one lesson's notebook."""
+    """The results of one lesson's notebook; `note` says why it could not be read."""
 
     lesson: Lesson
     results: tuple[Result, ...]
+    note: str = ""
 
     @property
     def points(self) -> int:
@@ -37,29 +39,29 @@ def grade_folder(folder: Path) -> list[Grade]:
 
 
 def grade_notebook(lesson: Lesson, path: Path) -> Grade:
-    if not path.exists():
-        return Grade(lesson, tuple(unjudged(exercise, f"{path.name} is not there") for exercise in lesson.exercises))
-    cells = code_cells(path)
+    try:
+        cells = code_cells(path)
+    except NotANotebook as problem:
+        return ungraded(lesson, path, str(problem))
     return Grade(lesson, tuple(judge_all(lesson.exercises, cells)))
 
 
-def code_cells(path: Path) -> list[str]:
-    """The sources of a notebook's code cells, from the top. ValueError if the file is not a notebook."""
-    try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{path.name} is not a notebook: {error}") from error
+def ungraded(lesson: Lesson, path: Path, problem: str) -> Grade:
+    """No points, and why. That a notebook isn't there is no problem to point out: it was not begun."""
+    is_there = os.path.lexists(path)
+    note = problem if is_there else f"{path.name} is not there"
+    return Grade(lesson, tuple(unjudged(exercise, note) for exercise in lesson.exercises), note if is_there else "")
 
 
 def table(grades: Iterable[Grade]) -> str:
     """One line a lesson and a total, as `make grade` prints it."""
-    rows = [(grade.lesson.title, grade.points, grade.total) for grade in grades]
-    rows.append(("all lessons", sum(points for _, points, _ in rows), sum(total for _, _, total in rows)))
-    width = max(len(title) for title, _, _ in rows)
+    rows = [(grade.lesson.title, grade.points, grade.total, grade.note) for grade in grades]
+    rows.append(("all lessons", sum(row[1] for row in rows), sum(row[2] for row in rows), ""))
+    width = max(len(row[0]) for row in rows)
     lines = [f"{'lesson':<{width}}  points       percent"]
-    for title, points, total in rows:
-        lines.append(f"{title:<{width}}  {points:>3} of {total:<4}  {percent(points, total):>6}%")
+    for title, points, total, note in rows:
+        line = f"{title:<{width}}  {points:>3} of {total:<4}  {percent(points, total):>6}%  {readable(note)}"
+        lines.append(line.rstrip())
     return "\n".join(lines)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from .course_folder import work_folder
+from .kept_file import read_kept, write_kept
 from .lessons import find_exercise
 
 
@@ -25,14 +27,16 @@ def hint(number: str, level: int | None = None) -> None:
 def read_hints() -> dict[str, int]:
     """The highest level read of each exercise."""
     path = _path()
-    return json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
+    kept = read_kept(path) if path is not None else {}
+    return {number: level for number, level in kept.items() if type(level) is int and 1 <= level <= 3}
 
 
-def _write(levels: dict[str, int]) -> None:
+def _write(levels: dict[str, Any]) -> None:
     path = _path()
     if path is not None:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(levels, indent=1, sort_keys=True), encoding="utf-8")
+        with suppress(OSError):  # what is wrong with the folder, writing the file says
+            path.parent.mkdir(exist_ok=True)
+        write_kept(path, levels)
 
 
 def _path() -> Path | None:

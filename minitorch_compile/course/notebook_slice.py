@@ -20,10 +20,16 @@ import ast
 import symtable
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 
 class CellSyntaxError(Exception):
     """A cell that can't be parsed, where the answer may have been meant to be."""
+
+
+# What Python's parser raises: for wrong syntax; for characters that no text can hold; for what is nested too deeply.
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+LONGEST_CELL = 200_000  # characters; what is longer was not typed
 
 
 @dataclass
@@ -35,8 +41,8 @@ class CellSlice:
     statements: list[int] = field(default_factory=list)
 
     def kept_source(self) -> str:
-        body = ast.parse(self.source).body
-        return "\n".join(_segment(self.source, body[index]) for index in self.statements)
+        body, lines = ast.parse(self.source).body, _lines(self.source)
+        return "\n".join(_segment(lines, body[index]) for index in self.statements)
 
 
 @dataclass(frozen=True)
@@ -76,12 +82,16 @@ def is_unwritten(name: str, cells: Sequence[CellSlice]) -> bool:
     >>> is_unwritten("f", slice_for("f", ["def f(x):\\n    raise NotImplementedError('your code here')"]))
     True
     """
-    statements = [(cell, ast.parse(cell.source).body[index]) for cell in cells for index in cell.statements]
-    binding = [node for cell, node in statements if name in _describe(0, 0, node, _segment(cell.source, node)).binds]
+    binding = [
+        node
+        for cell in cells
+        for index, node in enumerate(ast.parse(cell.source).body)
+        if index in cell.statements and name in _describe(0, 0, node, _segment(_lines(cell.source), node)).binds
+    ]
     if not isinstance(binding[-1], ast.FunctionDef) or binding[-1].decorator_list:
         return False
     *before, last = binding[-1].body
-    raises = isinstance(last, ast.Raise) and ast.unparse(last).startswith("raise NotImplementedError")
+    raises = isinstance(last, ast.Raise) and last.exc is not None and _root(last.exc) == "NotImplementedError"
     return raises and all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in before)
 
 
@@ -125,16 +135,25 @@ def _statements(sources: list[str]) -> list[_Statement]:
     imported: set[str] = set()
     for number, source in enumerate(sources):
         try:
-            body = ast.parse(source).body
-        except SyntaxError:
+            described = _described(number, source)
+        except UNREADABLE:  # of use only if nothing else binds the name; then `_explain_absence` says so
             continue
-        for index, node in enumerate(body):
-            statement = _describe(number, index, node, _segment(source, node))
+        for node, statement in described:
             found.append(statement)
             if isinstance(node, ast.Import | ast.ImportFrom):
                 imported |= statement.binds
     # `@njit def g` doesn't change `njit`: only what the notebook itself made is extended by decorating or assigning.
     return [replace(statement, extends=statement.extends - imported) for statement in found]
+
+
+@lru_cache(maxsize=256)  # the exercises of a notebook have the same cells
+def _described(number: int, source: str) -> list[tuple[ast.stmt, _Statement]]:
+    """The statements of a cell, or one of UNREADABLE."""
+    if len(source) > LONGEST_CELL:
+        raise ValueError(f"{len(source):,} characters are more than a cell can have here ({LONGEST_CELL:,})")
+    lines = _lines(source)
+    body = ast.parse(source).body
+    return [(node, _describe(number, index, node, _segment(lines, node))) for index, node in enumerate(body)]
 
 
 def _describe(cell: int, index: int, node: ast.stmt, source: str) -> _Statement:
@@ -170,21 +189,38 @@ def _root(expression: ast.expr) -> str:
     return expression.id if isinstance(expression, ast.Name) else ""
 
 
-def _segment(source: str, node: ast.stmt) -> str:
-    """The statement's text, decorators included (`ast.get_source_segment` begins at `def`)."""
+def _lines(source: str) -> list[bytes]:
+    """The lines as the parser counts them, in UTF-8, in which it counts columns."""
+    return source.encode().replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+
+
+def _segment(lines: list[bytes], node: ast.stmt) -> str:
+    """The statement's text, decorators included (a function's own place begins at `def`)."""
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(d.lineno for d in decorators)])
-    if first != node.lineno:
-        return "\n".join(source.split("\n")[first - 1 : node.end_lineno])
-    return ast.get_source_segment(source, node) or ""
+    text = lines[first - 1 : node.end_lineno]
+    text[-1] = text[-1][: node.end_col_offset]
+    if first == node.lineno:
+        text[0] = text[0][node.col_offset :]
+    return b"\n".join(text).decode()
 
 
 def _explain_absence(name: str, sources: list[str]) -> None:
     for number, source in enumerate(sources, 1):
         try:
-            ast.parse(source)
-        except SyntaxError as error:
+            _described(number, source)
+        except UNREADABLE as error:
             if name in source:
-                line = (error.text or "").strip()
-                raise CellSyntaxError(f"{error.msg} in cell {number}, line {error.lineno}: {line}") from error
+                raise CellSyntaxError(_why(error, number)) from error
     raise LookupError(f"no cell run so far defines `{name}`")
+
+
+def _why(error: Exception, number: int) -> str:
+    """What is wrong with a cell."""
+    if isinstance(error, SyntaxError):
+        return f"{error.msg} in cell {number}, line {error.lineno}: {(error.text or '').strip()}"
+    if isinstance(error, UnicodeEncodeError):
+        return f"cell {number} holds half of a character ({error.object[error.start]!r}), which no text can"
+    if isinstance(error, RecursionError | MemoryError):
+        return f"cell {number} is nested too deeply for Python's parser"
+    return f"cell {number} can't be read: {error}"

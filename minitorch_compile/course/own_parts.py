@@ -12,7 +12,8 @@ from typing import Any
 from .check_worker import run_cells
 from .course_folder import work_folder
 from .exercise import Exercise
-from .grade import Grade, code_cells
+from .grade import Grade
+from .notebook_file import code_cells
 from .notebook_slice import slice_for
 from .progress import grades_of
 from .splice import splice_all

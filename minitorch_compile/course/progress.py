@@ -7,27 +7,30 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 from pathlib import Path
+from typing import Any
 
 from .check_process import judge_all
 from .course_folder import work_folder
 from .exercise import Exercise
-from .grade import Grade, code_cells, grade_notebook, table
+from .grade import Grade, table, ungraded
 from .hints import read_hints
+from .kept_file import read_kept, write_kept
 from .lessons import Lesson, all_lessons
+from .notebook_file import NotANotebook, code_cells
 from .notebook_slice import CellSyntaxError, slice_for
-from .result import Result
+from .result import Result, readable
 
-Remembered = dict[str, dict]
+Remembered = dict[str, Any]
 
 
 def progress(lesson: str | None = None) -> None:
     """Print each exercise's state, in all lessons or in lesson "01", from the notebooks as they were last saved."""
     folder = work_folder()
     grades = grades_of(folder, lesson)
+    hints = read_hints()
     for grade in grades:
-        print("\n".join(lines_of(grade, read_hints())))
+        print("\n".join(lines_of(grade, hints)))
     if len(grades) > 1:
         print(table(grades))
 
@@ -39,16 +42,16 @@ def grades_of(folder: Path, number: str | None = None) -> list[Grade]:
         numbers = ", ".join(lesson.number for lesson in all_lessons())
         raise LookupError(f"no exercises for lesson {number!r}. There are: {numbers}")
     cache_path = folder / ".progress.json"
-    remembered: Remembered = json.loads(cache_path.read_text(encoding="utf-8")) if cache_path.exists() else {}
+    remembered: Remembered = read_kept(cache_path)
     grades = [_grade(lesson, folder / f"{lesson.name}.ipynb", remembered) for lesson in wanted]
     if folder.is_dir():
-        cache_path.write_text(json.dumps(remembered, indent=1, sort_keys=True), encoding="utf-8")
+        write_kept(cache_path, remembered)
     return grades
 
 
 def lines_of(grade: Grade, hints: dict[str, int]) -> list[str]:
     """A lesson's exercises, one a line, for reading."""
-    lines = [f"{grade.lesson.title}: {grade.points} of {grade.total} points"]
+    lines = [f"{grade.lesson.title}: {grade.points} of {grade.total} points  {readable(grade.note)}".rstrip()]
     for result in grade.results:
         state = "done" if result.passed else "begun" if result.started else "to do"
         read = hints.get(result.number, 0)
@@ -59,14 +62,28 @@ def lines_of(grade: Grade, hints: dict[str, int]) -> list[str]:
 
 def _grade(lesson: Lesson, path: Path, remembered: Remembered) -> Grade:
     """Judges the exercises whose answers aren't remembered, and remembers them."""
-    if not path.exists():
-        return grade_notebook(lesson, path)
-    cells = code_cells(path)
+    try:
+        cells = code_cells(path)
+    except NotANotebook as problem:
+        return ungraded(lesson, path, str(problem))
     keys = {exercise.number: _fingerprint(exercise, cells) for exercise in lesson.exercises}
-    changed = [exercise for exercise in lesson.exercises if keys[exercise.number] not in remembered]
+    results = {e.number: _recalled(e, remembered.get(keys[e.number])) for e in lesson.exercises}
+    changed = [exercise for exercise in lesson.exercises if results[exercise.number] is None]
     for exercise, result in zip(changed, judge_all(changed, cells), strict=True):
+        results[exercise.number] = result
         remembered[keys[exercise.number]] = result.to_json()
-    return Grade(lesson, tuple(Result.from_json(remembered[key]) for key in keys.values()))
+    return Grade(lesson, tuple(result for result in results.values() if result is not None))
+
+
+def _recalled(exercise: Exercise, data: Any) -> Result | None:
+    """A remembered result; None if there is none, or what was remembered is no result of this exercise."""
+    try:
+        result = Result.from_json(data)
+    except (TypeError, KeyError, AttributeError):
+        return None
+    remembered = [exercise.number, exercise.title, *((case.title, case.points) for case in exercise.cases)]
+    fits = remembered == [result.number, result.title, *((case.title, case.points) for case in result.cases)]
+    return result if fits and result.is_well_formed() else None
 
 
 def _fingerprint(exercise: Exercise, cells: list[str]) -> str:
@@ -77,4 +94,5 @@ def _fingerprint(exercise: Exercise, cells: list[str]) -> str:
         answer = str(problem)
     judge_file = Path(inspect.getfile(exercise.cases[0].judge))
     judges = "\n".join(path.read_text(encoding="utf-8") for path in sorted(judge_file.parent.glob("*.py")))
-    return exercise.number + " " + hashlib.sha256(f"{answer}\0{judges}".encode()).hexdigest()[:16]
+    text = f"{answer}\0{judges}".encode(errors="backslashreplace")
+    return exercise.number + " " + hashlib.sha256(text).hexdigest()[:16]

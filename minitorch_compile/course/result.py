@@ -18,11 +18,23 @@ from typing import Any
 
 WIDTH = 100  # columns: what a notebook shows in a window of 1280 pixels without breaking lines
 MARGIN = " " * 9
+VERDICTS = ("pass", "fail", "todo", "slow", "crash", "skip")
+LONGEST_TEXT = 4000  # characters
+
+
+def readable(text: str) -> str:
+    """The text without what a terminal would obey, or could not print; not more of it than somebody reads.
+
+    >>> print(readable("red \\x1b[31m and half a character \\ud83d"))
+    red \\x1b[31m and half a character \\ud83d
+    """
+    shown = (c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text[:LONGEST_TEXT])
+    return "".join(shown) + ("..." if len(text) > LONGEST_TEXT else "")
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """`verdict` is one of pass, fail, todo (not written yet), slow, crash, skip (not judged)."""
+    """`verdict` is one of VERDICTS; todo: not written yet; skip: not judged."""
 
     title: str
     points: int
@@ -38,7 +50,7 @@ class CaseResult:
         where = f'  (lesson {lesson}, "{self.section}")' if self.section else ""
         why = "The reason is the same as above." if self.why in said else self.why + where
         said.add(self.why or "-")
-        wrapped = [line for part in (self.fact or self.title, why.strip()) if part for line in _wrap(part)]
+        wrapped = [line for part in (self.fact or self.title, why.strip()) if part for line in _wrap(readable(part))]
         return [f"  {self.verdict:<5}  {wrapped[0]}", *(MARGIN + line for line in wrapped[1:])]
 
 
@@ -77,16 +89,23 @@ class Result:
     def __str__(self) -> str:
         lesson = self.number.partition(".")[0]
         lines = [f"{self.number + ' ' + self.title:<30}  {self.points} of {self.total} points"]
-        lines += [MARGIN + line for line in _wrap(self.note)] if self.note else []
+        lines += [MARGIN + line for line in _wrap(readable(self.note))] if self.note else []
         said: set[str] = set()
         for case in self.cases:
             if not (self.note and case.verdict in ("todo", "skip")):
                 lines += case.lines(lesson, said)
         if self.printed:
-            lines += ["  printed by your code:", *(MARGIN + line for line in self.printed.splitlines()[:10])]
+            lines += ["  printed by your code:", *(MARGIN + line for line in readable(self.printed).splitlines()[:10])]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def is_well_formed(self) -> bool:
+        """Whether everything in it has the right type: it may come from a file."""
+        texts = [self.note, self.printed]
+        for case in self.cases:
+            texts += [case.fact, case.why, case.section]
+        return all(isinstance(text, str) for text in texts) and all(case.verdict in VERDICTS for case in self.cases)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

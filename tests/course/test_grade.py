@@ -70,10 +70,11 @@ def test_a_folder_that_is_not_there_is_an_error(course, capsys):
     assert "nowhere is not a folder" in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_a_notebook_is_an_error_in_words(course):
+def test_a_file_that_is_not_a_notebook_costs_one_row_with_the_reason(course, capsys):
     (course / "work" / LESSON).write_text("not json")
-    with pytest.raises(ValueError, match=f"{LESSON} is not a notebook"):
-        grade_folder(course / "work")
+    assert main(["grade"]) == 0
+    rows = [row for row in capsys.readouterr().out.splitlines() if "is not a notebook" in row]
+    assert len(rows) == 1 and f"0%  {LESSON} is not a notebook: Expecting value" in rows[0]
 
 
 def test_a_broken_cell_and_an_endless_one_cost_nothing_elsewhere(course):

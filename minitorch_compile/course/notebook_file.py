@@ -1,0 +1,73 @@
+"""The code cells of a notebook file, whatever state the file is in: damaged ones are an error in words.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = Path(folder) / "01_strides.ipynb"
+...     _ = path.write_text('{"cells": [{"cell_type": "code", "source": ["x = 1\\\\n", "y = 2"]}]}')
+...     print(code_cells(path))
+...     _ = path.write_text('{"cells": null}')
+...     code_cells(path)
+Traceback (most recent call last):
+minitorch_compile.course.notebook_file.NotANotebook: 01_strides.ipynb is not a notebook: it has no list of cells
+
+What is no cell, or a cell without a text, counts as an empty one, so that the others keep their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 256 * 2**20  # a lesson with all its pictures has less than one
+
+
+class NotANotebook(ValueError):
+    """Why a file can't be graded."""
+
+
+def code_cells(path: Path) -> list[str]:
+    """The sources of a notebook's code cells, from the top. NotANotebook if there are none to be had."""
+    try:
+        cells = _parsed(path)
+    except OSError as error:
+        raise NotANotebook(f"{path.name} can't be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise NotANotebook(f"{path.name} is not a notebook: byte {error.start} is not UTF-8 text") from error
+    except (RecursionError, MemoryError) as error:
+        raise NotANotebook(f"{path.name} is not a notebook: it is nested too deeply") from error
+    except ValueError as error:
+        raise NotANotebook(f"{path.name} is not a notebook: {error}") from error
+    return [_source(cell) for cell in cells if not isinstance(cell, dict) or cell.get("cell_type") == "code"]
+
+
+def read_regular_file(path: Path, most_bytes: int) -> bytes:
+    """A file's bytes. OSError if it is no file (reading a pipe would wait for ever), ValueError if there are more."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is not a file")
+    with path.open("rb") as file:  # it may be growing
+        contents = file.read(most_bytes + 1) if status.st_size <= most_bytes else b""
+    if max(len(contents), status.st_size) > most_bytes:
+        raise ValueError(f"it has more than {most_bytes:,} bytes")
+    return contents
+
+
+def _parsed(path: Path) -> list[Any]:
+    contents = read_regular_file(path, MOST_BYTES)
+    if not contents:
+        raise ValueError("it is empty")
+    data = json.loads(contents.decode("utf-8-sig"))
+    cells = data.get("cells") if isinstance(data, dict) else None
+    if not isinstance(cells, list):
+        raise ValueError("it has no list of cells")
+    return cells
+
+
+def _source(cell: Any) -> str:
+    source = cell.get("source") if isinstance(cell, dict) else None
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return "".join(source)
+    return source if isinstance(source, str) else ""

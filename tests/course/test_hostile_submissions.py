@@ -1,0 +1,165 @@
+"""Whatever a submission does to its process, there is a result with a reason, and nothing that it started goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+import warnings
+
+import pytest
+
+from minitorch_compile.course import check_process
+from minitorch_compile.course.check_events import MOST_BYTES, checked
+from minitorch_compile.course.check_keeper import ON_LINUX
+from minitorch_compile.course.check_process import judge
+from minitorch_compile.course.lessons import find_exercise
+
+POSITION = dataclasses.replace(find_exercise("01.1"), seconds=60.0)
+# The channel of events is the only pipe that the process has.
+CHANNEL = "import os, stat\nchannel = next(fd for fd in range(3, 99) if stat.S_ISFIFO(os.fstat(fd).st_mode))\n"
+
+
+def told(setup: str, body: str = "return 0", seconds: float = 60.0) -> str:
+    exercise = dataclasses.replace(POSITION, seconds=seconds)
+    body = "\n".join("    " + line for line in body.splitlines())
+    result = judge(exercise, [setup, f"def position(index, strides, offset=0):\n    {USED}\n{body}"])
+    assert "check itself failed" not in str(result)
+    return " ".join(str(result).split())
+
+
+USED = "channel, os, subprocess, sys, time"
+NAMES = "import subprocess, sys, time\n" + CHANNEL
+
+GARBAGE = {
+    "bytes": r"os.write(channel, bytes(range(256)) + b'\n')",
+    "a line without end": "for _ in range(3000):\n    os.write(channel, b'x' * 1000)\ntime.sleep(60)",
+}
+
+
+@pytest.mark.parametrize("name", GARBAGE)
+def test_garbage_in_the_channel_is_told_of(name):
+    text = told(NAMES, GARBAGE[name])
+    assert "0 of 3 points" in text and "your code wrote into the channel of the check: '" in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"\xff",
+        b"null",
+        b"7",
+        b"[]",
+        b"{}",
+        b'{"event": null}',
+        b'{"event": []}',
+        b'{"event": "case"}',
+        b'{"event": "case", "index": true}',
+        b'{"event": "case", "index": -1}',
+        b'{"event": "case", "index": 1e0}',
+        b'{"event": "setup"}',
+        b'{"event": "setup", "verdict": [], "fact": "", "why": "", "line": ""}',
+        b'{"event": "verdict", "index": 0, "verdict": "pass", "fact": 7, "why": "", "line": ""}',
+        b'{"event": "died", "code": "many"}',
+        b"9" * 10_000,
+        b"[" * MOST_BYTES,
+    ],
+)
+def test_a_line_of_the_wrong_shape_is_no_event(line):
+    assert checked(line, cases=3) is None
+
+
+def test_what_no_terminal_can_show_is_told_escaped():
+    text = told(NAMES, "raise ValueError('\\ud83d \\x1b[2J' + 'x' * 10**5)")
+    text.encode()
+    assert "ValueError: \\ud83d \\x1b[2J" in text and len(text) < 20_000
+
+
+ENDINGS = {
+    "all files closed": ("os.closerange(0, 99); os._exit(3)", "exit code 3", 60),
+    "an unnamed signal": ("os.kill(os.getpid(), 40)", "the signal 40", 60),
+    "a stopped process": ("os.kill(os.getpid(), 19)", "still running after 2 s", 2),
+    "its group": ("os.killpg(0, 9)", "the signal SIGKILL", 60),
+    "its keeper": ("os.kill(os.getppid(), 9); time.sleep(60)", "ended the process that watches over it", 60),
+}
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="signals have other numbers")
+@pytest.mark.parametrize("name", ENDINGS)
+def test_however_a_process_ends_is_told_of(name):
+    body, reason, seconds = ENDINGS[name]
+    assert reason in told(NAMES, body, seconds)
+
+
+SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)', {mark!r}]"
+CHILDREN = {
+    "of all kinds": """
+subprocess.Popen({sleeper})
+subprocess.Popen({sleeper}, start_new_session=True)
+subprocess.Popen({sleeper}, start_new_session=True, env={{}})
+subprocess.Popen({sleeper}, pass_fds=[channel])
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        os.execv(sys.executable, {sleeper})
+    os._exit(0)
+time.sleep(0.2)""",
+    "of a process that is gone": "subprocess.Popen({sleeper}, start_new_session=True); os._exit(0)",
+    "where the keeper was killed": "subprocess.Popen({sleeper}, start_new_session=True); os.kill(os.getppid(), 9)",
+    "of a process that took too long": "subprocess.Popen({sleeper}, start_new_session=True); time.sleep(600)",
+}
+
+
+def running(mark: str) -> list[str]:
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                if name.isdecimal() and mark.encode() in file.read().split(b"\0"):
+                    found.append(name)
+        except OSError:  # no process, or none any more
+            pass
+    return found
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="only Linux gives orphans to who asks for them")
+@pytest.mark.parametrize("name", CHILDREN)
+def test_what_a_submission_started_ends_with_it(name):
+    mark = f"mark-{os.getpid()}-{name.replace(' ', '-')}"
+    told(NAMES, CHILDREN[name].format(sleeper=SLEEPER.format(mark=mark)), seconds=3.0 if "too long" in name else 60.0)
+    deadline = time.monotonic() + 10
+    while running(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running(mark) == []
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="only Linux tells a process that its parent is gone")
+def test_nothing_goes_on_when_the_notebook_is_killed():
+    mark = f"mark-{os.getpid()}-killed"
+    body = f"import subprocess, sys, time\n    subprocess.Popen({SLEEPER.format(mark=mark)}, start_new_session=True)"
+    cell = f"def position(*a):\n    {body}\n    time.sleep(600)"
+    program = f"from minitorch_compile.course import check\ncheck('01.1', [{cell!r}])"
+    process = subprocess.Popen([sys.executable, "-c", program])
+    deadline = time.monotonic() + 120
+    while not running(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running(mark)
+    process.kill()
+    process.wait()
+    while running(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running(mark) == []
+
+
+def test_a_machine_without_room_for_a_process_is_told_of(monkeypatch):
+    def no_room(*arguments, **options):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(check_process.subprocess, "Popen", no_room)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = judge(POSITION, ["def position(index, strides, offset=0): return 0"])
+    assert result.points == 0 and result.note == "the check could not start: Resource temporarily unavailable"
