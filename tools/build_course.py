@@ -129,6 +129,7 @@ def with_budget(heading: re.Match[str]) -> str:
 def settle_lesson(source: Path, path: Path, options: argparse.Namespace) -> list[str]:
     """Build a lesson, or with `--check` compare: the sources always, the outputs with `--execute`."""
     from lesson_outputs import differences, keep_varying_outputs, run
+    from stored_pictures import store_pictures
 
     fresh = notebook(source.stem, source_cells(source))
     committed = nbformat.read(path, as_version=4) if path.exists() else None
@@ -142,6 +143,7 @@ def settle_lesson(source: Path, path: Path, options: argparse.Namespace) -> list
         return [f"{name}: {difference}" for difference in differences(committed, fresh)]
     if not options.refresh:
         keep_varying_outputs(committed, fresh)
+    store_pictures(fresh, committed)
     return settle(path, text_of(fresh), check=False)
 
 

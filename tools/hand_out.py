@@ -62,5 +62,12 @@ def digest(file: Path) -> str:
 
 
 def read_record(work: Path) -> dict[str, str]:
-    record = work / RECORD
-    return json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    """What was handed out; nothing if that can't be read: then a copy that differs counts as the learner's."""
+    try:
+        record = json.loads((work / RECORD).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        print(f"note: {work.name}/{RECORD} can't be used ({error}); it is made anew")
+        return {}
+    return record if isinstance(record, dict) else {}

@@ -251,7 +251,7 @@ for record in records:
 # Training needs gradients. Eager execution records a tape while the forward pass runs and plays it backwards
 # afterwards. A compiler would like to know the backward pass *before* anything runs, so it traces the tape as well. The
 # result is one *joint graph*, which takes the inputs and the gradients of the outputs (the blue `tangents_0`), and
-# gives the outputs and the gradients of the parameters. You can scroll in it; it is four times as large as what you
+# gives the outputs and the gradients of the parameters. It is four times as large as what you
 # wrote.
 
 # %%

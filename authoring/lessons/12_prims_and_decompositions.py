@@ -526,6 +526,6 @@ for rules in ({}, quick):
 #
 # ## Exercises
 #
-# Open `12_prims_and_decompositions.ipynb` in the exercises folder. You make broadcasting explicit, predict how many prims
+# Open `work/12_prims_and_decompositions.ipynb`. You make broadcasting explicit, predict how many prims
 # things are made of, break four rules that look right, write one that holds for every input, get an operation accurate
 # within a budget, and merge a product with a sum. Three of your functions go into the running stack.

@@ -708,6 +708,6 @@ for backend in ("loops", "inductor"):
 #
 # ## Exercises
 #
-# Open `13_loop_ir_and_lowering.ipynb` in the exercises folder. You predict loops and bytes, make a rule of the index
+# Open `work/13_loop_ir_and_lowering.ipynb`. You predict loops and bytes, make a rule of the index
 # algebra, lower a prim with a mask, break four lowerings that look right, write a handler that counts work, and bring a
 # program down to three loops. Two of your functions go into the running stack, and it compiles with them.

@@ -568,6 +568,6 @@ print(f"each for itself: {sum(buffer.nbytes for buffer in stored)} bytes")
 #
 # ## Exercises
 #
-# Open `14_fusion_and_scheduling.ipynb` in the exercises folder. You predict kernels and bytes, write the rule for two
+# Open `work/14_fusion_and_scheduling.ipynb`. You predict kernels and bytes, write the rule for two
 # loops, break three rules that look right, find what is between two kernels, rewrite a program so that it takes half of
 # its bytes, plan memory, and rank pairs of kernels. Three of your functions then schedule the running stack.

@@ -559,6 +559,6 @@ print((ours - (rows.exp() + 1)).abs().max().item() < 1e-4)
 #
 # ## Exercises
 #
-# Open `15_cpu_kernels.ipynb` in the exercises folder. You predict which loops become vector code, hunt a float64 that
+# Open `work/15_cpu_kernels.ipynb`. You predict which loops become vector code, hunt a float64 that
 # nobody asked for, write a tanh without branches, sum ten million numbers without float64, and cut ranges for threads. Your
 # tanh and your chunks go into the running stack.

@@ -821,7 +821,7 @@ print(*(record.text for record in records), sep="\n")
 #
 # ## Exercises
 #
-# Open `16_matmul_memory_autotune.ipynb` in the exercises folder. You predict who is under which part of the roof, bring
+# Open `work/16_matmul_memory_autotune.ipynb`. You predict who is under which part of the roof, bring
 # an order of multiplications to par in a small cache, repair an epilogue, and say which loops may follow a product. You
 # write the heart of attention, the rule for overwriting the dead, and the clock of the tuner. Three of your functions
 # go into the running stack.

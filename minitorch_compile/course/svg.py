@@ -18,6 +18,7 @@ from html import escape
 PALETTE = ("#a6cee3", "#fdbf6f", "#b2df8a", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9")
 LINES = ("#d1495b", "#2a8bc9", "#8e5bd0", "#c98a2a")
 INK = "#1b1b1b"
+FITTED = "max-width: 100%; height: auto"  # a page that is narrower than the drawing shows all of it, smaller
 FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
@@ -71,7 +72,7 @@ class Drawing:
     def svg(self) -> str:
         width, height = _value(float(self.width)), _value(float(self.height))
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" style="{FITTED}" '
             f'viewBox="0 0 {width} {height}" font-family="{FONT}">'
         )
         return "\n".join([head, element("title", self.text), arrow_heads(), *self.parts, "</svg>"])
@@ -80,5 +81,5 @@ class Drawing:
         return self.text
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = f'<div class="mtc-drawing" style="overflow-x:auto">{self.svg()}</div>'
+        html = f'<div class="mtc-drawing">{self.svg()}</div>'
         return {"text/html": html, "text/plain": self.text}

@@ -23,7 +23,7 @@ from minitorch_compile.fx.picture import finished
 from minitorch_compile.fx.printer import table
 from minitorch_compile.fx.render import HOW_TO_GET_PICTURES, render_svg
 
-STYLE = "overflow: auto; max-height: 45em; margin: 0.5em 0"
+STYLE = "margin: 0.5em 0"
 
 
 class GraphView:

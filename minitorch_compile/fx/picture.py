@@ -20,6 +20,7 @@ ElementTree.register_namespace("xlink", XLINK)
 
 FONTS = ("Helvetica, Arial, sans-serif", "Courier New, Courier, monospace")
 DETAIL_SIZE, LEGEND_SIZE, TITLE_SIZE = 8.5, 9.0, 12.0
+FITTED = "max-width: 100%; height: auto"  # a page that is narrower than the graph shows all of it, smaller
 ROW_HEIGHT = 19.0
 CHARACTER_WIDTH = 0.5  # of Helvetica, on average, in units of the font size
 
@@ -27,6 +28,7 @@ CHARACTER_WIDTH = 0.5  # of Helvetica, on average, in units of the font size
 def finished(svg: str, drawing: Drawing) -> str:
     """The `<svg>` element of a drawing as it is shown."""
     root = ElementTree.fromstring(svg)
+    root.set("style", FITTED)
     for text in root.iter(f"{{{SVG}}}text"):
         text.set("font-family", FONTS[text.get("font-family", "").startswith("Courier")])
     _fade_details(root, drawing)

