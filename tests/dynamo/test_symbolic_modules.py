@@ -2,6 +2,7 @@
 user's."""
 
 import copy
+import warnings
 
 import minitorch_compile as torch
 from minitorch_compile import nn
@@ -156,3 +157,14 @@ def test_methods_of_modules_and_classes_compile_too():
     model = Model()
     assert optimize(model.loss, eager)(matrix(), k=3) == model.loss(matrix(), k=3)
     assert optimize(Model.loss, eager)(model, matrix()) == model(matrix())
+
+
+def test_a_lazy_layer_is_compiled_once_its_sizes_are_known():
+    layer = torch.nn.LazyLinear(4)
+    counter = CompileCounter()
+    compiled = optimize(lambda x: layer(x) * 2, counter)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            assert torch.equal(compiled(torch.ones(2, 3)), layer(torch.ones(2, 3)) * 2)
+    assert type(layer) is torch.nn.Linear and counter.frame_count == 1 and region_of(compiled).breaks == []

@@ -49,4 +49,5 @@ class Entry:
 
 
 class RunPlainly(Exception):
-    """The frame ended with an exception of the program: it is run as it is, which raises the real one."""
+    """This call runs as it is: the frame ended with an exception of the program, and plain Python raises the real one;
+    or it makes what the next calls can be compiled for."""

@@ -331,10 +331,12 @@ def _unreadable(sources: Iterable[Source], scope: Mapping[str, Any]) -> GuardFai
     return None
 
 
+LIBRARY = __name__.partition(".")[0]
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE, of classes made by a class statement
 
 
 def _shown(value: object) -> str:
-    is_users = type(value).__flags__ & HEAP_TYPE and not issubclass(type(value), type)
+    cls = type(value)  # a `__repr__` of the program would be seen to run
+    is_users = cls.__flags__ & HEAP_TYPE and not cls.__module__.startswith(LIBRARY) and not issubclass(cls, type)
     text = value.__name__ if isinstance(value, type) else (object.__repr__ if is_users else repr)(value)
     return text if len(text) <= 120 else text[:117] + "..."

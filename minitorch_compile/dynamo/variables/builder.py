@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minitorch_compile.dynamo.cache.entry import RunPlainly
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
@@ -107,6 +108,8 @@ def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     if is_constant_value(value):
         return _constant(output, value, source)
     if issubclass(cls, TensorBase):
+        if hasattr(cls, "materialize"):
+            raise RunPlainly("a parameter of a lazy layer has no sizes before the first call, which finds them out.")
         layout = output.sizes.layout_of(value, source)
         output.guards.add(*guards.tensor_match(source, value, output.names, layout))
         return output.graph_input(value, source, layout)

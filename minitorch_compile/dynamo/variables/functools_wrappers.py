@@ -1,16 +1,17 @@
 """functools.lru_cache and functools.singledispatch: functions whose answer depends on what they keep.
 
-What a cached function gives is read by calling it, each time the guards are asked: the cache makes that cheap, and so
-the compiled code sees the very object that the plain program sees, even after the cache was cleared.
+A cached function of the program is called for real, between two graphs: so it gives the very object that the plain
+program gets, does what it does when the plain program would, and counts its calls in `cache_info`. Caches of this
+package are nobody's to count; they are asked while tracing, and again when the guards are.
 
 >>> import functools
->>> from minitorch_compile.dynamo.testing import captured, generated
+>>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones
->>> @functools.lru_cache
-... def factor(name):
-...     return len(name)
+>>> @functools.singledispatch
+... def factor(value):
+...     return 2
 >>> print(captured(lambda x: x * factor("abc"), ones(2)))
-x -> (x * 3,)
+x -> (x * 2,)
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture.side_effects import StoreGlobal
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.source import AttrSource, ChainedSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.class_lookup import is_library
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 from minitorch_compile.dynamo.variables.sequences import SizeVariable, TupleVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
@@ -84,10 +85,15 @@ class FunctoolsWrapperVariable(VariableTracker):
 
 
 class CachedFunctionVariable(FunctoolsWrapperVariable):
-    """A function with functools.lru_cache or cache. It is called for real, so its arguments must be known."""
+    """A function with functools.lru_cache or cache. Where it is called while tracing, its arguments must be known."""
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        self._refuse_stores(tracer)
+        if not is_library(self.function.__wrapped__):
+            raise Unsupported(
+                "unsupported-call",
+                f"{self.describe()} has a cache, which only real calls fill, use and count.",
+                f"call {self.function.__name__}.__wrapped__, or ask the function outside and pass in what it gave.",
+            )
         named = {name: value.realize() for name, value in kwargs.items()}
         tracked = [arg.realize() for arg in args]
         texts = [self._text(tracer, value) for value in tracked]
@@ -99,13 +105,6 @@ class CachedFunctionVariable(FunctoolsWrapperVariable):
         source = CallSource(self.source, tuple(texts))
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(result, source)
-
-    def _refuse_stores(self, tracer: Tracer) -> None:
-        """What it reads must be in place already."""
-        scope = self.function.__wrapped__.__globals__
-        for effect in tracer.side_effects:
-            if isinstance(effect, StoreGlobal) and effect.target.real_value() is scope:
-                self.unsupported("a call after a store to a global of its module", "unsupported-call")
 
     def _text(self, tracer: Tracer, value: VariableTracker) -> str:
         """The argument, as the generated code writes it."""
