@@ -122,9 +122,16 @@ def set_attributes(tensor: Any, state: Any) -> Any:
     return tensor
 
 
+def contents(items: Any) -> Any:
+    """The items, if they are those of a container that is there: a range may have any number of them."""
+    if type(items) not in (list, tuple, dict, set, frozenset):
+        raise refuse(f"a container of the items of a {type(items).__name__}")
+    return items
+
+
 def items_of(cls: type) -> Callable[..., Any]:
     """A set or frozenset of items that can be hashed at once."""
-    return lambda items=(): cls(check_key(item) for item in items)
+    return lambda items=(): cls(check_key(item) for item in contents(items))
 
 
 def pairs_of(cls: Callable[[], Any]) -> Callable[..., Any]:
@@ -132,7 +139,7 @@ def pairs_of(cls: Callable[[], Any]) -> Callable[..., Any]:
 
     def make(items: Any = ()) -> Any:
         result = cls()
-        for key, value in dict.items(items) if isinstance(items, dict) else items:
+        for key, value in dict.items(items) if isinstance(items, dict) else contents(items):
             result[check_key(key)] = value
         return result
 
@@ -145,6 +152,13 @@ def default_dictionary(factory: Any = None, items: Any = ()) -> Any:
         raise refuse(f"a defaultdict with the factory {getattr(factory, 'name', shortened(factory))}")
     kind = None if factory is None else FACTORIES[factory.name]
     return pairs_of(lambda: defaultdict(kind))(items)
+
+
+def complex_of(real: Any, imag: Any) -> complex:
+    """A complex number of two numbers."""
+    if type(real) is not float or type(imag) is not float:
+        raise refuse("a complex number of what are no floats")
+    return complex(real, imag)
 
 
 def bytes_of_text(text: Any, encoding: Any) -> bytes:
@@ -192,7 +206,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "collections.defaultdict": default_dictionary,
     "builtins.set": items_of(set),
     "builtins.frozenset": items_of(frozenset),
-    "builtins.complex": lambda real, imag: complex(float(real), float(imag)),
+    "builtins.complex": complex_of,
     "builtins.bytearray": byte_array,
     "builtins.bytes": lambda: b"",
     "builtins.range": range,

@@ -66,6 +66,11 @@ def number_of(text: Any) -> int:
     return int(text, 16) if isinstance(text, str) else _misfit(text)
 
 
+def _short_number(text: Any) -> int:
+    """One of those of a fraction: what they have in common takes time to find."""
+    return number_of(text) if len(text) < LONGEST_FRACTION else _misfit(text)
+
+
 def _misfit(content: Any) -> Any:
     raise TypeError(f"got {type(content).__name__}")
 
@@ -115,6 +120,8 @@ def _uninitialized(cls: type) -> Leaf:
     return Leaf(cls, lambda value: [value.dtype.name, value.requires_grad], make)
 
 
+LONGEST_FRACTION = 10_000  # digits
+
 # The types that a defaultdict may call, and that may be values themselves.
 BUILTIN_TYPES = {
     kind.__name__: kind
@@ -142,7 +149,7 @@ LEAVES: dict[str, Leaf] = {
     "Fraction": Leaf(
         fractions.Fraction,
         lambda f: [hex(f.numerator), hex(f.denominator)],
-        lambda parts: fractions.Fraction(*map(number_of, parts)),
+        lambda parts: fractions.Fraction(*map(_short_number, parts)),
     ),
     "UUID": Leaf(uuid.UUID, str, _of_string(uuid.UUID)),
     "numpy_dtype": Leaf(np.dtype, numpy_name, numpy_dtype),

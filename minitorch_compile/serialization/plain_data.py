@@ -20,6 +20,7 @@ from minitorch_compile.serialization.unreadable_file import refuse
 
 DEEPEST = 100  # containers in containers; what walks them, as repr and == do, takes a few frames of Python's for each
 LARGEST_KEY = 1000  # parts of a key
+LONGEST_NUMBER = 1 << 16  # bits of a number in a key: its hash is computed anew each time
 
 
 def check_key(key: Any) -> Any:
@@ -33,6 +34,8 @@ def check_key(key: Any) -> Any:
         count += 1
         if count > LARGEST_KEY:
             raise refuse(f"the file holds a key of more than {LARGEST_KEY} parts")
+        if isinstance(part, int) and part.bit_length() > LONGEST_NUMBER:
+            raise refuse(f"the file holds a key that is a number of {part.bit_length():,} bits")
         if isinstance(part, (tuple, frozenset)):
             parts.extend(part)
         elif type(part).__hash__ is None:

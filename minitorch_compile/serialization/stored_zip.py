@@ -10,7 +10,7 @@ large one.
 ...     archive.writestr("folder/name", b"content")
 >>> _ = file.seek(0)
 >>> content = FileBytes(file)
->>> members = members_of(content)
+>>> members = members_of(content, MemoryBudget(content.size))
 >>> content.read(*members["folder/name"].place)
 b'content'
 
@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from minitorch_compile.serialization.file_bytes import FileBytes
+from minitorch_compile.serialization.memory_budget import PER_ENTRY, MemoryBudget
 from minitorch_compile.serialization.unreadable_file import refuse
 
 LOCAL, CENTRAL, END, LOCATOR, END_64 = b"PK\3\4", b"PK\1\2", b"PK\5\6", b"PK\6\7", b"PK\6\6"
@@ -53,13 +54,14 @@ class Member:
         return self.start, self.length
 
 
-def members_of(content: FileBytes) -> dict[str, Member]:
+def members_of(content: FileBytes, budget: MemoryBudget) -> dict[str, Member]:
     """The members by name. UnreadableFileError for a file that is no zip file, or not of the kind described above."""
     count, start, length = _directory(content)
     members: dict[str, Member] = {}
     for member in _entries(content, count, start, length):
         if member.name in members:
             raise refuse(f"the zip file has two members named {member.name!r}")
+        budget.spend(2 * PER_ENTRY + len(member.name))
         members[member.name] = member
     end = 0
     for member in sorted(members.values(), key=lambda member: member.begin):

@@ -79,7 +79,7 @@ class KnownStorages:
 
 def read_zip(content: FileBytes, budget: MemoryBudget) -> Any:
     """What torch.save wrote, from PyTorch 1.6 on. UnreadableFileError for a TorchScript archive or a damaged file."""
-    members = members_of(content)
+    members = members_of(content, budget)
     pickles = [name for name in members if name.endswith("/data.pkl")]
     if len(pickles) != 1:
         raise refuse("this zip file was not written by torch.save: it has no data.pkl")

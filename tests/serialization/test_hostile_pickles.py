@@ -179,6 +179,8 @@ CALLS = {
     "of bytearray with a length": call("builtins.bytearray", number(10**12)),
     "of Size with strings": call("torch.Size", text("12")),
     "of complex with strings": call("builtins.complex", text("1j"), text("1")),
+    "of set with a range of 10**9 items": call("builtins.set", call("builtins.range", number(10**9))),
+    "of Counter with a string": call("collections.Counter", text("ab")),
     "of a device that is none": call("torch.device", text("nonsense")),
     "of encode with another encoding": call("_codecs.encode", text("x"), text("rot13")),
     "of a defaultdict with a function": call("collections.defaultdict", name("torch._utils._rebuild_tensor_v2")),
@@ -309,6 +311,14 @@ def test_a_key_of_countless_parts_is_refused_at_once() -> None:
     for use in (b"}h\x64Ns", b"\x8f(h\x64\x90", b"(h\x64\x91", call("builtins.set", b"](h\x64e")):
         with pytest.raises(UnreadableFileError, match="parts"):
             loaded(pickled + b"0" + use)
+
+
+def test_a_key_that_is_a_huge_number_is_refused() -> None:
+    """Its hash is computed each time that it is looked up."""
+    huge = b"\x8b" + (100_000).to_bytes(4, "little") + b"\x7f" * 100_000
+    with pytest.raises(UnreadableFileError, match="bits"):
+        loaded(huge + b"q\x000}h\0Ns")
+    assert loaded(huge).bit_length() == 799_999
 
 
 @pytest.mark.parametrize("depth", [101, sys.getrecursionlimit() * 3, 200_000])

@@ -152,6 +152,7 @@ STRUCTURES: dict[str, Any] = {
     "bytes that are no base64": {"bytes": "?"},
     "a date that is none": {"date": [2024, 13, 1]},
     "a time zone that is a path": {"ZoneInfo": "../../etc/passwd"},
+    "a fraction of long numbers": {"Fraction": ["0x1" + "0" * 100_000, "0x3"]},
     "a fraction by 0": {"Fraction": ["0x1", "0x0"]},
     "an array of objects": {"ndarray": "x", "dtype": "|O", "shape": [1]},
     "an array of more than there is": {"ndarray": "x", "dtype": "<f8", "shape": [10]},
