@@ -6,7 +6,7 @@ PY := .venv/bin/python
 GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test test-all lint bench bench-peers fuzz partitions grade progress browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz partitions grade progress browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -31,8 +31,11 @@ progress: setup  ## every exercise of yours: done, begun, to do
 test: setup  ## what to run before and after a change: lint, notebooks up to date, one batch of each family of tests (FLOOR=aot: of one floor)
 	@$(PY) tools/check.py --floor "$(FLOOR)"
 
-test-all: setup  ## every test with coverage: what CI runs after `make test`
+test-all: setup  ## every test: what CI runs after `make test`
 	@$(PY) tools/check.py --all --floor "$(FLOOR)"
+
+coverage: setup  ## every test, and the lines that no test reaches (FLOOR=aot: of one floor)
+	@$(PY) tools/check.py --coverage --floor "$(FLOOR)"
 
 lint: setup  ## only the quick checks: ruff, mypy, the floors
 	@$(PY) tools/check.py --only lint

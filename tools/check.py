@@ -5,7 +5,8 @@ closing line ends the run.
 
     make test                # what a person waits for: one batch of each family of tests, nothing slow, no coverage
     make test FLOOR=aot      # the same of one floor
-    make test-all            # every test, with coverage, and the kernels of other processors
+    make test-all            # every test, and the kernels of other processors
+    make coverage            # every test, and which lines they reach
     make lint                # all but the notebooks and the tests
 """
 
@@ -55,7 +56,7 @@ NOTEBOOKS = (
 WORKERS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 PYTEST = module("pytest", "-q", "-n", str(WORKERS), "--dist=worksteal", "--durations=10")
 QUICK = (*PYTEST, "--one-batch")
-EVERYTHING = (*PYTEST, "--cov", "--cov-report=term")
+COVERAGE = (*PYTEST, "--cov", "--cov-report=term")  # takes twice as long
 
 
 def passes(check: Check) -> bool:
@@ -95,14 +96,16 @@ def run_all(checks: tuple[Check, ...], tests: tuple[str, ...] = ()) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", choices=["lint"], help="run only the quick checks")
-    parser.add_argument("--all", action="store_true", help="run every test, and follow the lines they reach")
+    parser.add_argument("--all", action="store_true", help="run every test")
+    parser.add_argument("--coverage", action="store_true", help="run every test, and follow the lines that they reach")
     parser.add_argument("--floor", default="", help="only the tests of one floor: tensor, dynamo, aot, ...")
     options = parser.parse_args()
     if options.only == "lint":
         sys.exit(run_all(LINT))
+    tests = COVERAGE if options.coverage else PYTEST if options.all else QUICK
     if options.floor:
-        sys.exit(run_all((), (*(PYTEST if options.all else QUICK), *tests_of(options.floor))))
-    sys.exit(run_all(LINT + NOTEBOOKS, EVERYTHING if options.all else QUICK))
+        sys.exit(run_all((), (*tests, *tests_of(options.floor))))
+    sys.exit(run_all(LINT + NOTEBOOKS, tests))
 
 
 if __name__ == "__main__":
