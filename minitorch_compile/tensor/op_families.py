@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -262,18 +262,26 @@ class CompositeOp(Op):
     recorded = False
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self.kernel(*args, **kwargs)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            if "out" in kwargs:
-                return call_with_out(self, args, kwargs, kwargs.pop("out"))
             kwargs = self.in_torch_names(kwargs)
             if any(isinstance(value, (TensorBase, type)) for value in kwargs.values()):
                 kwargs = self._plain_keywords(kwargs)
         if len(args) > self.first_number:
             args = plain(args, self.numbers, self.name, self.parameters)
-        return self.kernel(*args, **kwargs)
+        result = self.kernel(*args, **kwargs)
+        if isinstance(result, TensorBase):
+            if result.base is not None:
+                release_internal(result, (*args, *kwargs.values()))
+        elif isinstance(result, tuple):
+            for part in result:
+                if isinstance(part, TensorBase) and part.base is not None:
+                    release_internal(part, (*args, *kwargs.values(), [x for x in result if x is not part]))
+        return result
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return call_with_out(self, args, kwargs, kwargs.pop("out"))
+        return self.run(args, kwargs)
 
     def _plain_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The keywords, with numbers where tensors stand for them."""
@@ -283,6 +291,26 @@ class CompositeOp(Op):
 
     def meta_rule(self, *bound: Any) -> Any:
         return self.kernel(*bound)
+
+
+def release_internal(result: TensorBase, known: Any) -> None:
+    """A result that its op's body made as a view of something that nobody else can see is no view for its user."""
+    storage = result.storage
+    if any(x.storage is storage for x in _tensors_in(known)):
+        return
+    result.base, result.untracked = None, False
+    for interpreter in stacks.modes if contexts else ():
+        release = getattr(interpreter, "release", None)
+        if release is not None:
+            release(result)
+
+
+def _tensors_in(values: Iterable[Any]) -> Iterator[TensorBase]:
+    for value in values:
+        if isinstance(value, TensorBase):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors_in(value)
 
 
 class AliasOp(CompositeOp):
