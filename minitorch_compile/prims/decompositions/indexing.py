@@ -48,7 +48,8 @@ def _(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """An index_put whose other indices count, on the part of src that the index covers."""
     at = wrap_dim(dim, len(x.sizes))
     places = _at_least_one_dim(converted(index, int64))
-    stored = prims.index_put(_at_least_one_dim(x), _grid(places, at), _covered(src, places), False)
+    rows = _at_least_one_dim(x)
+    stored = prims.index_put(rows, _grid(places, at, rows.sizes[at]), _covered(src, places), False)
     return reshaped(stored, x.sizes)
 
 
@@ -62,7 +63,7 @@ def _(x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self
     flat, added = _at_least_one_dim(x), _covered(src, places)
     if not include_self:
         nothing = constant(places.sizes, neutral_element(reduce, x.dtype.numpy), x.dtype)
-        flat = prims.index_put(flat, _grid(places, at), nothing, False)
+        flat = prims.index_put(flat, _grid(places, at, flat.sizes[at]), nothing, False)
     return reshaped(prims.scatter_reduce(flat, at, places, added, reduce), x.sizes)
 
 
@@ -74,8 +75,14 @@ def _covered(src: Tensor, places: Tensor) -> Tensor:
     return src
 
 
-def _grid(places: Tensor, at: int) -> tuple[Tensor, ...]:
-    """An index for each dimension: the places along one, the others count."""
+def _from_the_front(places: Tensor, size: int) -> Tensor:
+    """The places, of which negative ones don't count from the end: they become so small that `index` refuses them."""
+    return ops.where(places < 0, places - size, places)
+
+
+def _grid(places: Tensor, at: int, size: int) -> tuple[Tensor, ...]:
+    """An index for each dimension: the places along one, below its size; the others count."""
+    places = _from_the_front(places, size)
     return tuple(
         places if d == at else prims.broadcast_in_dim(prims.iota(n, 0, 1, int64), tuple(places.sizes), (d,))
         for d, n in enumerate(places.sizes)
@@ -105,7 +112,7 @@ def _(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: b
 @decomposes(ops.embedding)
 def _(input: Tensor, weight: Tensor, padding_idx: int | None) -> Tensor:
     """Rows of the table."""
-    return prims.index(weight, (converted(input, int64),))
+    return prims.index(weight, (_from_the_front(converted(input, int64), weight.sizes[0]),))
 
 
 @decomposes(ops.tril)

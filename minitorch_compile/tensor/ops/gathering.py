@@ -22,7 +22,7 @@ from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.accumulation import add_elements, add_rows
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.creation_like import ones_like
-from minitorch_compile.tensor.ops.pointwise import div, floor_divide, maximum
+from minitorch_compile.tensor.ops.pointwise import div, floor_divide, maximum, remainder
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand
 from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
@@ -36,9 +36,8 @@ def gather(input: Array, dim: int, index: Array, sparse_grad: bool = False) -> A
     """out[i][j] = input[i][index[i][j]] for dim = 1, and likewise for others. The result has the sizes of `index`."""
     if index.size == 0:
         return np.empty(index.shape, input.dtype)
-    if input.ndim == 0 or index.ndim == 0:
-        return np.broadcast_to(input, index.shape).copy() if input.ndim == 0 else input[index]
-    return input[_along(input, dim, index)]
+    rows, places = np.atleast_1d(input, index)
+    return rows[_along(rows, dim, places)].reshape(index.shape)
 
 
 def _along(input: Array, dim: int, index: Array) -> tuple[Array, ...]:
@@ -107,6 +106,7 @@ def scatter_add(input: Array, dim: int, index: Array, src: Array) -> Array:
     if index.size == 0:
         return result
     if input.ndim == 0:
+        _along(result.reshape(1), 0, np.atleast_1d(index))
         return result + src.sum(dtype=src.dtype)
     index, src = np.atleast_1d(index, src)
     places, values = _along(result, dim, index), _covered(src, index)
@@ -130,6 +130,7 @@ def scatter_src(input: Array, dim: int, index: Array, src: Array) -> Array:
     if index.size == 0:
         return result
     if input.ndim == 0:
+        _along(result.reshape(1), 0, np.atleast_1d(index))
         return src.reshape(-1)[0].copy()
     index, src = np.atleast_1d(index, src)
     result[_along(result, dim, index)] = _covered(src, index)
@@ -245,4 +246,4 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> An
     at = wrap_dim(dim, len(input.sizes))
     rest = broadcast_sizes(*(tuple(1 if d == at else n for d, n in enumerate(x.sizes)) for x in (input, indices)))
     whole = [tuple(x.sizes[at] if d == at else n for d, n in enumerate(rest)) for x in (input, indices)]
-    return gather(expand(input, whole[0]), at, expand(indices, whole[1]))
+    return gather(expand(input, whole[0]), at, expand(remainder(indices, input.sizes[at]), whole[1]))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import int32, int64
 from minitorch_compile.tensor.op import Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import contiguous, copy, to
@@ -18,15 +19,20 @@ from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import scatter_reduce
 from minitorch_compile.tensor.ops.indexing import index as index_op
 from minitorch_compile.tensor.ops.indexing import index_put
-from minitorch_compile.tensor.ops.pointwise import mul
+from minitorch_compile.tensor.ops.pointwise import mul, where
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand
-from minitorch_compile.tensor.strides import numel, wrap_dim
+from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
-def _places(name: str, input: TensorBase, dim: int, index: TensorBase) -> list[Any]:
-    """The index as `index` and `index_put` take it. Checks what PyTorch checks."""
+def _places(
+    name: str, input: TensorBase, dim: int, index: TensorBase, outside: type[Exception] | None = IndexError
+) -> list[Any]:
+    """The index as `index` and `index_put` take it. Checks what PyTorch checks.
+
+    `outside` is the error for an index that is negative or too large; without it negative ones count from the end.
+    """
     at = wrap_dim(dim, len(input.sizes))
     if not isinstance(index, TensorBase):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
@@ -34,7 +40,23 @@ def _places(name: str, input: TensorBase, dim: int, index: TensorBase) -> list[A
         raise IndexError(f"{name}(): Index is supposed to be a vector, but got sizes {list(index.sizes)}")
     if index.dtype not in (int64, int32):
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, got {index.dtype}")
+    if outside is not None:
+        index = _from_the_front(name, index, input.sizes[at] if input.sizes else 1, at, outside)
     return [None] * at + [index if index.sizes else reshape(index, (1,))]
+
+
+def _from_the_front(name: str, index: Any, size: int, dim: int, outside: type[Exception]) -> Any:
+    """The index, none of which is negative.
+
+    Where the numbers are not known yet, negative ones become so small that they are refused when they are used.
+    """
+    if index.is_fake or index.is_example or stacks.modes:
+        return where(index < 0, index - size, index)
+    least, most = (index.array.min(), index.array.max()) if numel(index.sizes) else (0, -1)
+    if least < 0 or most >= size:
+        wrong = least if least < 0 else most
+        raise outside(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
+    return index
 
 
 def _at_least_vector(x: TensorBase) -> Any:
@@ -44,7 +66,9 @@ def _at_least_vector(x: TensorBase) -> Any:
 @composite(methods=True)
 def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
     """The slices (along `dim`) that the one-dimensional `index` names."""
-    places = _places("index_select", input, dim, index)
+    # PyTorch's shorter way along the columns of a matrix has another class for it
+    columns = wrap_dim(dim, len(input.sizes)) == 1 and is_contiguous(input.sizes, input.strides)
+    places = _places("index_select", input, dim, index, RuntimeError if columns else IndexError)
     chosen = index_op(_at_least_vector(input), places)
     return chosen if input.sizes else reshape(chosen, ())
 
@@ -72,7 +96,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     values = _source("index_add", input, dim, index, source)
     if alpha != 1:
         values = to(mul(values, alpha), input.dtype)
-    places = _places("index_add", input, dim, index)
+    places = _places("index_add", input, dim, index, RuntimeError if len(input.sizes) > 1 else IndexError)
     return reshape(contiguous(index_put(_at_least_vector(input), places, values, True)), tuple(input.sizes))
 
 
@@ -80,6 +104,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
     """`input` with source[i] stored as its slice index[i] along `dim`."""
     values = _source("index_copy", input, dim, index, source)
+    if isinstance(index, TensorBase) and index.dtype is not int64:
+        raise RuntimeError(f"index_copy(): Expected a long tensor for index, but got {index.dtype}")
     places = _places("index_copy", input, dim, index)
     return reshape(contiguous(index_put(_at_least_vector(input), places, values)), tuple(input.sizes))
 
@@ -92,7 +118,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {len(value.sizes)}"
             " dimension(s)."
         )
-    places = _places("index_fill", input, dim, index)
+    if isinstance(index, TensorBase) and index.dtype is not int64:
+        raise IndexError(f"index_fill(): Expected dtype int64 for index, got {index.dtype}")
+    places = _places("index_fill", input, dim, index, outside=None)
     number = to(value, input.dtype) if isinstance(value, TensorBase) else full((), value, input.dtype)
     return reshape(index_put(_at_least_vector(input), places, number), tuple(input.sizes))
 
@@ -106,6 +134,7 @@ def index_reduce(
         raise RuntimeError(f"index_reduce(): expected reduce to be one of prod, mean, amax or amin, got {reduce!r}")
     values = _source("index_reduce", input, dim, index, source)
     at = wrap_dim(dim, len(input.sizes))
+    index = _places("index_reduce", input, dim, index)[-1]
     column = reshape(index, tuple(-1 if d == at else 1 for d in range(len(input.sizes))))
     return scatter_reduce(input, dim, expand(column, tuple(values.sizes)), values, reduce, include_self=include_self)
 

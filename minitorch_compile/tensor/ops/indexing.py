@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, bool_, int32, int64
+from minitorch_compile.tensor.dtype import FLOATING, int32, int64
 from minitorch_compile.tensor.memory_format import preserved_strides
 from minitorch_compile.tensor.op import Array
 from minitorch_compile.tensor.ops.accumulation import add_at
@@ -154,7 +154,7 @@ def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Ar
 
 @embedding.shape_rule
 def _embedding_rule(input: TensorBase, weight: TensorBase, padding_idx: int | None = None) -> TensorBase:
-    if input.dtype.category >= FLOATING or input.dtype is bool_:
+    if input.dtype not in (int64, int32):
         raise RuntimeError(
             f"embedding: Expected tensor for argument 'input' to have dtype Long or Int; but got {input.dtype} instead"
         )
