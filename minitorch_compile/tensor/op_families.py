@@ -18,6 +18,7 @@ from minitorch_compile.tensor.device import META, entered
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.element_conversion import castable
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.number_arguments import plain
@@ -101,7 +102,7 @@ class ReductionOp(Op):
         dims, result = self._dims(bound), self._result_dtype(bound)
         array = widened(bound[0].array)
         if self._dtype_at is not None:
-            array = array.astype(computes_in(result), copy=False)
+            array = castable(array, result.numpy).astype(computes_in(result), copy=False)
         value = quietly(self.kernel, array, dims, *bound[2:])
         if value.dtype != result.numpy:
             value = value.astype(result.numpy)

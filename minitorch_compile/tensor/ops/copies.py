@@ -14,7 +14,8 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.device import device as Device
-from minitorch_compile.tensor.dtype import as_dtype, dtype
+from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype, dtype
+from minitorch_compile.tensor.element_conversion import castable, element_of
 from minitorch_compile.tensor.layout import empty_like_strides
 from minitorch_compile.tensor.memory_format import (
     contiguous_format,
@@ -39,6 +40,7 @@ def _strides(input: TensorBase, format: Format | None) -> tuple[int, ...]:
 
 def _copied(input: Array, element: np.dtype, format: Format | None) -> Array:
     """The elements in a new array that lies in memory as `format` says."""
+    input = castable(input, element)
     if format is None or format is preserve_format:
         return input.astype(element, order="K")
     strides = copy_strides(format, input.shape, ())
@@ -102,7 +104,7 @@ def contiguous(input: Tensor, memory_format: Format = contiguous_format) -> Any:
 def copy(input: Array, src: Array, non_blocking: bool = False) -> Array:
     """`src` in the sizes, strides and dtype of `input`: the value that `input.copy_(src)` stores."""
     result = empty_like_strides(input.shape, [s // input.itemsize for s in input.strides], input.dtype)
-    np.copyto(result, src, casting="unsafe")
+    np.copyto(result, castable(src, input.dtype), casting="unsafe")
     return result
 
 
@@ -121,11 +123,12 @@ def _copy_rule(input: TensorBase, src: TensorBase, non_blocking: bool = False) -
 @kernel_op("copy", torch=True, inplace=True)
 def fill(input: Array, value: Scalar) -> Array:
     """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
-    return np.full_like(input, value)
+    return np.full_like(input, element_of(value, FROM_NUMPY[input.dtype]))
 
 
 @fill.shape_rule
 def _fill_rule(input: TensorBase, value: Scalar) -> TensorBase:
+    element_of(value, input.dtype)
     return empty_fake(input.sizes, _strides(input, None), input.dtype)
 
 

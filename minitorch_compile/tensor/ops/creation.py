@@ -32,6 +32,7 @@ from minitorch_compile.tensor.dtype import (
     get_default_dtype,
     int64,
 )
+from minitorch_compile.tensor.element_conversion import element_of
 from minitorch_compile.tensor.layout import empty_like_strides
 from minitorch_compile.tensor.memory_format import (
     contiguous_format,
@@ -80,19 +81,23 @@ def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
 @factory()
 def full(size: Ints, fill_value: Scalar, dtype: dtype | None = None) -> Array:
     """A tensor of one value; its dtype follows the value unless given."""
-    return np.full(sizes_of("full", size), fill_value, _full_rule(size, fill_value, dtype)[1].numpy)
+    sizes, element = _full_rule(size, fill_value, dtype)
+    return np.full(sizes, element_of(fill_value, element), element.numpy)
 
 
 @full.shape_rule
 def _full_rule(size: Ints, fill_value: Scalar, dtype: dtype | None) -> tuple[Ints, dtype]:
-    return sizes_of("full", size), as_dtype(dtype) if dtype is not None else dtype_of_scalar(fill_value)
+    if dtype is None:
+        return sizes_of("full", size), dtype_of_scalar(fill_value)
+    element_of(fill_value, as_dtype(dtype))
+    return sizes_of("full", size), as_dtype(dtype)
 
 
 @factory()
 def full_strided(size: Ints, stride: Ints, fill_value: Scalar, dtype: dtype) -> Array:
     """A tensor of one value whose dimensions lie in memory in the order of the strides."""
     result = empty_like_strides(size, stride, dtype.numpy)
-    result[...] = fill_value
+    result[...] = element_of(fill_value, dtype)
     return result
 
 
@@ -260,7 +265,11 @@ def logspace(
 
 def _as_leaf(x: Any, dtype: dtype | None, requires_grad: bool) -> Any:
     """What was computed in float64, in the dtype asked for. Only this last tensor may require grad: it is the leaf."""
-    result = to_copy(x, as_dtype(dtype or get_default_dtype()))
+    natural = get_default_dtype().to_complex() if x.dtype.is_complex else get_default_dtype()
+    element = natural if dtype is None else as_dtype(dtype)
+    if x.dtype.is_complex and not element.is_complex:
+        raise RuntimeError(f"linspace: inferred dtype {natural} can't be safely cast to passed dtype {element}")
+    result = to_copy(x, element)
     return result.requires_grad_() if requires_grad else result
 
 

@@ -9,14 +9,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import BOOL, INTEGER, bool_, dtype
-from minitorch_compile.tensor.numeric_limits import finfo, iinfo
+from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.element_conversion import element_of
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.indexing import index, index_put
@@ -75,20 +74,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Scalar) -> Any:
                 f" {len(value.sizes)} dimension(s)."
             )
         return contiguous(where(mask, to(value, input.dtype), input))
-    return contiguous(where(mask, _as_element(value, input.dtype), input))
-
-
-def _as_element(value: Scalar, element: dtype) -> Scalar:
-    """A number that doesn't widen the dtype. RuntimeError if the dtype can't hold it."""
-    if element.category == BOOL:
-        return bool(value)
-    if element.is_complex:
-        return value
-    finite = math.isfinite(value)
-    largest = iinfo(element).max if element.category == INTEGER else finfo(element).max
-    if (element.category == INTEGER and not finite) or (finite and abs(value) > largest + 1):
-        raise RuntimeError(f"masked_fill: value cannot be converted to type {element.name} without overflow: {value}")
-    return int(value) if element.category == INTEGER else value
+    return contiguous(where(mask, element_of(value, input.dtype), input))
 
 
 @composite(methods=True)

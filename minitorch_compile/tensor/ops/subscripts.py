@@ -64,6 +64,11 @@ def setitem(input: Tensor, key: Any, value: Any) -> None:
     if not indices:
         viewed.copy_(_without_leading_ones(source, len(viewed.sizes)))
         return
+    if isinstance(value, TensorBase) and value.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {input.dtype} for the destination and"
+            f" {value.dtype} for the source; convert it with .to({input.dtype})"
+        )
     check_storable("index_put_", viewed, empty_fake(viewed.sizes, None, input.dtype))
     chosen = index_sizes(viewed.sizes, [None if i is None else i.sizes for i in indices])
     viewed.index_put_(indices, _without_leading_ones(source, len(chosen)))
