@@ -51,10 +51,7 @@ REASONS: dict[str, tuple[list[int], str]] = {
     "breaks.a_warning": ([], "a warning names the line that warns, so its frame is left whole"),
     "breaks.a_generator_that_escapes": ([1], "the generator computes when it is asked, as in the plain program"),
     "breaks.the_memory_address": ([1, 1], "PyTorch compiles the address into the code"),
-    "functions.a_cached_function": (
-        [1],
-        "it is called for real, so that its cache counts; PyTorch ignores that",
-    ),
+    "functions.a_cached_function": ([1, 1], "it is called for real and its calls count; PyTorch ignores the cache"),
     "functions.random_numbers_of_python": ([1, 1], "Python's generator is asked for real, outside of the graph"),
     "modules.weight_normalisation": ([6], "the norm is written in operations, PyTorch has one for it"),
 }
