@@ -108,7 +108,8 @@ COMPILE_THREADS = Variable(
 KEEP_MEMORY = Variable(
     "MTC_KEEP_MEMORY", "0 or 1", switch, True, "1", "0: freed memory goes back to the system, not to the next tensor."
 )
-VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY)
+PROGRESS = Variable("MTC_PROGRESS", "0 or 1", switch, True, "1", "0: a compilation that takes long doesn't say so.")
+VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS)
 
 
 def without_wrong_values() -> dict[str, str]:

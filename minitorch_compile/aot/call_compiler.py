@@ -28,6 +28,7 @@ from typing import Any
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.verify import verify_functional
+from minitorch_compile.compile_progress import compiling
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.garbage import collected_rarely
@@ -49,11 +50,17 @@ def call_compiler(graph_module: GraphModule, compiler: Compiler) -> CompiledGrap
     if any(kind is RESULT for kind, _ in places):
         verify_functional(core.graph)  # a thousand nodes take two milliseconds
         examples = [node.meta["val"] for node in core.graph.find_nodes(op="placeholder")]
-        with collected_rarely():  # a backward graph is compiled when a gradient arrives
+        with collected_rarely(), compiling(_name(core)):  # a backward graph is compiled when a gradient arrives
             compiled = compiler(core, examples)
     if places != [(RESULT, i) for i in range(len(places))]:
         compiled = _with_places(compiled, places)
     return _with_constants(compiled, constants) if constants else compiled
+
+
+def _name(graph_module: GraphModule) -> str:
+    """What is said of a graph that is compiled later than the call that it belongs to."""
+    names = [node.name for node in graph_module.graph.find_nodes(op="placeholder")]
+    return "a backward pass" if any(name.startswith("tangents") for name in names) else "a graph for other sizes"
 
 
 def _nothing(*arguments: Any) -> tuple[Any, ...]:

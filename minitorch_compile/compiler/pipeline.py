@@ -24,6 +24,7 @@ from typing import Any
 from minitorch_compile import config
 from minitorch_compile.aot import JointGraph, Partition, aot_eager, aot_function, chosen_partition
 from minitorch_compile.aot.passes import custom_pass, prepare
+from minitorch_compile.compile_progress import stage
 from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
@@ -83,14 +84,17 @@ class Inductor:
 
     def before_autograd(self, graph: GraphModule) -> GraphModule:
         """The functional program, with what the target has a kernel for as one operation, gradient included."""
+        stage("differentiating")
         return prepare(graph) if self.target in WITH_ATTENTION else graph
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
+        stage("decomposing")
         return with_suited_layouts(decompose(graph, keep=stays_whole, decompositions=AS_PRIMS))
 
     def partition(self, joint: JointGraph) -> Partition:
         """What is saved for the backward pass, by the partitioner that the options choose."""
+        stage("partitioning")
         return chosen_partition(joint)
 
     def compile_forward(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
@@ -106,6 +110,7 @@ class Inductor:
 
     def compile_prims(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
         """A graph of nothing but prims, or a stretch of one, as kernels of the target."""
+        stage("scheduling")
         return compile_graph(graph, example_inputs, self.target, self.options)
 
 

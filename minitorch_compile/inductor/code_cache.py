@@ -13,14 +13,17 @@ from __future__ import annotations
 import hashlib
 import linecache
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 from numba import config as numba_config
 
 from minitorch_compile import logs
+from minitorch_compile.compile_progress import stage
 from minitorch_compile.inductor import compile_pool
 from minitorch_compile.inductor.cache_folder import cache_folder, read_own, write_whole
+from minitorch_compile.inductor.kernel_function import NativeFunction
 from minitorch_compile.inductor.object_store import environment
 
 log_cache, log_code = logs.artifact("cache"), logs.artifact("output_code")
@@ -40,10 +43,16 @@ def load(source: str) -> ModuleType:
     module = run_module(source, path, f"minitorch_compile_generated_{key}")
     call = vars(module).get("call")
     if call is not None and not numba_config.DISABLE_JIT:
+        stage("kernels", partial(_ready, list(dict.fromkeys(call.functions))))
         compile_pool.POOL.provide(source, call.functions)
         assert call.address  # asking for it compiles what is left, now and not at the first call
     _loaded[key] = module
     return _loaded[key]
+
+
+def _ready(functions: list[NativeFunction]) -> tuple[int, int]:
+    """How many of the functions have machine code, here or, made by another process, on disk."""
+    return sum(function.is_ready() for function in functions), len(functions)
 
 
 def loaded() -> int:

@@ -114,6 +114,11 @@ class NativeFunction:
         """Whether the machine code is neither here nor on disk, and could be there."""
         return "address" not in vars(self) and self.key is not None and not object_store.path_of(self.key).exists()
 
+    def is_ready(self) -> bool:
+        """Whether the machine code is here, or was found missing before and is on disk now."""
+        key = vars(self).get("key")
+        return "address" in vars(self) or (key is not None and object_store.path_of(key).exists())
+
     @cached_property
     def compiled(self) -> Any:
         """What Numba makes of the function; compiled when first asked for."""

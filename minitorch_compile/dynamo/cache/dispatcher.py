@@ -19,6 +19,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import config
+from minitorch_compile.compile_progress import compiling
 from minitorch_compile.dynamo import stance
 from minitorch_compile.dynamo.cache import reporting
 from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
@@ -146,7 +147,7 @@ class Dispatcher:
                 return self.plain
             reporting.log_recompile(self, arguments)
             try:
-                with collected_rarely():
+                with collected_rarely(), compiling(self.function.__qualname__):
                     entry = compile_frame(self.function, arguments, self.region, self.owner)
             except RunPlainly:
                 cache.plain_runs += 1
