@@ -3,6 +3,7 @@
     python -m benchmarks.compare_torch                 all sheets (needs torch in the same environment; minutes)
     python -m benchmarks.compare_torch pooling conv    sheets or lines that hold one of these words
     python -m benchmarks.compare_torch --explained     also the differences that have a reason in EXPLAINED
+    python -m benchmarks.compare_torch --numbers       each number of a line as a 0-d tensor, in place of the variations
 
 Each call is tried on ordinary tensors, and, as its sheet asks, in other memory layouts, with other element types, and
 with gradients. Compared are values, sizes, strides, dtypes, gradients of all arguments, and the classes of errors.
@@ -14,7 +15,7 @@ import argparse
 import importlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import minitorch_compile
 from benchmarks.explained import reason_for
 from tests.battery.arguments import ELEMENTS, LAYOUTS, Arguments
 from tests.battery.outcome import Outcome, Part, evaluate
-from tests.battery.sheet import Call, calls
+from tests.battery.sheet import Call, calls, with_number_tensors
 
 TOLERANCE = {"float16": (2e-3, 2e-3), "float32": (1e-4, 1e-5), "complex64": (1e-4, 1e-5)}
 EXACT = (1e-7, 1e-9)
@@ -50,6 +51,14 @@ def variations(call: Call) -> Iterator[Variation]:
         yield from (Variation(layout) for layout in LAYOUTS[1:])
     if "elements" in call.vary:
         yield from (Variation(element=element) for element in ELEMENTS[1:])
+
+
+def varied(call: Call) -> Iterator[tuple[Call, Variation]]:
+    yield from ((call, variation) for variation in variations(call))
+
+
+def numbers_as_tensors(call: Call) -> Iterator[tuple[Call, Variation]]:
+    yield from ((replace(call, text=text), Variation()) for text in with_number_tensors(call.text))
 
 
 def outcomes(call: Call, variation: Variation) -> tuple[Outcome, Outcome]:
@@ -117,22 +126,23 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="only sheets or calls that hold one of these words")
     parser.add_argument("--explained", action="store_true", help="print the differences that have a reason, too")
     parser.add_argument("--limit", type=int, default=3, help="print at most so many differences of one line of a sheet")
+    parser.add_argument("--numbers", action="store_true", help="try 0-d tensors in place of numbers instead")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     for call in calls():
         if options.words and not any(word in call.sheet or word in call.text for word in options.words):
             continue
         printed = 0
-        for variation in variations(call):
+        for tried, variation in numbers_as_tensors(call) if options.numbers else varied(call):
             counts["tried"] += 1
-            found = difference(*outcomes(call, variation), call.random)
+            found = difference(*outcomes(tried, variation), call.random)
             if found is None:
                 continue
-            reason = reason_for(call.text, str(variation), found)
+            reason = reason_for(tried.text, str(variation), found)
             counts["explained" if reason else "mismatches"] += 1
             if (reason is None or options.explained) and printed < options.limit:
                 printed += 1
-                print(f"{call.sheet}: {call.text} [{variation}]\n    {found}" + (f"\n    {reason}" if reason else ""))
+                print(f"{call.sheet}: {tried.text} [{variation}]\n    {found}" + (f"\n    {reason}" if reason else ""))
     print(
         f"{counts['tried']} calls, {counts['mismatches']} mismatches, {counts['explained']} differences with a reason"
     )

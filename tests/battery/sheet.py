@@ -58,6 +58,25 @@ def expand(text: str) -> Iterator[str]:
         yield "".join(itertools.chain.from_iterable(itertools.zip_longest(parts[::2], choice, fillvalue="")))
 
 
+MAKERS = frozenset(("f", "pos", "unit", "distinct", "special", "i", "b", "c", "square", "definite"))
+
+
+def with_number_tensors(text: str) -> Iterator[str]:
+    """The line once for each of its numbers, with a 0-d tensor in its place; not those from which tensors are made.
+
+    >>> list(with_number_tensors("f(3).sum(0, dtype=None) * 2"))
+    ['f(3).sum(0, dtype=None) * torch.tensor(2)', 'f(3).sum(torch.tensor(0), dtype=None) * 2']
+    """
+    tree = ast.parse(text, mode="eval")
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in MAKERS]
+    within = {id(inner) for call in made for inner in ast.walk(call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float) and id(node) not in within:
+            number, node.value = node.value, "number"
+            yield ast.unparse(tree).replace("'number'", f"torch.tensor({number!r})")
+            node.value = number
+
+
 def names_called(text: str) -> set[str]:
     """The functions and methods that an expression calls, as the op table names them.
 
