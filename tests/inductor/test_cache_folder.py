@@ -47,7 +47,7 @@ def test_a_folder_that_others_can_write_to_is_refused_and_a_private_one_is_used(
 
 def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
-    assert folder_problem(folder) == "belongs to another user"
+    assert (folder_problem(folder) or "").endswith("belongs to another user")  # the folder, or those that it lies in
 
 
 def test_a_link_is_followed_once_and_what_it_points_to_is_checked(tmp_path, monkeypatch):

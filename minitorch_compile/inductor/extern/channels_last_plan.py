@@ -100,7 +100,7 @@ def suits(kernel: str, shape: Shape) -> bool:
 
     >>> suits("convolution", Shape(1, 16, (8, 8), 32, (3, 3), (8, 8), (1, 1), (1, 1), (1, 1), 1))
     True
-    >>> suits("convolution_input_grad", Shape(1, 3, (8, 8), 32, (3, 3), (8, 8), (1, 1), (1, 1), (1, 1), 1))
+    >>> suits("convolution_input_grad", Shape(1, 1, (8, 8), 32, (3, 3), (8, 8), (1, 1), (1, 1), (1, 1), 1))
     False
     """
     if is_depthwise(shape):

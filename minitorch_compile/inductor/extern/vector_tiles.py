@@ -22,8 +22,8 @@ where `length` is a multiple of what a vector holds. All sums stay in registers 
 ...     multiply(pointer(planes), pointer(offsets), pointer(weights), 2, pointer(out), 0)
 >>> out = np.empty(16)
 >>> example(np.arange(40.0), np.array([0, 3]), np.array([1.0, 10.0]), out)
->>> out[:3]                                                                 # i + 10 * (i + 3)
-array([30., 41., 52.])
+>>> out[:2]                                                                 # i + 10 * (i + 3)
+array([30., 41.])
 """
 
 from __future__ import annotations
