@@ -13,19 +13,19 @@ from minitorch_compile.serialization.unreadable_file import MEMORY_ABOVE_SIZE, r
 
 # What Python's objects take, in bytes, rounded up: with what the garbage collector and a growing container add.
 PER_ITEM = 16  # of a list, a tuple, or the stack
-PER_ENTRY = 160  # of a dictionary or a set
+PER_ENTRY = 120  # of a dictionary or a set
 CONTAINER = 96
 NUMBER = 32
 TEXT = 80
-TENSOR = 1500
+TENSOR = 500
 
 
 class MemoryBudget:
     """Bytes that may still be spent: those of the file, and those above. None: as many as there are."""
 
     def __init__(self, file_size: int | None) -> None:
-        # A quarter stays for what is needed while reading: what was decoded, and what is checked in the end.
-        self.left = float("inf") if file_size is None else file_size + MEMORY_ABOVE_SIZE * 3 // 4
+        # A sixteenth stays for what is needed while reading.
+        self.left = float("inf") if file_size is None else file_size + MEMORY_ABOVE_SIZE * 15 // 16
 
     def spend(self, count: int) -> None:
         """UnreadableFileError when it is used up."""

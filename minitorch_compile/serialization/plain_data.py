@@ -19,6 +19,8 @@ from typing import Any
 from minitorch_compile.serialization.unreadable_file import refuse
 
 DEEPEST = 100  # containers in containers; what walks them, as repr and == do, takes a few frames of Python's for each
+CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+SHORT = 16  # items that are looked through again, rather than noting that they were
 LARGEST_KEY = 1000  # parts of a key
 LONGEST_NUMBER = 1 << 16  # bits of a number in a key: its hash is computed anew each time
 
@@ -48,12 +50,14 @@ def check_depth(value: Any) -> Any:
     seen: set[int] = set()
     level: list[Any] = [value]
     for _ in range(DEEPEST + 1):
-        containers = [item for item in level if isinstance(item, (list, tuple, dict, set, frozenset, deque))]
-        level = []
-        for container in containers:
-            if container and id(container) not in seen:
+        above, level = level, []
+        for container in above:
+            if not isinstance(container, CONTAINERS) or id(container) in seen:
+                continue
+            inner = [item for item in _items(container) if isinstance(item, CONTAINERS) and item]
+            if inner or len(container) > SHORT:
                 seen.add(id(container))
-                level.extend(_items(container))
+            level.extend(inner)
         if not level:
             return value
     raise refuse(f"the file holds containers nested deeper than {DEEPEST}")

@@ -274,10 +274,10 @@ def test_data_of_every_protocol_is_read(protocol: int) -> None:
 
 COPIES = b"h\0\x85R"  # of what was remembered first
 BOMBS = {
-    "sets": b"(" + b"\x8f" * 500_000 + b"t",
+    "sets": b"(" + b"\x8f" * 600_000 + b"t",
     "lists": b"(" + b"]" * 600_000 + b"t",
-    "dictionaries": b"(" + b"}" * 500_000 + b"t",
-    "the memory": b"N" + b"".join(b"r" + i.to_bytes(4, "little") for i in range(400_000)),
+    "dictionaries": b"(" + b"}" * 600_000 + b"t",
+    "the memory": b"N" + b"".join(b"r" + i.to_bytes(4, "little") for i in range(600_000)),
     "a list copied again and again": b"](" + b"N" * 50_000 + b"eq\0(" + (name("builtins.set") + COPIES) * 100 + b"t",
     "pairs copied": b"](" + b"K\1N\x86" * 9000 + b"eq\0(" + (name("collections.OrderedDict") + COPIES) * 100 + b"t",
 }
@@ -296,11 +296,20 @@ def test_little_bytes_do_not_become_much_memory(case: str) -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
+def test_a_file_of_many_tensors_is_read() -> None:
+    """15,000 of them, which have names, storages of their own, and little else."""
+    members = {f"data/{i}": bytes(4) for i in range(15_000)}
+    stored = (storage(key=str(i), elements=1) for i in range(15_000))
+    pairs = b"".join(text(f"layers.{i}.weight") + tensor(number(0), b")", b")", one) for i, one in enumerate(stored))
+    assert len(loaded(b"}(" + pairs + b"u", members)) == 15_000
+
+
 def test_a_file_that_is_trusted_may_take_more_memory() -> None:
-    pickled = b"](" + b"]" * 450_000 + b"e"
+    pickled = b"](" + b"]" * 550_000 + b"e"
     with pytest.raises(UnreadableFileError, match="weights_only=False"):
         loaded(pickled)
-    assert len(loaded(pickled, weights_only=False)) == 450_000
+    assert len(loaded(pickled, weights_only=False)) == 550_000
 
 
 def test_a_key_of_countless_parts_is_refused_at_once() -> None:
