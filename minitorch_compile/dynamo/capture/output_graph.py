@@ -49,6 +49,7 @@ from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dtype import dtype as element_type
 from minitorch_compile.tensor.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.storage import Storage
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 
 
+ASKS_FOR_OFFSET = ("as_strided", "as_strided_", "as_strided_scatter", "is_set_to", "view_as_complex", "view_dtype")
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
 
 
@@ -290,6 +292,8 @@ class OutputGraph:
         graph_args = tuple(tracer.graph_argument(arg) for arg in args)
         graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}
         fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
+        if asks_for_offset(target, args):
+            map_aggregate((fake_args, fake_kwargs), lambda x: self.guard_offset(x) if isinstance(x, TensorBase) else x)
         written_before = len(self.fakes.written)
         self.fakes.may_raise = False
         result = self._run_fake(kind, target, fake_args, fake_kwargs)
@@ -362,6 +366,14 @@ class OutputGraph:
         self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
         self.size_inputs = [size for size in self.size_inputs if size.node in kept]
         self._size_nodes.keep(kept)
+
+    def guard_offset(self, fake: TensorBase) -> None:
+        """The program asked where in its memory a tensor begins: all inputs on this memory begin where they did."""
+        for variable in self.inputs:
+            if variable.fake.storage is fake.storage and variable.source is not None:
+                offset, seen = AttrSource(variable.source, "offset"), variable.real.offset
+                same = guards.Guard(offset, "STORAGE_OFFSET", f"{{0}} == {seen}", str(seen), about=guards.About.OBJECT)
+                self.guards.add(same)
 
     def has_gradients(self, storage: Storage) -> bool:
         """Whether a tensor on this memory takes part in differentiation."""
@@ -471,6 +483,14 @@ def _is_known_index(index: Any) -> bool:
     """Whether an index of a tensor is made of numbers and slices, so that it was seen to be in range."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(isinstance(part, (int, slice, type(None), type(Ellipsis))) for part in parts)
+
+
+def asks_for_offset(target: Any, args: list[Value]) -> bool:
+    """Whether a call depends on where in its memory a tensor begins, which nothing else in a graph does. A view as
+    another dtype does: it begins at whole elements only."""
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    is_dtype = name == "view" and len(args) == 2 and issubclass(args[1].realize().python_type(), element_type)
+    return name in ASKS_FOR_OFFSET or is_dtype
 
 
 def is_plain(value: Any) -> bool:

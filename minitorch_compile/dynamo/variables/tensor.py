@@ -203,6 +203,8 @@ class TensorVariable(VariableTracker):
             return tracer.call(replaced, args, kwargs)
         if name in REFUSED_METHODS:
             self._refuse(name)
+        if name == "storage_offset":
+            tracer.output.guard_offset(self.fake)
         if name in SHAPE_METHODS:
             values = [tracer.constant(arg) for arg in args]
             return tracer.output.from_python(
