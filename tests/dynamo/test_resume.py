@@ -7,12 +7,14 @@ import traceback
 import types
 from collections.abc import Callable
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
+from minitorch_compile.dynamo.execution import concrete
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame
 from minitorch_compile.dynamo.execution.stack_shapes import ends_handler, stack_shapes
 from minitorch_compile.dynamo.rewriting.resume import ResumeCode, make_resume_code, resume_code_of
@@ -25,6 +27,12 @@ SAYS_NAME_ERROR = "closures.deleted_cell_in_its_own_function"
 PROGRAMS = [program for program in programs() if program_id(program) != SAYS_NAME_ERROR]
 
 
+def step(frame: ConcreteInterpreter) -> None:
+    """One instruction, as `run` steps: what it calls sees what the frame is handling."""
+    with mock.patch.object(concrete._running, "frame", frame):
+        frame.step()
+
+
 def first_visits(program: types.FunctionType) -> dict[int, int]:
     """For each instruction that a run of the program comes to, but those that end a handler: after how many steps it
     first does."""
@@ -35,7 +43,7 @@ def first_visits(program: types.FunctionType) -> dict[int, int]:
         steps = 0
         while frame.outcome is None:
             visits.setdefault(frame.index, steps)
-            frame.step()
+            step(frame)
             steps += 1
 
     observe(run)
@@ -73,7 +81,7 @@ def run_cut(program: types.FunctionType, steps: int) -> object:
     """Interpret `steps` instructions, then let CPython run the resume function."""
     frame = function_frame(program, {}, None)
     for _ in range(steps):
-        frame.step()
+        step(frame)
     _, function, arguments = cut(frame)
     return function(*arguments)
 
@@ -82,12 +90,12 @@ def run_cut_twice(program: types.FunctionType, steps: int, more_steps: int) -> o
     """The same, but the resume function too is interpreted for some steps and then cut."""
     frame = function_frame(program, {}, None)
     for _ in range(steps):
-        frame.step()
+        step(frame)
     resume, function, arguments = cut(frame)
     second = function_frame(function, dict(zip(resume.argument_names, arguments, strict=True)), None)
     for _ in range(resume.prefix_length + more_steps):
         if second.outcome is None:
-            second.step()
+            step(second)
     if second.outcome is not None or ends_handler(stack_shapes(second.program)[second.index]):
         return second.run()
     _, function, arguments = cut(second)
@@ -139,7 +147,7 @@ def resumed_where_raised(program: types.FunctionType, number: int) -> Callable[[
     while frame.outcome is None and len(seen) <= number:
         before = list(frame.stack), frame.handled
         try:
-            frame.step()
+            step(frame)
         except BaseException as error:
             if not isinstance(error, Raised):
                 return None
