@@ -3,6 +3,7 @@
 Also what is rarely looked at: the end of objects, the chain of exceptions, who is who.
 """
 
+import enum
 import sys
 import warnings
 import weakref
@@ -83,6 +84,36 @@ def test_an_object_of_slots_has_no_dict():
         return x + 1, seen
 
     same(f, Narrow, matrix)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+def test_text_among_other_keys_of_a_dict_is_guarded():
+    def f(colours, x):
+        colours.popitem()
+        colours["next"] = len(colours)
+        colours[x.shape[0], len(colours)] = 1
+        return x + 1, list(colours)
+
+    def made():
+        return {Colour.RED: 1, "first": 2}
+
+    same(f, made, matrix, calls=4)
+
+
+def test_a_dict_whose_last_key_is_another_text_loses_that():
+    def f(colours):
+        colours.popitem()
+
+    compiled, plain = optimize(f, eager), f
+    for run in (compiled, plain):
+        colours = {Colour.RED: 1, "first": 2}
+        run(colours)
+        colours["second"] = 3
+        run(colours)
+        assert colours == {Colour.RED: 1}
 
 
 # --- the end of objects -----------------------------------------------------------------------------------------------

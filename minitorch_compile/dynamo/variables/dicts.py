@@ -152,6 +152,7 @@ class DictVariable(VariableTracker):
             self.output.guards.add(guards.same_members("DICT_KEYS", self.source, keys, self.output.names))
         else:
             self.output.guards.add(guards.length(self.source, len(keys)))
+            self._guard_literal_keys(keys)
         entries: dict[Hashable, tuple[Value, Value]] = {}
         for position, real in enumerate(keys):
             key = self._wrap_key(position, real)
@@ -161,6 +162,14 @@ class DictVariable(VariableTracker):
                 value = self.output.wrap(dict.__getitem__(self.real, real), self._item_source(key, real))
             entries[hashed] = (key, value)
         return entries
+
+    def _guard_literal_keys(self, keys: list[Any]) -> None:
+        """Text and numbers among other keys; those are guarded as what they are wrapped in."""
+        assert self.output is not None and self.source is not None
+        for position, key in enumerate(keys):
+            if has_literal(key):
+                for guard in guards.equals(DictKeySource(self.source, position), key, self.output.names):
+                    self.output.guards.add(guard)
 
     def _wrap_key(self, position: int, real: Any) -> VariableTracker:
         assert self.output is not None and self.source is not None
