@@ -49,7 +49,7 @@ def check_depth(value: Any) -> Any:
     """The value, if its containers are nested no deeper than DEEPEST."""
     seen: set[int] = set()
     level: list[Any] = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST):
         above, level = level, []
         for container in above:
             if not isinstance(container, CONTAINERS) or id(container) in seen:
