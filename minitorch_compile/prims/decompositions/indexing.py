@@ -3,7 +3,7 @@
 >>> from minitorch_compile.prims.decomposer import decomposed
 >>> from minitorch_compile.tensor import empty_fake, int64, ops
 >>> print(decomposed(ops.embedding, empty_fake((5,), dtype=int64), empty_fake((10, 3))).compact())
-x, weight -> index(weight, (x,))
+x, weight -> index(weight, (where(lt(x, full((5,), 0, torch.int64)), sub(x, full((5,), 10, torch.int64)), x),))
 """
 
 from __future__ import annotations
