@@ -240,7 +240,8 @@ class FactoryOp(Op):
         if entered.devices and placement.get("device") is None:
             placement["device"] = entered.devices[-1]
         if any(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
-            args, kwargs = self.bind(args, kwargs), {}
+            out = {"out": kwargs.pop("out")} if "out" in kwargs else {}
+            args, kwargs = self.bind(args, kwargs), out
         if placement.get("device") is not None and Device(placement["device"]).type == "meta":
             return placed(self.meta(*args, **kwargs), **placement)
         result = super().__call__(*args, **kwargs)

@@ -99,3 +99,10 @@ def test_a_number_among_normals_sizes() -> None:
 def test_a_compiled_function_reads_the_number_at_each_call(backend: str) -> None:
     compiled = torch.compile(lambda x, a: torch.add(x, x, alpha=a), backend=backend)
     assert [compiled(T([1.0]), T(a)).item() for a in (2, 3)] == [3, 4]
+
+
+def test_a_factory_writes_into_the_tensor_it_is_given():
+    out = torch.zeros(4)
+    assert torch.arange(torch.tensor(0), torch.tensor(4), out=out) is out
+    assert out.tolist() == [0, 1, 2, 3]
+    assert torch.arange(0, 3, out=torch.LongTensor(3)).tolist() == [0, 1, 2]
