@@ -72,6 +72,20 @@ class BatchTensor(Tensor):
     def item(self) -> Any:
         raise FakeDataError(NEEDS_DATA)
 
+    def _look_as(self, view: Any) -> Any:
+        """In place of a view of it, such as transpose_ makes: the whole batch is seen in that way from now on."""
+        self.__dict__.update(view.__dict__)
+        return self
+
+    @property
+    def data(self) -> Any:
+        """Not possible here: writes to it would go past the interpreter."""
+        raise RuntimeError("vmap: x.data inside vmap is not supported; use x.detach() or x.clone()")
+
+    @data.setter
+    def data(self, new_data: Any) -> None:
+        raise RuntimeError("vmap: x.data can't be set inside vmap; use the form that returns a new tensor")
+
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Not possible here: use func.grad inside vmap."""
         raise RuntimeError(
@@ -108,15 +122,11 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "transpose_",
-    "t_",
-    "unsqueeze_",
-    "squeeze_",
     "as_strided_",
     "resize_",
     "resize_as_",
     "set_",
-    "swapaxes_",
+    "detach_",
 ):
     setattr(BatchTensor, _name, _refused(_name))
 

@@ -150,6 +150,9 @@ def _with_aux(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
+    for leaf in tree_flatten(result[1])[0]:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{name}: aux must consist of tensors, but has {leaf!r} of type {type(leaf).__name__}")
     return result
 
 

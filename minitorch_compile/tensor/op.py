@@ -33,6 +33,7 @@ from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.number_arguments import NEVER, plain, readers
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.wrong_arguments import MISTAKEN, check_types
 
 Array = np.ndarray
 Tensor = Any  # the class comes later, with methods made from the table: nothing a type checker can see
@@ -75,7 +76,8 @@ class Op:
             i for i, p in enumerate(parameters.values()) if TENSOR_ANNOTATION.search(str(p.annotation))
         )
         self._position = {name: i for i, name in enumerate(self.parameters)}
-        self.numbers = readers([str(p.annotation) for p in parameters.values()])
+        self.annotations = tuple(str(p.annotation) for p in parameters.values())
+        self.numbers = readers(self.annotations)
         self.first_number = self.numbers[0][0] if self.numbers else NEVER
 
     def __repr__(self) -> str:
@@ -87,7 +89,11 @@ class Op:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs and "out" in kwargs:
             return call_with_out(self, args, kwargs, kwargs.pop("out"))
-        return dispatch(self, args, kwargs)
+        try:
+            return dispatch(self, args, kwargs)
+        except MISTAKEN as error:
+            check_types(self, args, kwargs, error)
+            raise
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All parameters in order, numbers as numbers, defaults filled in. TypeError for one too many, missing or

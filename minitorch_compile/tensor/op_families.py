@@ -30,6 +30,7 @@ from minitorch_compile.tensor.rounding import WIDE, computes_in, rounded, widene
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.strides import wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+from minitorch_compile.tensor.wrong_arguments import MISTAKEN, check_types
 
 INFERENCE_WRITTEN = (
     "Inplace update to inference tensor outside InferenceMode is not allowed."
@@ -270,7 +271,11 @@ class CompositeOp(Op):
                 kwargs = self._plain_keywords(kwargs)
         if len(args) > self.first_number:
             args = plain(args, self.numbers, self.name, self.parameters)
-        result = self.kernel(*args, **kwargs)
+        try:
+            result = self.kernel(*args, **kwargs)
+        except MISTAKEN as error:
+            check_types(self, args, kwargs, error)
+            raise
         if isinstance(result, TensorBase):
             if result.base is not None:
                 release_internal(result, (*args, *kwargs.values()))

@@ -35,7 +35,9 @@ def store(input: Any, activation: Callable[..., Any], *args: Any) -> Any:
 
 def _floats_only(name: str, input: Any) -> None:
     if not input.is_floating_point():
-        raise RuntimeError(f"{name}: implemented for floating-point tensors, got {input.dtype}; call .float() first")
+        raise NotImplementedError(
+            f"{name}: implemented for floating-point tensors, got {input.dtype}; call .float() first"
+        )
 
 
 # ---------------------------------------------------------------------------------------------------- rectifiers

@@ -81,7 +81,9 @@ def prelu(input: Tensor, weight: Tensor) -> Any:
     """x above 0, weight * x below: one weight, or one for each channel (dimension 1). RuntimeError for another
     number of weights or another dtype."""
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"prelu: implemented for floating-point tensors, got {input.dtype}; call .float() first")
+        raise NotImplementedError(
+            f"prelu: implemented for floating-point tensors, got {input.dtype}; call .float() first"
+        )
     channels = input.sizes[1] if len(input.sizes) > 1 else 1
     count = numel(weight.sizes)
     if len(weight.sizes) > 1 or count not in (1, channels):
@@ -99,7 +101,7 @@ def prelu(input: Tensor, weight: Tensor) -> Any:
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Any:
     """x, and 0 where |x| <= lambd."""
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"hardshrink: implemented for floating-point tensors, got {input.dtype}")
+        raise NotImplementedError(f"hardshrink: implemented for floating-point tensors, got {input.dtype}")
     return where(le(abs(input), lambd), 0.0, input)
 
 

@@ -37,7 +37,9 @@ bincount.shape_depends_on_data = True
 
 @bincount.shape_rule
 def _bincount_rule(input: TensorBase, weights: TensorBase | None = None, minlength: int = 0) -> Any:
-    if len(input.sizes) != 1 or input.dtype.category in (BOOL, FLOATING):
+    if input.dtype.category in (BOOL, FLOATING):
+        raise NotImplementedError(f"bincount: implemented for integer tensors, got {input.dtype}; call .long() first")
+    if len(input.sizes) != 1:
         raise RuntimeError(
             f"bincount only supports 1-d non-negative integral inputs, got {input.dtype} of sizes {list(input.sizes)}"
         )

@@ -371,7 +371,7 @@ def silu(input: Array) -> Array:
 
 def _floats_only(name: str, input: Array) -> None:
     if input.dtype.kind != "f":
-        raise RuntimeError(f'{name}: "{name}" is implemented for floating-point tensors, got {input.dtype}')
+        raise NotImplementedError(f'{name}: "{name}" is implemented for floating-point tensors, got {input.dtype}')
 
 
 # ------------------------------------------------------------------------------------------------- comparison and logic
@@ -469,7 +469,7 @@ def bitwise_not(input: Array) -> Array:
 
 def _integers_only(name: str, input: Any) -> Any:
     if np.asarray(input).dtype.kind == "f":
-        raise RuntimeError(
+        raise NotImplementedError(
             f'{name}: "{name}" is implemented for integer and bool tensors, got {np.asarray(input).dtype}'
         )
     return input

@@ -215,7 +215,7 @@ def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> Tens
     element = dtype or input.dtype
     complex_support.refuse_complex("softmax", element)
     if element.category < FLOATING:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"softmax: implemented for floating-point tensors, got {element}; call .float() or pass dtype="
         )
     return empty_fake(input.sizes, None, element)
