@@ -2,10 +2,10 @@
 
 Ops don't check types before they compute. Where one fails, with whatever error, its arguments are looked at then.
 
->>> from minitorch_compile.tensor import ops, tensor
->>> ops.softmax(tensor([1.0]), "0")
+>>> from minitorch_compile.tensor import ops
+>>> ops.softmax("1.0", 0)
 Traceback (most recent call last):
-TypeError: softmax(): argument 'dim' (position 2) must be int, not str
+TypeError: softmax(): argument 'input' (position 1) must be Tensor, not str
 """
 
 from __future__ import annotations
