@@ -26,7 +26,7 @@ their guards together cost a fraction of a microsecond a call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FunctionType
@@ -56,14 +56,17 @@ class Lookups:
     """The look-ups of one trace."""
 
     def __init__(self) -> None:
+        self._noted: set[tuple[type, str, type | None, int]] = set()
         self._classes: dict[type, None] = {}
         self._lacks: dict[type, dict[str, None]] = {}
         self._has: dict[tuple[type, str], Any] = {}
 
-    def note(self, cls: type, asked: Iterable[type], name: str, owner: type | None) -> None:
+    def note(self, cls: type, asked: Sequence[type], name: str, owner: type | None) -> None:
         """`name` was looked up on `cls`: the classes `asked` had nothing, and then `owner` had it."""
-        if is_immutable(cls):
+        look_up = cls, name, owner, len(asked)
+        if look_up in self._noted or is_immutable(cls):
             return
+        self._noted.add(look_up)
         self._classes.setdefault(cls)
         for lacking in asked:
             if not is_immutable(lacking):
@@ -130,7 +133,7 @@ def noting(lookups: Lookups) -> Iterator[None]:
         _noting.reset(token)
 
 
-def note_lookup(cls: type, asked: Iterable[type], name: str, owner: type | None) -> None:
+def note_lookup(cls: type, asked: Sequence[type], name: str, owner: type | None) -> None:
     """Notes a look-up, if a function is being traced."""
     lookups = _noting.get()
     if lookups is not None:

@@ -19,6 +19,16 @@ from dataclasses import dataclass
 class Source:
     """The base of all paths. `base` is the source that this one is read from, None for a root."""
 
+    def __init_subclass__(cls) -> None:
+        cls.__hash__ = Source.__hash__  # type: ignore[method-assign]  # a dataclass's own walks the whole path each time
+
+    def __hash__(self) -> int:
+        """Worked out once: paths are long, and keys of many dictionaries."""
+        known = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash((type(self), *self.__dict__.values()))
+        return known
+
     @property
     def base(self) -> Source | None:
         return None
@@ -163,9 +173,6 @@ class ItemSource(ChainedSource):
 
     def read(self, base: str) -> str:
         return f"{base}[{self.key!r}]"
-
-    def __hash__(self) -> int:
-        return hash((self.origin, type(self.key), self.key))
 
     def __eq__(self, other: object) -> bool:
         # 1, 1.0 and True are equal keys in Python but different texts
