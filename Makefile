@@ -6,7 +6,7 @@ PY := .venv/bin/python
 GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz partitions grade progress browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -65,6 +65,9 @@ fuzz: setup  ## random Python in a changing world, compiled against plain (PROGR
 	@$(PY) -m tests.aot.aliasing $(ALIASING)
 	@$(PY) -m tests.func.random_compositions $(TRANSFORMS)
 	@$(PY) -m tests.serialization.fuzz $(FILES)
+
+processors: setup  ## the tests of kernels as other processors run them (AVX2, SSE2); for AVX-512 and NEON all kernels are assembled
+	@$(PY) tools/kernel_floors.py
 
 course: setup  ## build notebooks/, exercises/ and solutions/ from authoring/
 	@$(PY) tools/build_course.py

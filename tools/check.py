@@ -5,7 +5,7 @@ closing line ends the run.
 
     make test                # what a person waits for: one batch of each family of tests, nothing slow, no coverage
     make test FLOOR=aot      # the same of one floor
-    make test-all            # every test, and the kernels of other processors
+    make test-all            # every test
     make coverage            # every test, and which lines they reach
     make lint                # all but the notebooks and the tests
 """
