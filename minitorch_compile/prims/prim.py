@@ -26,6 +26,7 @@ from typing import Any
 
 from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, int64
+from minitorch_compile.tensor.number_arguments import NEVER
 from minitorch_compile.tensor.op_families import KernelOp
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -57,6 +58,10 @@ class Prim(KernelOp):
 
     dtypes = ""
     sizes = ""
+
+    def __init__(self, kernel: Kernel, **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.numbers, self.first_number = (), NEVER  # tensors and Python's types are not numbers and dtypes here
 
     def __repr__(self) -> str:
         return f"prims.{self.name}"

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "minitorch_compile"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # A drawing uses whichever Graphviz there is; pygraphviz is one that a user may have brought. einops is imported only
-# after the user's program imported it.
-OPTIONAL = {"pygraphviz", "einops"}
+# after the user's program imported it, and IPython where a notebook runs.
+OPTIONAL = {"pygraphviz", "einops", "ipython"}
 
 
 def names(requirements: list[str]) -> set[str]:

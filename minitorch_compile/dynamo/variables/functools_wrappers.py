@@ -2,7 +2,7 @@
 
 A cached function of the program is called for real, between two graphs: so it gives the very object that the plain
 program gets, does what it does when the plain program would, and counts its calls in `cache_info`. Caches of this
-package are nobody's to count; they are asked while tracing, and again when the guards are.
+package and of einops are nobody's to count; they are asked while tracing, and again when the guards are.
 
 >>> import functools
 >>> from minitorch_compile.dynamo.testing import captured
@@ -54,6 +54,11 @@ class CallSource(ChainedSource):
         return f"{base}({', '.join(self.arguments)})"
 
 
+PURE_PACKAGES = (
+    "einops",
+)  # whose caches only save time: nobody counts their calls, and they read nothing that changes
+
+
 class FunctoolsWrapperVariable(VariableTracker):
     """A function made by functools. Its identity is guarded."""
 
@@ -88,7 +93,8 @@ class CachedFunctionVariable(FunctoolsWrapperVariable):
     """A function with functools.lru_cache or cache. Where it is called while tracing, its arguments must be known."""
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if not is_library(self.function.__wrapped__):
+        wrapped = self.function.__wrapped__
+        if not (is_library(wrapped) or wrapped.__module__.partition(".")[0] in PURE_PACKAGES):
             raise Unsupported(
                 "unsupported-call",
                 f"{self.describe()} has a cache, which only real calls fill, use and count.",
