@@ -5,6 +5,7 @@ What belongs to the whole process is changed by `patch(owner, name, value)`, or 
 as it began; the compiler must live with it, too, so `abs` changes for one number. A change that its arguments don't
 allow raises, plain and compiled.
 
+>>> import builtins
 >>> with undone() as tools:
 ...     exec(CHANGES["patch abs"], {"torch": torch, "builtins": builtins}, tools)
 ...     abs(-2)
