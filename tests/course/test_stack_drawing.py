@@ -13,7 +13,7 @@ from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 
 
 def frame_of(function, **slots) -> ConcreteInterpreter:
-    return function_frame(function, slots, caller=None)
+    return function_frame(function, slots)
 
 
 def labels(drawing) -> list[str]:
