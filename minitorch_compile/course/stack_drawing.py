@@ -19,7 +19,7 @@ A value keeps its colour from the instruction that pushed it to the one that tak
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -107,7 +107,8 @@ def _note(frame: Frame, index: int) -> tuple[str, bool]:
 
 
 def _short(value: Any, longest: int = LONGEST) -> str:
-    text = getattr(value, "__name__", None) or repr(value)
+    is_suspended = isinstance(value, (Generator, Coroutine))  # its name is that of its function
+    text = repr(value) if is_suspended else getattr(value, "__name__", None) or repr(value)
     if isinstance(value, BaseException) and len(text) > longest:
         text = f"{type(value).__name__}(…)"
     if text.startswith("<") and " object at 0x" in text:

@@ -20,6 +20,7 @@ ON_WHOLE_VECTORS = ("convolution_float32", "channels_last_gather_float32", "pack
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_every_kind_of_kernel_assembles_for_neon():
     done = subprocess.run(
         [sys.executable, "-m", "tests.inductor.foreign", "aarch64-unknown-linux-gnu", "generic", "float32"],
