@@ -512,7 +512,7 @@ Table(rows)
 #
 # ## The package's interpreter
 #
-# It is `dynamo/execution/interpreter.py`, and it has the shape of ours. Here are three handlers of its 90, and the step:
+# It is `dynamo/execution/interpreter.py`, and it has the shape of ours. Here are three handlers of its 96, and the step:
 
 # %%
 for handler in ("BINARY_OP", "FOR_ITER", "CHECK_EXC_MATCH", "step"):
