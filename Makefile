@@ -31,7 +31,8 @@ progress: setup  ## every exercise of yours: done, begun, to do
 test: setup  ## what to run before and after a change: lint, notebooks up to date, one batch of each family of tests (FLOOR=aot: of one floor)
 	@$(PY) tools/check.py --floor "$(FLOOR)"
 
-test-all: setup  ## every test: what CI runs after `make test`
+test-all: setup  ## every test, and a batch of the kernels' for other processors: what CI runs after `make test`
+	@test -n "$(FLOOR)" || $(PY) tools/kernel_floors.py --one-batch
 	@$(PY) tools/check.py --all --floor "$(FLOOR)"
 
 coverage: setup  ## every test, and the lines that no test reaches (FLOOR=aot: of one floor)

@@ -1,4 +1,8 @@
-"""Runs the tests of the kernels for processors that this machine can play: `tools/kernel_floors.py [haswell x86-64]`.
+"""Runs the tests of the kernels for processors that this machine can play.
+
+    tools/kernel_floors.py                   # all tests for AVX2 and SSE2, and all kernels assembled
+    tools/kernel_floors.py haswell           # all tests for one processor
+    tools/kernel_floors.py --one-batch       # of each family of tests a few: what `make test-all` runs
 
 `make test` compiles for the processor at hand. Here the tests in which machine code is the question run once more, in a
 process for each processor, with NUMBA_CPU_NAME: AVX2 (haswell) and SSE2 (x86-64). For processors that can't be played
@@ -19,6 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+ONE_BATCH = "--one-batch"
 PLAYED = ("haswell", "x86-64")  # by the processors of x86; on others only what is assembled is checked
 ASSEMBLED = {"x86_64-unknown-linux-gnu": ["skylake-avx512"], "aarch64-unknown-linux-gnu": ["generic", "neoverse-v1"]}
 TESTS = (
@@ -41,10 +46,10 @@ TESTS = (
 )
 
 
-def play(cpu: str) -> bool:
+def play(cpu: str, *options: str) -> bool:
     """Whether the tests pass with kernels for that processor."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_CPU_")}
-    command = [sys.executable, "-m", "pytest", "-q", "--no-cov", "-n", "2", "-p", "no:cacheprovider", *TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "--no-cov", "-n", "2", "-p", "no:cacheprovider", *options, *TESTS]
     return subprocess.run(command, cwd=ROOT, env={**environment, "NUMBA_CPU_NAME": cpu}).returncode == 0
 
 
@@ -57,7 +62,9 @@ def assemble(triple: str, cpu: str) -> bool:
 def main(arguments: list[str]) -> int:
     """Prints a line for each processor; 1 if one fails."""
     is_x86 = platform.machine() in ("x86_64", "AMD64")
-    outcomes = [timed(f"tests for {cpu}", play, cpu) for cpu in arguments or (PLAYED if is_x86 else ())]
+    options = [argument for argument in arguments if argument == ONE_BATCH]
+    named = [argument for argument in arguments if argument != ONE_BATCH]
+    outcomes = [timed(f"tests for {cpu}", play, cpu, *options) for cpu in named or (PLAYED if is_x86 else ())]
     if not arguments:
         pairs = [(triple, cpu) for triple, cpus in ASSEMBLED.items() for cpu in cpus]
         outcomes += [timed(f"all kernels, assembled for {cpu}", assemble, triple, cpu) for triple, cpu in pairs]
