@@ -21,15 +21,6 @@ from .notebooks import ROOT
 LESSON = "01_tensors_strides_views.ipynb"
 
 
-@pytest.fixture
-def course(tmp_path, monkeypatch):
-    """A course folder with an empty work/, as a fresh clone has it."""
-    for folder in ("exercises", "notebooks", "work"):
-        (tmp_path / folder).mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def save(folder, *cells: str) -> None:
     data = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}}
     (folder / "work" / LESSON).write_text(json.dumps(data))

@@ -42,14 +42,6 @@ DAMAGED = {
 }
 
 
-@pytest.fixture
-def course(tmp_path, monkeypatch):
-    for folder in ("exercises", "notebooks", "work"):
-        (tmp_path / folder).mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def reason(folder) -> str:
     with pytest.raises(NotANotebook) as problem:
         code_cells(folder / "work" / FILE)
