@@ -54,7 +54,8 @@ NOTEBOOKS = (
 )
 # Two workers halve the time; more than four would mostly compile the same kernels side by side.
 WORKERS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-PYTEST = module("pytest", "-q", "-n", str(WORKERS), "--dist=worksteal", "--durations=10")
+# Short tracebacks: what went wrong stands within the last lines of a log of which a reader is shown only the end.
+PYTEST = module("pytest", "-q", "-n", str(WORKERS), "--dist=worksteal", "--tb=short", "--durations=10")
 QUICK = (*PYTEST, "--one-batch")
 COVERAGE = (*PYTEST, "--cov", "--cov-report=term")  # takes twice as long
 
