@@ -28,8 +28,8 @@ grade: setup  ## grade your exercises in work/
 progress: setup  ## every exercise of yours: done, begun, to do
 	@$(PY) -m minitorch_compile.course progress
 
-test: setup  ## what to run before and after a change: lint, notebooks up to date, one batch of each family of tests (FLOOR=aot: of one floor)
-	@$(PY) tools/check.py --floor "$(FLOOR)"
+test: setup  ## what to run before and after a change: lint, notebooks up to date, one batch of each family of tests (FLOOR=aot: of one floor; CHANGED=1: what your changes reach)
+	@$(PY) tools/check.py --floor "$(FLOOR)" --changed "$(CHANGED)"
 
 test-all: setup  ## every test, and a batch of the kernels' for other processors: what CI runs after `make test`
 	@test -n "$(FLOOR)" || $(PY) tools/kernel_floors.py --one-batch

@@ -5,6 +5,7 @@ closing line ends the run.
 
     make test                # what a person waits for: one batch of each family of tests, nothing slow, no coverage
     make test FLOOR=aot      # the same of one floor
+    make test CHANGED=1      # the same of what the changes since the last commit reach; CHANGED=main: since `main`
     make test-all            # every test
     make coverage            # every test, and which lines they reach
     make lint                # all but the notebooks and the tests
@@ -71,7 +72,7 @@ def passes(check: Check) -> bool:
     return good
 
 
-def tests_of(floor: str) -> list[str]:
+def places_of(floor: str) -> list[str]:
     """Where a floor's tests lie: its own folder, and the examples in its code. No floor: everywhere."""
     if not floor:
         return []
@@ -79,6 +80,17 @@ def tests_of(floor: str) -> list[str]:
     if not places:
         floors = sorted(folder.name for folder in (ROOT / "tests").iterdir() if (folder / "__init__.py").exists())
         sys.exit(f"FLOOR={floor}: no such floor. Choose one of: {', '.join(floors)}")
+    return places
+
+
+def places_of_changes(since: str) -> list[str]:
+    """The tests that what changed since a commit reaches; printed, as it is the answer to a question."""
+    from changed_tests import places_asked_for
+
+    places = places_asked_for("HEAD" if since == "1" else since)
+    if not places:
+        sys.exit("CHANGED: nothing changed that a test looks at.")
+    print(f"tests of what changed: {', '.join(places[:8])}{f' and {len(places) - 8} more' if places[8:] else ''}")
     return places
 
 
@@ -100,12 +112,15 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="run every test")
     parser.add_argument("--coverage", action="store_true", help="run every test, and follow the lines that they reach")
     parser.add_argument("--floor", default="", help="only the tests of one floor: tensor, dynamo, aot, ...")
+    parser.add_argument("--changed", default="", help="only what changes since a commit reach (1: HEAD)")
     options = parser.parse_args()
     if options.only == "lint":
         sys.exit(run_all(LINT))
     tests = COVERAGE if options.coverage else PYTEST if options.all else QUICK
     if options.floor:
-        sys.exit(run_all((), (*tests, *tests_of(options.floor))))
+        sys.exit(run_all((), (*tests, *places_of(options.floor))))
+    if options.changed:
+        sys.exit(run_all(LINT + NOTEBOOKS, (*tests, *places_of_changes(options.changed))))
     sys.exit(run_all(LINT + NOTEBOOKS, tests))
 
 
