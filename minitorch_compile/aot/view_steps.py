@@ -24,7 +24,7 @@ from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
 from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.strides import is_dense, numel
+from minitorch_compile.tensor.strides import is_inside
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Tensor = Any
@@ -85,11 +85,9 @@ class ViewStep(NamedTuple):
 
     def _is_inside(self) -> bool:
         """Whether the window consists of elements of the source, which lie together."""
-        source, (sizes, strides, _) = self.source, self.arguments
-        assert source is not None
-        last = self._first() + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-        inside = not numel(sizes) or (self._first() >= 0 and last < numel(source.sizes))
-        return bool(inside and is_dense(source.sizes, source.strides))
+        assert self.source is not None
+        sizes, strides, _ = self.arguments
+        return is_inside((sizes, strides, self._first()), self.source.sizes, self.source.strides)
 
 
 def viewed(op: Op, x: Tensor, arguments: tuple[Any, ...]) -> Tensor:

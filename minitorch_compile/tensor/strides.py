@@ -196,6 +196,19 @@ def is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
+def is_inside(window: tuple[Sequence[int], Sequence[int], int], sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether a window (sizes, strides, first element counted from the tensor's own) has elements of the tensor only,
+    all of which lie together.
+
+    >>> [is_inside(((2,), (2,), first), (4,), (1,)) for first in (-1, 0, 1, 2)]
+    [False, True, True, False]
+    """
+    lengths, steps, first = window
+    last = first + sum((n - 1) * step for n, step in zip(lengths, steps, strict=True))
+    inside = not numel(lengths) or (first >= 0 and last < numel(sizes))
+    return bool(inside and is_dense(sizes, strides))
+
+
 def elementwise_strides(sizes: Ints, operands: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Ints:
     """The strides of a new pointwise result: dense, in the order of dimensions that the operands already have.
 

@@ -68,6 +68,16 @@ OFFSETS = {
     "of its transpose": lambda x: x + x.view(2, 2).T.storage_offset(),
     "as_strided": lambda x: torch.as_strided(x, (2,), (1,)) * 2,
     "as_strided of a view": lambda x: x[1:].as_strided((2,), (2,)) * 2,
+    "from an offset": lambda x: x.as_strided((2,), (1,), 1) * 2,
+    "wider than the tensor": lambda x: x.as_strided((3, 2), (1, 2), 0) + 1,
+    "of a view, from an offset": lambda x: torch.as_strided(x[2:], (2,), (1,), storage_offset=0) + 1,
+    "of what was made here": lambda x: (x + 1)[2:].as_strided((2,), (1,), 0) * 3,
+    "of a window": lambda x: x.as_strided((3,), (1,), 1).as_strided((2,), (1,), 0) * 2,
+    "of a transpose": lambda x: x.view(2, 2).T.as_strided((2,), (1,), 2) * 2,
+    "counted from its own offset": lambda x: x.as_strided((2,), (1,), x.storage_offset() + 1) * 2,
+    "written to": lambda x: (x[1:].as_strided((2,), (1,), 1).mul_(3), x * 2)[1],
+    "in place": lambda x: x.clone().as_strided_((2,), (1,), 1) * 2,
+    "addresses": lambda x: x + (x[1:].data_ptr() - x.data_ptr()) + (x.data_ptr() - x.untyped_storage().data_ptr()),
 }
 
 
@@ -76,7 +86,21 @@ OFFSETS = {
 def test_where_a_tensor_begins_in_its_memory_is_guarded_if_it_was_asked_for(function, backend):
     memory, compiled = torch.arange(0, 12).float(), torch.compile(function, backend=backend)
     for start in (0, 1, 5, 1):
-        assert compiled(memory[start : start + 4]).tolist() == function(memory[start : start + 4]).tolist()
+        plain = memory.clone()
+        assert compiled(memory[start : start + 4]).tolist() == function(plain[start : start + 4]).tolist()
+        assert memory.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_a_window_on_the_memory_of_two_arguments(backend):
+    def f(x, y):
+        return x.as_strided((2,), (1,), 2) + y[1:].as_strided((2,), (1,), 1)
+
+    compiled = torch.compile(f, backend=backend)
+    for first, second in ((0, 0), (0, 3), (2, 1), (4, 4)):
+        memory = torch.arange(0, 12).float()
+        arguments = memory[first : first + 4], memory[second : second + 4]
+        assert compiled(*arguments).tolist() == f(*arguments).tolist()
 
 
 REPLACED = {

@@ -25,6 +25,7 @@ from minitorch_compile import config
 from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
 from minitorch_compile.dynamo.capture.graph_steps import is_graph_step
+from minitorch_compile.dynamo.capture.places_in_memory import asks_for_offset, check_window, places_windowed
 from minitorch_compile.dynamo.capture.side_effects import SideEffects
 from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
 from minitorch_compile.dynamo.capture.walked_back import WalkedBack
@@ -49,7 +50,6 @@ from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
 from minitorch_compile.tensor.dispatch import stacks
-from minitorch_compile.tensor.dtype import dtype as element_type
 from minitorch_compile.tensor.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.storage import Storage
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 
 
-ASKS_FOR_OFFSET = ("as_strided", "as_strided_", "as_strided_scatter", "is_set_to", "view_as_complex", "view_dtype")
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
 
 
@@ -294,9 +293,11 @@ class OutputGraph:
         fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
         if asks_for_offset(target, args):
             map_aggregate((fake_args, fake_kwargs), lambda x: self.guard_offset(x) if isinstance(x, TensorBase) else x)
+        places = places_windowed(target, fake_args, fake_kwargs, self._tensors_by_fake.values())
         written_before = len(self.fakes.written)
         self.fakes.may_raise = False
         result = self._run_fake(kind, target, fake_args, fake_kwargs)
+        check_window(result, places)
         if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
             return self.from_python(result)  # a question about shapes, answered now
         node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
@@ -483,14 +484,6 @@ def _is_known_index(index: Any) -> bool:
     """Whether an index of a tensor is made of numbers and slices, so that it was seen to be in range."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(isinstance(part, (int, slice, type(None), type(Ellipsis))) for part in parts)
-
-
-def asks_for_offset(target: Any, args: list[Value]) -> bool:
-    """Whether a call depends on where in its memory a tensor begins, which nothing else in a graph does. A view as
-    another dtype does: it begins at whole elements only."""
-    name = target if isinstance(target, str) else getattr(target, "__name__", "")
-    is_dtype = name == "view" and len(args) == 2 and issubclass(args[1].realize().python_type(), element_type)
-    return name in ASKS_FOR_OFFSET or is_dtype
 
 
 def is_plain(value: Any) -> bool:

@@ -18,7 +18,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dtype import int64
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.ops.view_writing import diagonal_places, window_places
-from minitorch_compile.tensor.strides import clipped_range, infer_sizes, is_dense, numel, wrap_dim
+from minitorch_compile.tensor.strides import clipped_range, infer_sizes, is_inside, numel, wrap_dim
 
 Tensor = Any
 Ints = tuple[int, ...]
@@ -105,8 +105,7 @@ def _(x: Tensor) -> Tensor:
 def _(x: Tensor, size: Ints, stride: Ints, storage_offset: int | None) -> Tensor:
     """A gather by computed addresses, if the elements of x lie without gaps so that addresses are known."""
     first = 0 if storage_offset is None else storage_offset - x.offset
-    last = first + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if not is_dense(x.sizes, x.strides) or first < 0 or (numel(size) and last >= numel(x.sizes)):
+    if not is_inside((size, stride, first), x.sizes, x.strides):
         raise NotImplementedError(
             f"decompose: as_strided of a tensor of sizes {list(x.sizes)} and strides {x.strides} reaches memory that is"
             " not its own elements; write it with slice, permute and expand, or apply it to x.contiguous()"
