@@ -99,6 +99,8 @@ class CompiledFunction:
             x = outputs[position]
             x._requires_grad, x.grad_fn, x.output_index = True, node, index
             x.base = None  # what it may be a view of stays inside; writing to it must not ask that for its history
+            if x.untracked:
+                x.untracked = False
         if watchers:
             tell(node)
         return outputs

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile import logs
 from minitorch_compile.dynamo.break_reasons import REASONS
+from minitorch_compile.dynamo.bytecode.control_flow import is_written_after
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.capture.expectations import checks
@@ -46,7 +47,7 @@ from minitorch_compile.dynamo.rewriting.graph_failure import check_unneeded, gua
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
 from minitorch_compile.dynamo.rewriting.raised_in_place import Raiser
 from minitorch_compile.dynamo.rewriting.resume import resume_code_of
-from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume
+from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, shared_variable
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
@@ -133,7 +134,7 @@ class FrameCompiler:
         self.raised_at: dict[int, tuple[int, int, SourceLine]] = {}  # exception -> step, instruction and line
         self.parameters = parameter_names(self.code)
         self.name = _identifier(self.code.co_name)
-        cells = (f"cell_{name}" for name in self.code.co_freevars)
+        cells = (f"cell_{shared_variable(name)}" for name in self.code.co_freevars)
         self.output = OutputGraph(
             function.__globals__,
             (*self.parameters.values(), *cells, self.name, f"make_{self.name}"),
@@ -150,7 +151,7 @@ class FrameCompiler:
             for (name, text), value in zip(self.parameters.items(), arguments)
         }
         for name, cell in zip(self.code.co_freevars, self.function.__closure__ or ()):
-            slots[name] = self.output.wrap_cell(cell, CellSource(name))
+            slots[name] = self.output.wrap_cell(cell, CellSource(shared_variable(name)))
         return slots
 
     def forget(self) -> None:
@@ -248,6 +249,7 @@ class FrameCompiler:
     def _write_break(self, codegen: Codegen, reason: Unsupported) -> None:
         try:
             BreakWriter(self, codegen, reason).write()
+            self._check_owners(codegen)
         except CannotResume as error:
             raise _RunFrameAsItIs(reason, str(error)) from error
 
@@ -260,7 +262,8 @@ class FrameCompiler:
         self._guard_classes()
         write_checks(self.output.guards, codegen.reader)
         self._guard_sizes(codegen)
-        body = [f"return plain({', '.join(self.parameters.values())})"]
+        read = codegen.reader.assigned  # an object that only these hold must not live on
+        body = [*([f"del {', '.join(read)}"] if read else []), f"return plain({', '.join(self.parameters.values())})"]
         is_plain = skipped.reason.reason.name != "recursion-limit"  # its callees would only end in the same way
         return self._entry(codegen, body, None, shown, is_plain)
 
@@ -298,6 +301,22 @@ class FrameCompiler:
         for generator in self.output.generators:
             if generator.waits_in_a_block and not codegen.has_made(generator):
                 raise Unsupported("generator-frame", f"{generator.describe()} is left before the end of its block.")
+
+    def _check_owners(self, codegen: Codegen) -> None:
+        """The parts of a split frame all hold what is passed on, so a generator in a block may end later than it does
+        plainly. Not if a `with` ends it, whose context manager it is, or a variable has it as long as the frame, or
+        another such generator delegates to it."""
+        last = [*self.output.side_effects.attribute_values("gen"), *self._lasting()]
+        for generator in self.output.generators:
+            if generator in last:
+                last += generator.frame.stack
+            elif generator.waits_in_a_block and codegen.has_made(generator):
+                raise CannotResume(f"{generator.describe()} waits in a block, which ends with its last reference.")
+
+    def _lasting(self) -> list[Any]:
+        """What variables of the frame hold from the break to its end."""
+        index, slots = self.frame.index, self.frame.locals
+        return [value for name, value in slots.items() if not is_written_after(self.program, index, name)]
 
     def _written(self, write: Callable[[Codegen], None]) -> Codegen:
         """The body. If writing it looked into more values, there are new guards, which must come before the reads."""
@@ -397,7 +416,7 @@ class FrameCompiler:
             self.name,
             title,
             list(self.parameters.values()),
-            self.code.co_freevars,
+            [shared_variable(name) for name in self.code.co_freevars],
             codegen.reader.lines,
             body,
             codegen.reader.functions,

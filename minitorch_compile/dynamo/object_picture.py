@@ -54,6 +54,7 @@ TENSOR_STATE = frozenset(
         "output_index",
         "accumulator",
         "base",
+        "untracked",
     )
     + ("rewritten", "base_rewritten", "_array", "_requires_grad")
 )
@@ -167,7 +168,7 @@ class Artist:
         layout = tuple(x.sizes), tuple(x.strides), x.offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
         hung = tuple((name, self.draw(item)) for name, item in vars(x).items() if name not in TENSOR_STATE)
         version = x.storage.version if self.versions else None
-        base = None if x.base is None or not self.versions else self.draw(x.base)
+        base = None if x.base is None or not self.versions else (self.draw(x.base), x.untracked)
         return storage, layout, x.array.tobytes(), self.draw(x.grad), version, base, hung
 
 

@@ -616,3 +616,12 @@ def test_an_expanded_argument_shares_memory_with_itself(name, backend):
     expected = program(plain.expand(3, 4))
     results = torch.compile(program, backend=backend)(compiled.expand(3, 4))
     assert all(map(torch.equal, (*results, compiled), (*expected, plain)))
+
+
+def test_a_view_of_a_result_that_is_a_view_inside_of_the_graph_can_be_written_to():
+    """The graph runs below the tape, but the user's views of what it gives are made above it."""
+    x = torch.ones(2, 2, requires_grad=True)
+    y = torch.compile(lambda x: (x + 0).t(), backend="aot_eager")(x)
+    y.t().add_(torch.ones(2, 2))
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [[4.0, 4.0], [4.0, 4.0]]  # as in PyTorch

@@ -16,8 +16,7 @@ from minitorch_compile.dynamo.testing import eager
 from tests.dynamo.programs import observe, program_id, programs
 
 BREAK = "_tensor = _tensor * 2; _graph_break(); _tensor = _tensor + 1"
-# A resume function says NameError where the whole function says UnboundLocalError, see test_resume.py.
-PROGRAMS = [p for p in programs() if program_id(p) != "closures.deleted_cell_in_its_own_function"]
+PROGRAMS = list(programs())
 EVERY_STATEMENT, EVERY_EXPRESSION = (int(os.environ["EVERY"]),) * 2 if "EVERY" in os.environ else (7, 43)
 
 

@@ -21,10 +21,7 @@ from minitorch_compile.dynamo.rewriting.resume import ResumeCode, make_resume_co
 from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, handled_exceptions
 from tests.dynamo.programs import observe, program_id, programs
 
-# An unbound variable shared with an inner function: the resume function says NameError (free variable) where the whole
-# function says its subclass UnboundLocalError.
-SAYS_NAME_ERROR = "closures.deleted_cell_in_its_own_function"
-PROGRAMS = [program for program in programs() if program_id(program) != SAYS_NAME_ERROR]
+PROGRAMS = list(programs())
 
 
 def step(frame: ConcreteInterpreter) -> None:

@@ -3,8 +3,10 @@
 Also what is rarely looked at: the end of objects, the chain of exceptions, who is who.
 """
 
+import contextlib
 import enum
 import sys
+import types
 import warnings
 import weakref
 
@@ -116,6 +118,139 @@ def test_a_dict_whose_last_key_is_another_text_loses_that():
         assert colours == {Colour.RED: 1}
 
 
+class Member(enum.Enum):
+    FIRST = 1
+
+
+@pytest.mark.parametrize("read", [lambda m: m.value, lambda m: m._value_, lambda m: f"{m!r}", lambda m: m.value + 0])
+def test_the_value_of_a_member_of_an_enum_is_replaced(read):
+    def f(x):
+        return x, read(Member.FIRST)
+
+    compiled = optimize(f, eager)
+    for value in (1, 5, 2.5, (1, 2), 1):
+        Member.FIRST._value_ = value
+        with contextlib.suppress(TypeError):
+            assert compiled(1) == f(1)
+
+
+def test_a_name_of_a_module_is_a_global_of_its_functions():
+    module = types.ModuleType("module")
+    exec("def read(): return scale\ndef write(value):\n    global scale\n    scale = value\n", vars(module))
+
+    def f(x):
+        seen = []
+        module.scale = 5
+        seen.append(module.read())
+        module.write(6)
+        seen.append(module.scale)
+        module.scale = 7
+        module.write(8)
+        seen.append((module.scale, hasattr(module, "scale")))
+        del module.scale
+        try:
+            module.read()
+        except NameError as error:
+            seen.append(str(error))
+        return x, seen, hasattr(module, "scale")
+
+    def g(x):
+        module.scale = 1
+        module.write(2)
+        module.scale = x
+        return module.read()
+
+    for function in (f, g):
+        assert optimize(function, eager)(3) == function(3)
+        assert not hasattr(module, "scale") or module.scale == 3
+
+
+# --- variables that inner functions share ---------------------------------------------------------------------------
+
+
+def deletes_before_a_break(x):
+    value = 1
+
+    def inner():
+        return value  # noqa: F821
+
+    del value
+    graph_break()
+    return value + inner()  # noqa: F821
+
+
+def reads_in_the_inner_function(x):
+    value = 1
+
+    def inner():
+        return value  # noqa: F821
+
+    del value
+    graph_break()
+    return inner()
+
+
+def deletes_twice(x):
+    value = 1
+
+    def inner():
+        return value  # noqa: F821
+
+    graph_break()
+    del value
+    del value  # noqa: F821
+
+
+def a_generator_waits(x):
+    value = 1
+
+    def inner():
+        yield 1
+        return value  # noqa: F821
+
+    generator = inner()
+    next(generator)
+    del value
+    graph_break()
+    return next(generator)
+
+
+@pytest.mark.parametrize(
+    "function", [deletes_before_a_break, reads_in_the_inner_function, deletes_twice, a_generator_waits]
+)
+def test_a_deleted_variable_that_an_inner_function_shares(function):
+    with pytest.raises(NameError) as plainly:
+        function(1)
+    with pytest.raises(NameError) as found:
+        optimize(function, eager)(1)
+    assert (type(found.value), str(found.value)) == (type(plainly.value), str(plainly.value))
+
+
+def test_a_variable_of_an_outer_function_that_comes_and_goes():
+    def outer():
+        def f(x):
+            try:
+                return x + value
+            except NameError as error:
+                return str(error)
+
+        yield f
+        value = 1
+        yield
+        value = 2
+        yield
+        del value
+        yield
+
+    for _ in range(2):
+        world = outer()
+        f = next(world)
+        compiled = optimize(f, eager)
+        for _ in range(4):
+            assert compiled(3) == f(3)
+            next(world, None)
+
+
 # --- the end of objects -----------------------------------------------------------------------------------------------
 
 
@@ -156,6 +291,58 @@ def test_a_generator_left_in_a_try_block_is_closed_at_once():
         return x + len(LOG)
 
     same(f, matrix)
+
+
+def test_a_generator_in_a_try_block_does_not_outlive_the_break_in_its_loop():
+    def f(x):
+        for _ in numbers(x):
+            try:
+                len()
+            except TypeError:
+                graph_break()
+                raise KeyError
+
+    same(f, matrix)
+
+
+def test_a_generator_that_goes_behind_a_break():
+    def f(x):
+        generator = numbers(x)
+        next(generator)
+        graph_break()
+        del generator
+        LOG.append("behind it")
+        return x + 1
+
+    same(f, matrix)
+
+
+def test_a_break_inside_of_a_context_that_a_generator_makes_still_splits_the_function():
+    @contextlib.contextmanager
+    def noted():
+        try:
+            yield
+        finally:
+            LOG.append("left")
+
+    def f(x):
+        with noted():
+            x = x + 1
+            graph_break()
+            x = x * 2
+        return x
+
+    assert_same(f, graphs=2, breaks=2)
+
+
+def test_a_function_that_runs_as_it_is_holds_nothing_that_its_guards_read():
+    def f(box):
+        getattr(box, "other", None)
+        box.other = Dying()
+        LOG.append("stored")
+        return len(LOG)
+
+    same(f, Box, calls=3)
 
 
 # --- exceptions -------------------------------------------------------------------------------------------------------

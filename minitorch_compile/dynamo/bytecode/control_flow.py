@@ -38,6 +38,11 @@ def can_come_back(program: Program, index: int) -> bool:
     A jump backwards alone is no loop: from 3.12 on, handlers stand at the end of the code and jump back behind their
     block.
     """
+    return index in reachable(program, index)
+
+
+def reachable(program: Program, index: int) -> set[int]:
+    """The instructions that control can come to after this one, handlers included."""
     seen: set[int] = set()
     pending = [index]
     while pending:
@@ -46,11 +51,15 @@ def can_come_back(program: Program, index: int) -> bool:
         entry = program.handler_of(current)
         if entry is not None and program.instructions[current].opname not in NEVER_RAISES:
             following.append(entry.target)
-        if index in following:
-            return True
         pending += [position for position in following if position not in seen]
         seen.update(following)
-    return False
+    return seen
+
+
+def is_written_after(program: Program, index: int, slot: str) -> bool:
+    """Whether the slot may lose its value behind the instruction, before the frame ends."""
+    later = (program.instructions[position] for position in reachable(program, index))
+    return any(inst.opname in ("STORE_FAST", "DELETE_FAST") and inst.argval == slot for inst in later)
 
 
 def handler_depths(program: Program) -> dict[int, int]:

@@ -204,6 +204,11 @@ class OutputGraph:
             known = self._scopes[id(module_globals)] = GlobalsVariable(module_globals, source)
         return known
 
+    def stored_globals(self, module_globals: dict[str, Any]) -> dict[str, Any]:
+        """What the program set in a module, or deleted."""
+        known = self._scopes.get(id(module_globals))
+        return {} if known is None else known.stored
+
     def class_text(self, codegen: Codegen, cls: type) -> str:
         """A class in the generated code; one that the program made is made anew at each call."""
         made = self.made_classes.get(cls)

@@ -230,6 +230,11 @@ class SideEffects:
         value = None if entry is None else entry[1].get(name)
         return None if value is DELETED else value
 
+    def attribute_values(self, name: str) -> list[VariableTracker]:
+        """What the program stored under this name, on any object."""
+        found = (stored.get(name, DELETED) for _, stored in self._attributes.values())
+        return [value.realize() for value in found if value is not DELETED]
+
     def is_deleted(self, target: VariableTracker, name: str) -> bool:
         entry = self._attributes.get(id(target))
         return entry is not None and entry[1].get(name) is DELETED

@@ -51,11 +51,18 @@ class SourceReader:
         self._variables: dict[Source, str] = dict(known or {})
         self._structures: dict[Source, StructureReader] = {}  # what is read in there
         self._checks: list[str] = []
+        self._assigned: list[str] = []
 
     @property
     def functions(self) -> list[str]:
         """The functions that ask the guards of structures."""
         return [line for part in self._parts if not isinstance(part, list) for line in part.function]
+
+    @property
+    def assigned(self) -> list[str]:
+        """The local variables that hold what was read: it stays alive until they go."""
+        inside = [name for part in self._parts if not isinstance(part, list) for name in part.assigned]
+        return [*self._assigned, *inside]
 
     @property
     def lines(self) -> list[str]:
@@ -82,6 +89,7 @@ class SourceReader:
             return text
         self.flush()
         name = self.names.fresh("t")
+        self._assigned.append(name)
         self._write([f"{name} = {text}"])
         return name
 
@@ -198,10 +206,15 @@ class StructureReader:
         return Memory(*names)
 
     @property
+    def assigned(self) -> list[str]:
+        """The variables in the caller."""
+        return [self._values, *(self._kept[source] for source in self._named), *self._computed]
+
+    @property
     def lines(self) -> list[str]:
         lines = reading_lines(self._values, self._name, self._root, self._check)
         order = [*self._kept.values(), *self._computed]
-        named = [*(self._kept[source] for source in self._named), *self._computed]
+        named = self.assigned[1:]
         if named == order:
             return [*lines, *tuple_of(order, "", f" = {self._values}")] if order else lines
         return [*lines, *(f"{name} = {self._values}[{order.index(name)}]" for name in named)]

@@ -22,7 +22,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MemberDescriptorType
+from types import CellType, MemberDescriptorType
 from typing import Any
 
 from minitorch_compile.dynamo.guards.checking_order import in_checking_order
@@ -284,6 +284,25 @@ def is_empty(slot: MemberDescriptorType, instance: object) -> bool:
     try:
         slot.__get__(instance)
     except AttributeError:
+        return True
+    return False
+
+
+def cell_empty(source: Source, names: Namespace) -> Guard:
+    """The variable has no value: it was deleted, or not assigned yet."""
+    check = f"{names.install(is_empty_cell, 'is_empty_cell')}({{0}})"
+    return Guard(source, "CELL_EMPTY", check, "no value", actual="{0}.cell_contents")
+
+
+def is_empty_cell(cell: CellType) -> bool:
+    """Whether nothing was assigned to the variable that functions share, or it was deleted.
+
+    >>> is_empty_cell(CellType()), is_empty_cell(CellType(None))
+    (True, False)
+    """
+    try:
+        cell.cell_contents
+    except ValueError:
         return True
     return False
 

@@ -21,10 +21,10 @@ number stays as it was.
   2 JUMP                 to 7
   3 ...
 
-Cells (variables shared with inner functions) are not arguments but free variables: the same cell objects go on being
-used. From 3.11 on, an open `with` or `try` is nothing but a range of the exception table and some stack slots, so the
-place may be inside of any block. In an `except` block Python also knows which exception is being handled; that one is
-an argument too, and the generated prefix makes it current again.
+Cells (variables shared with inner functions) are not arguments but come in the closure: the same cell objects go on
+being used. From 3.11 on, an open `with` or `try` is nothing but a range of the exception table and some stack slots,
+so the place may be inside of any block. In an `except` block Python also knows which exception is being handled; that
+one is an argument too, and the generated prefix makes it current again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from minitorch_compile.dynamo.bytecode.assemble import assemble
 from minitorch_compile.dynamo.bytecode.control_flow import can_come_back
 from minitorch_compile.dynamo.bytecode.decode import remember
 from minitorch_compile.dynamo.bytecode.instructions import Program
-from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, Prefix
+from minitorch_compile.dynamo.rewriting.resume_prefix import CELL, CannotResume, Prefix, shared_variable
 
 _SIGNATURE_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_NESTED
 _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -64,7 +64,7 @@ class ResumeCode:
     @property
     def free_names(self) -> tuple[str, ...]:
         """The variables whose cells `function` needs, in the order of the closure."""
-        return self.code.co_freevars
+        return tuple(map(shared_variable, self.code.co_freevars))
 
     @cached_property
     def is_in_loop(self) -> bool:
@@ -135,6 +135,7 @@ def _make(
 ) -> ResumeCode:
     """A new one."""
     prefix = Prefix(program, index)
+    prefix.take_cells(cells)
     prefix.push_stack(stack_size, nulls)
     prefix.raise_there() if raising else prefix.jump()
     line = program.instructions[index].line or program.code.co_firstlineno
@@ -149,7 +150,8 @@ def assembled(
     """The prefix and the whole program as a code object."""
     program, length = prefix.program, len(prefix.instructions)
     arguments = [name for name in program.slot_names if name in slots and name not in cells]
-    arguments += [i.argval for i in prefix.instructions if i.opname == "LOAD_FAST"]
+    taken = [i.argval for i in prefix.instructions if i.opname == "LOAD_FAST"]
+    arguments += [name for name in taken if not name.startswith(CELL)]
     rest = program.shifted(length)
     header = _header(program, arguments, cells, rename)
     table = (*prefix.exception_table, *rest.exception_table)
@@ -177,8 +179,9 @@ def _header(
 ) -> types.CodeType:
     """The user's code object with the resume function's name and variables."""
     code = program.code
-    free = _ordered((*code.co_freevars, *(name for name in code.co_cellvars if name in cells)))
-    rest = (name for name in program.slot_names if name not in free)
+    own = tuple(name for name in code.co_cellvars if name in cells)
+    free = (*code.co_freevars, *(CELL + name for name in own))
+    rest = (name for name in program.slot_names if name not in (*free, *own))
     varnames = _ordered((*arguments, *rest))
     flags = code.co_flags & ~_SIGNATURE_FLAGS | (inspect.CO_NESTED if free else 0)
     return code.replace(
@@ -189,7 +192,7 @@ def _header(
         co_kwonlyargcount=0,
         co_varnames=varnames,
         co_nlocals=len(varnames),
-        co_cellvars=(),
+        co_cellvars=own,
         co_freevars=free,
         co_flags=flags,
     )

@@ -1,7 +1,8 @@
 """The first instructions of a resume function: they put a frame together again.
 
-Stack slots are arguments, pushed from the bottom up. Three kinds of slots need more: an empty one (NULL), the exception
-that was handled before the one being handled now, and, below it, the place where that was raised.
+Cells are taken from the closure. Stack slots are arguments, pushed from the bottom up. Three kinds of slots need more:
+an empty one (NULL), the exception that was handled before the one being handled now, and, below it, the place where
+that was raised.
 
 >>> from minitorch_compile.dynamo.bytecode.decode import decode
 >>> program = decode((lambda x, y: x + y).__code__)
@@ -21,6 +22,13 @@ from typing import Any
 from minitorch_compile.dynamo.bytecode.instructions import ExceptionEntry, Instruction, Program
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.execution.stack_shapes import PREVIOUS, RAISED_AT, ends_handler, stack_shapes
+
+CELL = "__cell_"  # before the name of a variable: the closure's cell of it, until the slot of the variable has it
+
+
+def shared_variable(free_name: str) -> str:
+    """The user's variable whose cell a free variable of a resume function is."""
+    return free_name.removeprefix(CELL)
 
 
 class CannotResume(NotImplementedError):
@@ -52,6 +60,14 @@ class Prefix:
         self.instructions: list[Instruction] = []
         self.exception_table: list[ExceptionEntry] = []
         self.waiting: int | None = None  # the slot of a RAISED_AT, until the exception is known
+
+    def take_cells(self, cells: Collection[str]) -> None:
+        """The function's own variables that inner functions share get their cells back, and stay its own: while one is
+        empty, reading it is an UnboundLocalError. The closure's slot must have a cell, so it gets another."""
+        for name in self.program.code.co_cellvars:
+            if name in cells:
+                self._take(CELL + name)
+                self.instructions += [Instruction("STORE_FAST", name), Instruction("MAKE_CELL", CELL + name)]
 
     def push_stack(self, size: int, nulls: Collection[int] = ()) -> None:
         """Put the lowest slots of the stack back. `nulls`: those that hold NULL, the empty half of a callable pair."""

@@ -53,6 +53,7 @@ def make_resumed_generator(
     if key not in _made:
         prefix = Prefix(program, index)
         prefix.become_generator()
+        prefix.take_cells(cells)
         prefix.push_stack(stack_size, nulls)
         prefix.wait() if started else prefix.start()
         _made[key] = assembled(prefix, slots, cells, lambda name: name)

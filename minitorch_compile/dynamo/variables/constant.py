@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minitorch_compile.dynamo.execution.concrete import CONVERT, UNARY
+from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor.device import device
 from minitorch_compile.tensor.dtype import dtype
@@ -89,9 +91,21 @@ class ConstantVariable(VariableTracker):
         return ("value", self.value)
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
+        self._guard_member(tracer)
         if name == "__class__" or callable(getattr(self.value, name, None)):
             return super().getattr(tracer, name)
         return tracer.output.from_python(tracer.compute(getattr, self.value, name))
+
+    def _guard_member(self, tracer: Tracer) -> None:
+        """An enum's member is an object like others: its value can be replaced."""
+        if not isinstance(self.value, enum.Enum):
+            return
+        names, value = tracer.output.names, self.value._value_
+        source = AttrSource(tracer.output.constant_source(self.value, type(self.value).__name__), "_value_")
+        is_literal = type(value) in LITERAL_TYPES
+        tracer.output.guards.add(
+            *(guards.equals(source, value, names) if is_literal else [guards.identity(source, value, names, "value")])
+        )
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
@@ -147,9 +161,11 @@ class ConstantVariable(VariableTracker):
         return ConstantIterator(tracer.compute(iter, self.value), self)
 
     def format(self, tracer: Tracer, spec: str) -> str:
+        self._guard_member(tracer)
         return str(tracer.compute(format, self.value, spec))
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
+        self._guard_member(tracer)
         return str(tracer.compute(CONVERT[conversion], self.value))
 
     def reconstruct(self, codegen: Codegen) -> str:

@@ -13,13 +13,13 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.dynamo.capture.side_effects import DELETED
 from minitorch_compile.dynamo.guards.guards import attribute_absent
 from minitorch_compile.dynamo.guards.library_members import guard_member
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.own_attributes import own_attribute
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer
@@ -54,11 +54,11 @@ class ModuleVariable(VariableTracker):
         return name.partition(".")[0] == LIBRARY and name != f"{LIBRARY}.config"
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
-        stored = tracer.side_effects.attribute(self, name)
-        if stored is not None:
-            return stored
-        if tracer.side_effects.is_deleted(self, name) or name not in vars(self.module):
+        if not self._has(tracer, name):
             return self._not_there(tracer, name)
+        stored = tracer.output.stored_globals(vars(self.module))
+        if name in stored:
+            return stored[name]
         value = vars(self.module)[name]
         if self.is_library and is_fixed(value):
             guard_member(tracer.output, self.module, name, value)
@@ -67,6 +67,11 @@ class ModuleVariable(VariableTracker):
         source = AttrSource(self.source, name)
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
+
+    def _has(self, tracer: Tracer, name: str) -> bool:
+        """Whether the name is there now. A module's attributes are globals of its functions, which set them, too."""
+        stored = tracer.output.stored_globals(vars(self.module))
+        return stored[name] is not DELETED if name in stored else name in vars(self.module)
 
     def _not_there(self, tracer: Tracer, name: str) -> Value:
         """The module's `__getattr__`, which may import a part of a package, is asked; or nobody."""
@@ -77,19 +82,22 @@ class ModuleVariable(VariableTracker):
             tracer.output.guards.must_read(source)
             return tracer.output.wrap(value, source)
         tracer.output.guards.add(attribute_absent(self.source, name))
-        fallback = own_attribute(tracer, self, "__getattr__")
-        if fallback is None:
+        if not self._has(tracer, "__getattr__"):
+            tracer.output.guards.add(attribute_absent(self.source, "__getattr__"))
             tracer.raise_error(AttributeError, f"module '{self.module.__name__}' has no attribute '{name}'")
-        return tracer.call(fallback, [ConstantVariable(name)], {})
+        return tracer.call(self.getattr(tracer, "__getattr__"), [ConstantVariable(name)], {})
 
     def delattr(self, tracer: Tracer, name: str) -> None:
         if self.is_library or type(self.module) is not ModuleType:
             self.unsupported(f"deleting '{name}'", "unsupported-store")
-        if own_attribute(tracer, self, name) is None:
+        if not self._has(tracer, name):
+            assert self.source is not None
+            tracer.output.guards.add(attribute_absent(self.source, name))
             tracer.raise_error(AttributeError, f"module '{self.module.__name__}' has no attribute '{name}'")
-        tracer.side_effects.delete_attribute(self, name)
+        self.getattr(tracer, name)  # guards that it is there
+        tracer.side_effects.store_global(tracer.output.scope_of(vars(self.module)), name, DELETED)
 
     def setattr(self, tracer: Tracer, name: str, value: Value) -> None:
         if self.is_library or type(self.module) is not ModuleType:
             self.unsupported(f"setting '{name}'", "unsupported-store")
-        tracer.side_effects.store_attribute(self, name, value)
+        tracer.side_effects.store_global(tracer.output.scope_of(vars(self.module)), name, value)

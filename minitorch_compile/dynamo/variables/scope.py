@@ -26,6 +26,7 @@ from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
+from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 
@@ -64,7 +65,8 @@ class CellVariable(VariableTracker):
         try:
             value = self.real.cell_contents
         except ValueError:
-            self.unsupported("reading it while it is empty")
+            tracer.output.guards.add(guards.cell_empty(self.source, tracer.output.names))
+            return NULL
         source = AttrSource(self.source, "cell_contents")
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(value, source)
