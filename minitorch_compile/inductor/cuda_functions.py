@@ -101,9 +101,9 @@ def select(condition, x, y):
 
 
 @cuda.jit(device=True)
-def sign(x):
-    """-1, 0 or 1; 0 for NaN."""
-    return (x > 0) * 1 - (x < 0) * 1
+def sign_bit(x):
+    """Whether x is negative, -0.0 or a NaN whose sign is set."""
+    return _copysign(1.0, np.float64(x)) < 0.0
 
 
 @cuda.jit(device=True)

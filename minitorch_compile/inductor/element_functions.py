@@ -40,23 +40,6 @@ def truncated_float_remainder(x, y):
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def _emit_sign(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
-    zero = ir.Constant(x.type, 0.0)
-    above, below = builder.fcmp_ordered(">", x, zero), builder.fcmp_ordered("<", x, zero)
-    return builder.fsub(builder.uitofp(above, x.type), builder.uitofp(below, x.type))
-
-
-@instruction(same_type, _emit_sign)
-def float_sign(x):
-    """-1, 0 or 1; 0 for NaN."""
-    return type(x)(int(x > 0) - int(x < 0))
-
-
-@inlined
-def integer_sign(x):
-    return int(x > 0) - int(x < 0)
-
-
 @inlined
 def float_remainder(x, y):
     """x - y * floor(x / y), with the sign of y, computed without rounding the quotient."""

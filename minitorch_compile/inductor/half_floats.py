@@ -38,7 +38,8 @@ def _round_to_bfloat16(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
     last = builder.and_(builder.lshr(bits, ir.Constant(WORD, 16)), ir.Constant(WORD, 1))
     carried = builder.add(bits, builder.add(last, ir.Constant(WORD, 0x7FFF)))
     rounded = builder.trunc(builder.lshr(carried, ir.Constant(WORD, 16)), SHORT)
-    return builder.select(builder.fcmp_unordered("uno", x, x), ir.Constant(SHORT, QUIET_NAN), rounded)
+    nan = builder.or_(builder.trunc(builder.lshr(bits, WORD(16)), SHORT), SHORT(QUIET_NAN))  # with the sign of x
+    return builder.select(builder.fcmp_unordered("uno", x, x), nan, rounded)
 
 
 @instruction(lambda bits: types.float32, _extend_bfloat16)

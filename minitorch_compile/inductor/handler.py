@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Number = bool | int | float
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+PREDICATES = COMPARISONS | {"signbit"}  # whose result is a bool, whatever the operands are
 
 
 class Origin(NamedTuple):

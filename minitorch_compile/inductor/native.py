@@ -108,6 +108,17 @@ def copy_sign(magnitude, sign):
     return np.copysign(magnitude, sign)
 
 
+def _emit_sign_bit(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    bits = ir.IntType(64 if isinstance(x.type, ir.DoubleType) else 32)
+    return builder.icmp_signed("<", builder.bitcast(x, bits), ir.Constant(bits, 0))
+
+
+@instruction(lambda x: types.boolean, _emit_sign_bit)
+def sign_bit(x):
+    """Whether x is negative, -0.0 or a NaN whose sign is set."""
+    return np.signbit(x)
+
+
 @instruction(same_type, llvm_intrinsic("fma"))
 def fused_multiply_add(x, y, z):
     """x * y + z, rounded once."""
@@ -180,10 +191,24 @@ def _emit_unfolded(builder: ir.IRBuilder, value: ir.Value, lo: ir.Value) -> ir.V
 def unfolded(value, lo):
     """`value`, computed from lo >= 0 so that LLVM doesn't know it.
 
-    LLVM knows that max(best, -inf) is best, and turns max(best, c ? -inf : x) into c ? best : max(best, x), which its
+    LLVM computes inf - inf as a NaN of another sign than the processor, and x * -1 as -x, which turns a NaN's sign. It
+    knows that max(best, -inf) is best, and turns max(best, c ? -inf : x) into c ? best : max(best, x), which its
     vectoriser then fails to see as a maximum: 5 ns an element instead of 0.2.
     """
     return value
+
+
+def _emit_negative(builder: ir.IRBuilder, x: ir.Value, lo: ir.Value) -> ir.Value:
+    integer = _format_of(x).integer
+    sign = _emit_unfolded(builder, ir.Constant(x.type, -0.0), lo)
+    return builder.bitcast(builder.xor(builder.bitcast(x, integer), builder.bitcast(sign, integer)), x.type)
+
+
+@instruction(lambda x, lo: x, _emit_negative)
+def negative(x, lo):
+    """-x, the sign of a NaN turned, too. LLVM doesn't see a negation here, and so it doesn't make (-x) * y of -(x * y)
+    or y - x of -x + y, whose NaNs have other signs."""
+    return np.negative(x)
 
 
 # ------------------------------------------------------------------------------------------------ inside a float

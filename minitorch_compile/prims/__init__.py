@@ -65,7 +65,7 @@ from minitorch_compile.prims.pointwise import (
     remainder,
     round,
     rsqrt,
-    sign,
+    signbit,
     sin,
     sqrt,
     sub,

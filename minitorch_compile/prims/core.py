@@ -35,7 +35,8 @@ SAME_ARGUMENTS = """
     abs atan2 bitwise_and bitwise_not bitwise_or bitwise_xor bmm cat ceil complex convolution_input_grad
     convolution_weight_grad cos digamma eq erf erfc exp expm1 flash_attention flash_attention_backward floor fmod full
     gather gcd ge gt igamma igammac index index_put le lgamma log log1p lt maximum minimum mm mul ne neg nextafter
-    philox_uniform pow reciprocal remainder round rsqrt scatter_add sign sin sqrt squeeze sub tanh trunc where add
+    philox_uniform pow reciprocal remainder round rsqrt scatter_add signbit
+    sin sqrt squeeze sub tanh trunc where add
 """
 OTHER_NAMES = {
     "airy_ai": "special_airy_ai",
@@ -199,7 +200,7 @@ def cholesky(a: Tensor) -> Tensor:
 KEPT_WHOLE = """
     acos acosh addmm any asin asinh atan atanh avg_pool avg_pool_backward clamp col2im convolution cosh diagonal elu
     embedding gelu hardtanh isinf isnan leaky_relu log10 log2 log_softmax logical_and logical_not logical_or logical_xor
-    mean native_batch_norm native_layer_norm philox_normal relu scatter_src select sigmoid sinh softmax
+    mean native_batch_norm native_layer_norm philox_normal relu scatter_src select sigmoid sign sinh softmax
     split_with_sizes_copy tan topk_indices copy fill clone full_strided
 """
 # What dissolves no further, and has no prim: its size depends on the data, or it walks through time.

@@ -168,10 +168,15 @@ def trunc(x: Array) -> Array:
     return np.trunc(x)
 
 
-@unary(REALS)
-def sign(x: Array) -> Array:
-    """-1, 0 or 1; 0 for NaN."""
-    return np.where(x > 0, x.dtype.type(1), np.where(x < 0, -np.ones((), x.dtype), x.dtype.type(0))).astype(x.dtype)
+def _signbit_rule(name: str, x: Any) -> TensorBase:
+    check_tensor(name, "x", x, FLOATS)
+    return empty_fake(x.sizes, None, bool_)
+
+
+@prim("pointwise", _signbit_rule, dtypes="floats -> bool", sizes="those of x")
+def signbit(x: Array) -> Array:
+    """Whether the bit of the sign is set, as in -1, -0.0 and half of the NaNs: no comparison sees the latter two."""
+    return np.signbit(x)
 
 
 @unary(BITS)

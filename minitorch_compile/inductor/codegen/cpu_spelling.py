@@ -31,7 +31,7 @@ INFIX = {
 FLOAT_FUNCTIONS = {
     "abs": "absolute", "sqrt": "square_root", "floor": "floor", "ceil": "ceil", "round": "round_half_even",
     "trunc": "trunc", "maximum": "maximum", "minimum": "minimum", "where": "select",
-    "sign": "float_sign", **{prim: prim for prim in ROUTINES},
+    "signbit": "sign_bit", **{prim: prim for prim in ROUTINES},
 }  # fmt: skip
 # Slower functions that are right where the quick ones of `vecmath` may not be: see `second_look`.
 CAREFUL_FUNCTIONS = {"remainder": "float_remainder", "fmod": "truncated_float_remainder"}
@@ -41,7 +41,7 @@ CAREFUL_INTEGER_FUNCTIONS = {
 
 INTEGER_FUNCTIONS = {
     "abs": "abs", "maximum": "max", "minimum": "min", "where": "select", "div": "quick_quotient",
-    "remainder": "quick_remainder", "fmod": "quick_truncated_remainder", "sign": "integer_sign", "pow": "integer_power",
+    "remainder": "quick_remainder", "fmod": "quick_truncated_remainder", "pow": "integer_power",
 }  # fmt: skip
 
 
@@ -86,10 +86,10 @@ class CpuSpelling(Spelling):
     def _float(self, prim: str, dtype: dtype, operands: list[str]) -> str:
         if prim in INFIX:
             return f" {INFIX[prim]} ".join(operands)
+        if prim == "neg":
+            return f"negative({operands[0]}, lo)"
         if prim == "div":
             return f"{operands[0]} / {operands[1]}"
-        if prim == "neg":
-            return f"-{operands[0]}"
         if prim == "reciprocal":
             return f"{self.constant(1, dtype)} / {operands[0]}"
         return f"{self._function(prim, dtype)}({', '.join(operands)})"

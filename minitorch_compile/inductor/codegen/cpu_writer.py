@@ -111,9 +111,8 @@ class CpuKernelWriter(EmitHandler):
             value.block.add(f"doubt = doubt | {condition}")
 
     def constant(self, value: Number, dtype: dtype) -> Value:
-        """As usual, but an infinity is hidden from LLVM where a maximum or minimum might meet it: see `unfolded`."""
-        searches = any(member.loop.kind in ("amax", "amin") for member in self.group.members)
-        if dtype.is_floating_point and math.isinf(value) and searches:
+        """As usual, but LLVM is not shown the numbers with which it would do what the processor doesn't: `unfolded`."""
+        if dtype.is_floating_point and (value == -1 or not math.isfinite(value)):
             return self.line(f"unfolded({self.spelling.constant(value, dtype)}, lo)", dtype)
         return super().constant(value, dtype)
 

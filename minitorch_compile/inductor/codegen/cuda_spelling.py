@@ -15,13 +15,13 @@ FUNCTIONS = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
     "tanh": "tanh", "erf": "erf", "pow": "power", "atan2": "atan2", "floor": "floor",
     "ceil": "ceil", "trunc": "trunc", "round": "round_half_even", "maximum": "maximum", "minimum": "minimum",
-    "remainder": "float_remainder", "fmod": "truncated_float_remainder", "sign": "sign", "where": "select",
+    "remainder": "float_remainder", "fmod": "truncated_float_remainder", "where": "select",
 }  # fmt: skip
 
 INTEGER_FUNCTIONS = {
     "maximum": "max", "minimum": "min", "where": "cuda_functions.select", "div": "cuda_functions.truncated_quotient",
     "remainder": "cuda_functions.integer_remainder", "fmod": "cuda_functions.truncated_remainder",
-    "sign": "cuda_functions.sign", "pow": "cuda_functions.integer_power", "abs": "abs",
+    "pow": "cuda_functions.integer_power", "abs": "abs",
 }  # fmt: skip
 
 
@@ -29,10 +29,14 @@ class CudaSpelling(CpuSpelling):
     """Operations as CUDA device functions and operators; constants and conversions are written as on the CPU."""
 
     def _float(self, prim: str, dtype: dtype, operands: list[str]) -> str:
-        if prim in INFIX or prim in ("div", "neg", "reciprocal"):
+        if prim in INFIX or prim in ("div", "reciprocal"):
             return super()._float(prim, dtype, operands)
+        if prim == "neg":
+            return f"-{operands[0]}"
         if prim == "abs":
             return f"abs({operands[0]})"
+        if prim == "signbit":
+            return f"cuda_functions.sign_bit({operands[0]})"
         if prim == "rsqrt":
             return f"{self.constant(1, dtype)} / {self._float('sqrt', dtype, operands)}"
         return f"{dtype.name}(cuda_functions.{FUNCTIONS[prim]}({', '.join(operands)}))"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from minitorch_compile.inductor.codegen.block import Block, Value
-from minitorch_compile.inductor.handler import COMPARISONS, Handler, Number
+from minitorch_compile.inductor.handler import PREDICATES, Handler, Number
 from minitorch_compile.inductor.index import Digit, Index, Symbol, symbol
 from minitorch_compile.inductor.ir import Buffer
 from minitorch_compile.tensor.dtype import bool_, dtype, int64
@@ -166,7 +166,7 @@ class EmitHandler(Handler):
     def apply(self, prim: str, *operands: Value) -> Value:
         of = operands[-1].dtype
         expression = self.spelling.apply(prim, of, [operand.name for operand in operands])
-        return self.line(expression, bool_ if prim in COMPARISONS else of, operands)
+        return self.line(expression, bool_ if prim in PREDICATES else of, operands)
 
     def convert(self, value: Value, dtype: dtype) -> Value:
         return self.line(self.spelling.convert(value.name, value.dtype, dtype), dtype, [value])

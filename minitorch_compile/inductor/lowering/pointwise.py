@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minitorch_compile import prims
 from minitorch_compile.inductor.dependencies import EXPENSIVE
-from minitorch_compile.inductor.handler import COMPARISONS, Number
+from minitorch_compile.inductor.handler import PREDICATES, Number
 from minitorch_compile.inductor.ir import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF, rounded_and_widened
@@ -24,7 +24,7 @@ def elementwise(name: str, result: dtype, *operands: TensorBox) -> TensorBox:
 
 def _rule(name: str) -> Rule:
     def rule(graph: GraphLowering, *operands: TensorBox) -> TensorBox:
-        return elementwise(name, bool_ if name in COMPARISONS else operands[-1].dtype, *operands)
+        return elementwise(name, bool_ if name in PREDICATES else operands[-1].dtype, *operands)
 
     return rule
 

@@ -16,7 +16,7 @@ from minitorch_compile.inductor.vecmath import float32, float64
 from minitorch_compile.inductor.vecmath.float32 import F
 from minitorch_compile.inductor.vecmath.float64 import inlined
 
-INF, INF32, NAN, NAN32 = math.inf, F(math.inf), math.nan, F(math.nan)
+INF, INF32 = math.inf, F(math.inf)
 TAN_EIGHTH, TAN_EIGHTH32 = 0.41421356237309503, F(0.41421357)
 PI, HALF_PI, QUARTER_PI = math.pi, math.pi / 2, math.pi / 4
 PI_REST, HALF_PI_REST, QUARTER_PI_REST = 1.2246467991473532e-16, 6.123233995736766e-17, 3.061616997868383e-17
@@ -39,7 +39,7 @@ def atan2_float64(y, x):
     angle = select(beyond, QUARTER_PI + angle, angle)
     angle = select(steep, HALF_PI - (angle - HALF_PI_REST), angle)
     angle = select(copy_sign(1.0, x) < 0.0, PI - (angle - PI_REST), angle)
-    return select((x != x) | (y != y), NAN, copy_sign(angle, y))
+    return select((x != x) | (y != y), x + y, copy_sign(angle, y))
 
 
 @inlined
@@ -55,4 +55,4 @@ def atan2_float32(y, x):
     angle = select(beyond, QUARTER_PI32 + angle, angle)
     angle = select(steep, HALF_PI32 - (angle - HALF_PI_REST32), angle)
     angle = select(copy_sign(F(1), x) < F(0), PI32 - (angle - PI_REST32), angle)
-    return select((x != x) | (y != y), NAN32, copy_sign(angle, y))
+    return select((x != x) | (y != y), x + y, copy_sign(angle, y))

@@ -252,14 +252,10 @@ def _(x: Tensor) -> Tensor:
 
 @elementwise(ops.signbit)
 def _(x: Tensor) -> Tensor:
-    """x < 0, or -0.0, whose reciprocal is -inf."""
-    zero = number_like(x, 0)
+    """The bit of the sign; of integers, x < 0."""
     if x.dtype is bool_:
         return prims.full(tuple(x.sizes), False, bool_)
-    below = prims.lt(x, zero)
-    if x.dtype.category != FLOATING:
-        return below
-    return prims.bitwise_or(below, prims.bitwise_and(prims.eq(x, zero), prims.lt(prims.reciprocal(x), zero)))
+    return prims.signbit(x) if x.dtype.category == FLOATING else prims.lt(x, number_like(x, 0))
 
 
 @elementwise(ops.nextafter)

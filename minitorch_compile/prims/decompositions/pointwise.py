@@ -149,8 +149,11 @@ def _(x: Tensor) -> Tensor:
 
 @elementwise(ops.sign)
 def _(x: Tensor) -> Tensor:
-    """-1, 0 or 1; a bool is its own."""
-    return copied(x) if x.dtype is bool_ else prims.sign(x)
+    """(x > 0) - (x < 0), so 0 for NaN; a bool is its own."""
+    if x.dtype is bool_:
+        return copied(x)
+    above, below = prims.gt(x, number_like(x, 0)), prims.lt(x, number_like(x, 0))
+    return prims.sub(prims.convert_element_type(above, x.dtype), prims.convert_element_type(below, x.dtype))
 
 
 @elementwise(ops.clamp)
