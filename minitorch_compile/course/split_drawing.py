@@ -33,6 +33,7 @@ from minitorch_compile.dynamo.cache.dispatcher import Dispatcher
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.region import CodeCache
 from minitorch_compile.dynamo.eval_frame import region_of
+from minitorch_compile.dynamo.rewriting.resume import shown_name
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.targets import target_name
 
@@ -97,18 +98,23 @@ def _frames(caches: list[CodeCache]) -> list[Frame]:
     def frame(code: CodeType) -> Frame:
         drawn.add(id(code))
         if id(code) not in entries:
-            return Frame(code.co_name)
+            return Frame(_name(code))
         entry = entries[id(code)][1]
         ways = ("done", "next item") if LOOP_END in entry.source else ("true", "false")
-        made = Frame(code.co_name, _rows(entry), is_compiled=True, ways=ways)
+        made = Frame(_name(code), _rows(entry), is_compiled=True, ways=ways)
         for target in _targets(entry):
             if id(target) in drawn:
-                made.rows.append(("none", f"back to {target.co_name}"))
+                made.rows.append(("none", f"back to {_name(target)}"))
             else:
                 made.then.append(frame(target))
         return made
 
     return [frame(code) for code, _ in entries.values() if id(code) not in drawn]
+
+
+def _name(code: CodeType) -> str:
+    """Without the names of the functions and classes around it."""
+    return shown_name(code).rpartition(".")[2]
 
 
 def _targets(entry: Entry) -> list[CodeType]:

@@ -46,7 +46,7 @@ from minitorch_compile.dynamo.rewriting.frame_code import USED_NAMES, function_t
 from minitorch_compile.dynamo.rewriting.graph_failure import check_unneeded, guarded_call
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
 from minitorch_compile.dynamo.rewriting.raised_in_place import Raiser
-from minitorch_compile.dynamo.rewriting.resume import resume_code_of
+from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
 from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, shared_variable
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.generated_source import function_from_source
@@ -133,7 +133,7 @@ class FrameCompiler:
         self.raiser: Raiser | None = None  # puts the line of the break into tracebacks
         self.raised_at: dict[int, tuple[int, int, SourceLine]] = {}  # exception -> step, instruction and line
         self.parameters = parameter_names(self.code)
-        self.name = _identifier(self.code.co_name)
+        self.name = _identifier(shown_name(self.code).rpartition(".")[2])
         cells = (f"cell_{shared_variable(name)}" for name in self.code.co_freevars)
         self.output = OutputGraph(
             function.__globals__,
@@ -411,7 +411,7 @@ class FrameCompiler:
             "__name__"
         )  # what a class or warning made here is attributed to
         place = source_place(self.code.co_filename, self.code.co_firstlineno)
-        title = f"What runs instead of `{self.code.co_qualname}` ({place}) when the guards hold."
+        title = f"What runs instead of `{shown_name(self.code)}` ({place}) when the guards hold."
         source = function_text(
             self.name,
             title,

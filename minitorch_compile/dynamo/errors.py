@@ -65,6 +65,7 @@ class Unsupported(RuntimeError):
     inside the functions that were inlined.
     """
 
+    asks_callers: int = 0  # how many frames above the innermost one the line looks at
     keeps_frame_whole: str = ""  # why the frame can't be split even where frames usually can
 
     def __init__(self, reason: str, detail: str, hint: str = "") -> None:

@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.cache.region import Backend, Region
 from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
 from minitorch_compile.dynamo.execution.binding import argument_names
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
+from minitorch_compile.dynamo.rewriting.resume import shown_name
 
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 WRITTEN_IN_C = frozenset((type, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType))
@@ -163,6 +164,6 @@ def cache_sizes(function: Callable[..., Any]) -> dict[str, int]:
     """
     sizes: dict[str, int] = {}
     for cache in region_of(function).caches:
-        name = cache.code.co_qualname
+        name = shown_name(cache.code)
         sizes[name] = sizes.get(name, 0) + len(cache.entries)
     return sizes

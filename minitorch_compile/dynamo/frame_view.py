@@ -35,6 +35,7 @@ from minitorch_compile.dynamo.bytecode.control_flow import handler_depths
 from minitorch_compile.dynamo.bytecode.instructions import CONDITIONAL_JUMPS, Program
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS
+from minitorch_compile.dynamo.rewriting.resume import shown_name
 from minitorch_compile.fx import Node
 from minitorch_compile.fx.expressions import ExpressionWriter
 from minitorch_compile.source_place import source_place
@@ -62,7 +63,7 @@ class FrameView:
         self.program = program
         self.entry = entry
         code = program.code
-        self.name = code.co_qualname
+        self.name = shown_name(code)
         self.place = source_place(code.co_filename, code.co_firstlineno)
         self.rows = list(self._rows())
 

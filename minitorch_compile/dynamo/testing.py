@@ -80,7 +80,7 @@ def _without_fallback(lines: list[str]) -> list[str]:
     (`graph_failure.py`, `break_writer.py`)."""
     shown: list[str] = []
     for line in lines:
-        if line.startswith(("    failure_", "    raise raised_at(")):
+        if line.startswith(("    failure_", "    raise raised_at(", "    raise raised_below(")):
             shown.pop()  # the except
             start = max(index for index, earlier in enumerate(shown) if earlier == "try:")
             shown[start:] = [statement.removeprefix("    ") for statement in shown[start + 1 :]]

@@ -195,9 +195,9 @@ def test_arguments_are_the_live_slots_in_order_and_then_the_stack():
 def test_the_name_tells_function_and_line():
     program = decode(weigh.__code__)
     at = index_of(program, "STORE_FAST", "total")
-    code = make_resume_code(program, at, stack_size=1, slots={"rest", "scale"}).code
-    assert code.co_name == f"resume_in_weigh_at_{weigh.__code__.co_firstlineno + 1}"
-    assert code.co_filename == __file__
+    resume = make_resume_code(program, at, stack_size=1, slots={"rest", "scale"})
+    assert resume.name == f"resume_in_weigh_at_{weigh.__code__.co_firstlineno + 1}"
+    assert (resume.code.co_name, resume.code.co_filename) == ("weigh", __file__)
 
 
 def test_decoding_a_resume_function_gives_the_users_instructions_behind_the_prefix():

@@ -29,7 +29,7 @@ from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTrace
 from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
 from minitorch_compile.dynamo.guards.guards import GuardFailure, failure
 from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
-from minitorch_compile.dynamo.rewriting.resume import resume_code_of
+from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
 from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks
@@ -221,7 +221,7 @@ class Dispatcher:
     def place(self) -> str:
         """The function, as messages name it."""
         code = self.function.__code__
-        return f"{code.co_qualname}, {source_place(code.co_filename, code.co_firstlineno)}"
+        return f"{shown_name(code)}, {source_place(code.co_filename, code.co_firstlineno)}"
 
 
 def to_front(versions: list[Version], chosen: Version) -> list[Version]:

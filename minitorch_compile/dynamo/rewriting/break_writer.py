@@ -26,12 +26,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS, BreakPoint, PlainText
+from minitorch_compile.dynamo.rewriting.called_in_place import caller_at, raised_below
 from minitorch_compile.dynamo.rewriting.raised_in_place import raised_at, raiser_at, while_handling
 from minitorch_compile.dynamo.rewriting.resume import ResumeCode, make_resume_code, resume_code_of
 from minitorch_compile.dynamo.rewriting.resume_prefix import handled_exceptions
@@ -75,6 +77,11 @@ class BreakWriter:
         self.resumed = resume_code_of(self.program.code)
 
     @property
+    def _code(self) -> CodeType:
+        """The user's."""
+        return (self.resumed.origin if self.resumed else self.program).code
+
+    @property
     def index(self) -> int:
         return self.frame.index
 
@@ -84,7 +91,9 @@ class BreakWriter:
 
     def write(self) -> None:
         """The instruction, and every way to go on."""
-        point = BreakPoint(self.frame, self.codegen, nested=len(self.reason.stack) > 1)
+        inlined = len(self.reason.stack) - 1
+        compiled_alone = inlined > self.reason.asks_callers
+        point = BreakPoint(self.frame, self.codegen, compiled_alone, caller_at(self._code, self.inst.positions))
         if self.inst.opname in EMITTERS:
             EMITTERS[self.inst.opname](point, self.inst)
             go_on = self._next_instruction(point)
@@ -96,7 +105,7 @@ class BreakWriter:
         for effect in self.compiler.output.side_effects:
             self.codegen.effect(effect)
         self.codegen.comment(self.reason.stack[0])
-        self._do(self._within_handler(point), go_on, on_error)
+        self._do(self._within_handler(point), go_on, on_error, self._raised(point))
 
     def _next_instruction(self, point: BreakPoint) -> list[str]:
         """An instruction with one way on. After `except*`, the part of the group that it matched is being handled."""
@@ -159,7 +168,7 @@ class BreakWriter:
     def _call(self, resume: ResumeCode, arguments: list[str]) -> str:
         """Inside a loop resume functions call each other in circles; these calls are left to whoever entered it."""
         callee = self.compiler.region.resume_function(resume, self.compiler.function.__globals__, self.compiler.owner)
-        target = self.codegen.constant(callee, resume.code.co_name)
+        target = self.codegen.constant(callee, resume.name)
         if resume.free_names:
             cells = (self.codegen.value(self.frame.locals[name]) for name in resume.free_names)
             target = f"{target}({', '.join(cells)})"
@@ -195,13 +204,19 @@ class BreakWriter:
         results = ", ".join(point.results)
         return [f"def {step}():", *_indented([*point.statements, f"return {results}"]), f"{results} = {call}"]
 
-    def _do(self, statements: Sequence[str], go_on: Sequence[str], on_error: tuple[str, str] | None) -> None:
-        """What the instruction raises gets the user's line; it leaves the function, or goes to the handler."""
-        code = (self.resumed.origin if self.resumed else self.program).code
+    def _raised(self, point: BreakPoint) -> str:
+        """What the instruction raises, with the user's line."""
+        if point.caller_name:
+            return f"{self.codegen.constant(raised_below, 'raised_below')}({point.caller_name}, error)"
         name = f"raise_in_{self.compiler.name}_at_{self.inst.line}"
-        self.compiler.raiser = self.compiler.raiser or raiser_at(code, code.co_name, self.inst.positions)
+        self.compiler.raiser = self.compiler.raiser or raiser_at(self._code, self.inst.positions)
         raiser = self.codegen.constant(self.compiler.raiser, name)
-        raised = f"{self.codegen.constant(raised_at, 'raised_at')}({raiser}, error)"
+        return f"{self.codegen.constant(raised_at, 'raised_at')}({raiser}, error)"
+
+    def _do(
+        self, statements: Sequence[str], go_on: Sequence[str], on_error: tuple[str, str] | None, raised: str
+    ) -> None:
+        """What is raised leaves the function, or goes to the handler."""
         self.codegen.body += ["try:", *_indented(statements), "except BaseException as error:"]
         if on_error is None:
             self.codegen.body += [f"    raise {raised}", *go_on]

@@ -20,19 +20,21 @@ return resume_in_f_at_3(value_0)
 from __future__ import annotations
 
 import builtins
+import inspect
 import keyword
 import sys
 import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import special_method
 from minitorch_compile.dynamo.execution.exception_groups import join_raised, split_group
-from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
-from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable
+from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable, MarkedFunctionVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
 if TYPE_CHECKING:
@@ -45,18 +47,23 @@ EMITTERS: dict[str, Emitter] = {}
 # What these do depends on the frame that calls them, which would be the generated one.
 FRAME_FUNCTIONS = (
     builtins.locals, builtins.globals, builtins.vars, builtins.dir, builtins.eval, builtins.exec, builtins.super,
-    sys._getframe, sys.exc_info, sys.exception, warnings.warn,
+    sys._getframe, sys.exc_info, sys.exception, inspect.currentframe, warnings.warn,
 )  # fmt: skip
+
+
+WITH_CODE = (FunctionVariable, MethodVariable, UserObjectVariable, PartialVariable)
 
 
 class BreakPoint:
     """The frame at the breaking instruction, and the code being written. `nested`: the break lies inside an inlined
-    call."""
+    call, which is compiled on its own; `caller`: what makes calls from a frame that looks like the user's."""
 
-    def __init__(self, frame: SymbolicInterpreter, codegen: Codegen, nested: bool) -> None:
+    def __init__(self, frame: SymbolicInterpreter, codegen: Codegen, nested: bool, caller: FunctionType) -> None:
         self.frame = frame
         self.codegen = codegen
         self.nested = nested
+        self.caller = caller
+        self.caller_name = ""  # in the generated code, if it has made a call
         self.stack = list(frame.stack)  # a copy: the frame itself stays as it is
         self.statements: list[str] = []
         self.results: list[str] = []  # the variables that the statements assign
@@ -135,9 +142,14 @@ def _call(point: BreakPoint, inst: Instruction) -> None:
     values = point.popn(count)
     function, first = _callable_pair(point)
     split = count - len(names)
-    parts = [point.text(value) for value in [*first, *values[:split]]]
-    parts += [f"{name}={point.text(value)}" for name, value in zip(names, values[split:])]
-    point.result(f"{_function_text(point, function)}({', '.join(parts)})")
+    positional = [point.text(value) for value in [*first, *values[:split]]]
+    named = {name: point.text(value) for name, value in zip(names, values[split:])}
+    if not _is_called_in_place(point, function):
+        arguments = ", ".join([*positional, *(f"{name}={text}" for name, text in named.items())])
+        point.result(f"{_function_text(point, function)}({arguments})")
+        return
+    args = f"({', '.join(positional)}{',' * (len(positional) == 1)})"
+    _call_in_place(point, inst, function, args, f"{{{', '.join(f'{name!r}: {text}' for name, text in named.items())}}}")
 
 
 @emits("CALL_FUNCTION_EX")
@@ -145,6 +157,9 @@ def _call_unpacked(point: BreakPoint, inst: Instruction) -> None:
     kwargs = point.pop() if inst.argval else NULL
     args = point.pop()
     function, _ = _callable_pair(point)
+    if _is_called_in_place(point, function):
+        _call_in_place(point, inst, function, point.text(args), "{}" if kwargs is NULL else point.text(kwargs))
+        return
     parts = [f"*{point.text(args)}"] + ([] if kwargs is NULL else [f"**{point.text(kwargs)}"])
     point.result(f"{_function_text(point, function)}({', '.join(parts)})")
 
@@ -162,10 +177,25 @@ def _function_text(point: BreakPoint, function: Value) -> str:
     if any(tracked.real_value() is known for known in FRAME_FUNCTIONS):
         raise Unsupported("unsupported-call", f"{tracked.describe()} looks at the frame that calls it.")
     text = point.operand(function)
-    has_code = isinstance(tracked, (FunctionVariable, MethodVariable, UserObjectVariable, PartialVariable))
-    called = tracked.function.realize() if isinstance(tracked, MethodVariable) else tracked
+    return f"compiled({text})" if _is_compiled_alone(point, tracked) else text
+
+
+def _is_compiled_alone(point: BreakPoint, function: VariableTracker) -> bool:
+    called = function.function.realize() if isinstance(function, MethodVariable) else function
     only_frame = isinstance(called, DisabledFunctionVariable) and called.only_frame
-    return f"compiled({text})" if point.nested and has_code or only_frame else text
+    return point.nested and isinstance(function, WITH_CODE) or only_frame
+
+
+def _is_called_in_place(point: BreakPoint, function: Value) -> bool:
+    """Whether it runs as it is, and may look at the frame that calls it."""
+    tracked = function.realize()
+    return isinstance(tracked, (*WITH_CODE, MarkedFunctionVariable)) and not _is_compiled_alone(point, tracked)
+
+
+def _call_in_place(point: BreakPoint, inst: Instruction, function: Value, args: str, kwargs: str) -> None:
+    text = _function_text(point, function)
+    point.caller_name = point.codegen.constant(point.caller, f"call_in_{point.caller.__name__}_at_{inst.line}")
+    point.result(f"{point.caller_name}({text}, {args}, {kwargs})")
 
 
 @emits("LOAD_ATTR")

@@ -8,7 +8,7 @@ in an `except` block, it should find the exception that is being handled.
 ...     return sum(items) / len(items)
 >>> from minitorch_compile.dynamo.bytecode.decode import decode
 >>> division = next(inst for inst in decode(average.__code__).instructions if inst.opname == "BINARY_OP")
->>> raise_here = raiser_at(average.__code__, "average", division.positions)
+>>> raise_here = raiser_at(average.__code__, division.positions)
 >>> try:
 ...     raise_here(ZeroDivisionError())
 ... except ZeroDivisionError as error:
@@ -42,15 +42,22 @@ def _raise_again(error: BaseException) -> NoReturn:
     raise error
 
 
-def raiser_at(code: CodeType, name: str, positions: Positions | None) -> Raiser:
-    """A function that raises its argument; in the traceback it is the function `name` of that file, at that place."""
+def raiser_at(code: CodeType, positions: Positions | None) -> Raiser:
+    """A function that raises its argument; in the traceback it is the function of that code, at that place."""
+    steps = (Instruction("LOAD_FAST", "error"), Instruction("RAISE_VARARGS", 1))
+    return moved(_raise_again.__code__, steps, code, positions)
+
+
+def moved(own: CodeType, steps: tuple[Instruction, ...], code: CodeType, positions: Positions | None) -> FunctionType:
+    """The function of code `own`, whose body these instructions are, as if it were that of
+    `code`, and at that place."""
     whole = code.co_firstlineno, None, None, None
     line, end_line, column, end_column = positions if positions and positions.lineno else whole
     place = Positions(line, end_line, column, end_column)
-    header = _raise_again.__code__.replace(co_filename=code.co_filename, co_name=name, co_qualname=name)
-    steps = (Instruction("LOAD_FAST", "error"), Instruction("RAISE_VARARGS", 1))
-    moved = tuple(Instruction(step.opname, step.argval, positions=place) for step in steps)
-    return FunctionType(assemble(Program(header, moved)), {})
+    names = {name: getattr(code, name) for name in ("co_filename", "co_firstlineno", "co_name", "co_qualname")}
+    header = own.replace(**names)
+    there = tuple(Instruction(step.opname, step.argval, positions=place) for step in steps)
+    return FunctionType(assemble(Program(header, there)), {})
 
 
 def raised_at(raise_here: Raiser, error: BaseException) -> BaseException:

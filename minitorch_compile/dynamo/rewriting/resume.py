@@ -48,8 +48,13 @@ _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYN
 
 @dataclass(frozen=True)
 class ResumeCode:
-    """A resume function without its cells. `origin` and `origin_index` are the user's program and where it goes on."""
+    """A resume function without its cells. `origin` and `origin_index` are the user's program and where it goes on.
 
+    `name` is for generated code and pictures. The code object has the user's name, which a program may ask its frame
+    for.
+    """
+
+    name: str
     code: types.CodeType
     origin: Program
     origin_index: int
@@ -90,6 +95,12 @@ _made: dict[Hashable, ResumeCode] = {}  # by what they were asked for
 def resume_code_of(code: types.CodeType) -> ResumeCode | None:
     """What a code object that `make_resume_code` made resumes; None for any other code object."""
     return _resume_codes.get(id(code))
+
+
+def shown_name(code: types.CodeType) -> str:
+    """A code object's name in generated code and pictures, where a resume function is told from the user's."""
+    resumed = resume_code_of(code)
+    return code.co_qualname if resumed is None else resumed.name
 
 
 def make_resume_code(
@@ -139,26 +150,24 @@ def _make(
     prefix.push_stack(stack_size, nulls)
     prefix.raise_there() if raising else prefix.jump()
     line = program.instructions[index].line or program.code.co_firstlineno
-    resume = assembled(prefix, slots, cells, lambda name: f"resume_in_{name}_at_{line}")
+    resume = assembled(prefix, slots, cells, f"resume_in_{program.code.co_name}_at_{line}")
     _resume_codes[id(resume.code)] = resume
     return resume
 
 
-def assembled(
-    prefix: Prefix, slots: Collection[str], cells: Collection[str], rename: Callable[[str], str]
-) -> ResumeCode:
+def assembled(prefix: Prefix, slots: Collection[str], cells: Collection[str], name: str) -> ResumeCode:
     """The prefix and the whole program as a code object."""
     program, length = prefix.program, len(prefix.instructions)
     arguments = [name for name in program.slot_names if name in slots and name not in cells]
     taken = [i.argval for i in prefix.instructions if i.opname == "LOAD_FAST"]
     arguments += [name for name in taken if not name.startswith(CELL)]
     rest = program.shifted(length)
-    header = _header(program, arguments, cells, rename)
+    header = _header(program, arguments, cells)
     table = (*prefix.exception_table, *rest.exception_table)
     whole = Program(header, (*prefix.instructions, *rest.instructions), table)
     code = assemble(whole)
     remember(replace(whole, code=code))
-    return ResumeCode(code, program, prefix.index, length)
+    return ResumeCode(name, code, program, prefix.index, length)
 
 
 def _check_resumable(program: Program, index: int, cells: Collection[str]) -> None:
@@ -174,10 +183,8 @@ def _check_resumable(program: Program, index: int, cells: Collection[str]) -> No
         raise CannotResume(f"{where}: the comprehension shares its {min(hidden)!r} with an inner function.")
 
 
-def _header(
-    program: Program, arguments: list[str], cells: Iterable[str], rename: Callable[[str], str]
-) -> types.CodeType:
-    """The user's code object with the resume function's name and variables."""
+def _header(program: Program, arguments: list[str], cells: Iterable[str]) -> types.CodeType:
+    """The user's code object with the resume function's variables."""
     code = program.code
     own = tuple(name for name in code.co_cellvars if name in cells)
     free = (*code.co_freevars, *(CELL + name for name in own))
@@ -185,8 +192,6 @@ def _header(
     varnames = _ordered((*arguments, *rest))
     flags = code.co_flags & ~_SIGNATURE_FLAGS | (inspect.CO_NESTED if free else 0)
     return code.replace(
-        co_name=rename(code.co_name),
-        co_qualname=rename(code.co_qualname),
         co_argcount=len(arguments),
         co_posonlyargcount=0,
         co_kwonlyargcount=0,

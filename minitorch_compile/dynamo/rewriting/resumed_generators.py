@@ -56,5 +56,5 @@ def make_resumed_generator(
         prefix.take_cells(cells)
         prefix.push_stack(stack_size, nulls)
         prefix.wait() if started else prefix.start()
-        _made[key] = assembled(prefix, slots, cells, lambda name: name)
+        _made[key] = assembled(prefix, slots, cells, program.code.co_name)
     return _made[key]

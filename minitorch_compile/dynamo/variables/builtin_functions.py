@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 import builtins
 import functools
+import inspect
 import logging
 import sys
 import time
@@ -317,6 +318,27 @@ def _hash(tracer: Tracer, value: Value) -> Value:
 # --- what acts on the world outside -----------------------------------------------------------------------------------
 
 
+@handles(warnings.warn)
+def _warn(
+    tracer: Tracer,
+    message: Value,
+    category: Value | None = None,
+    stacklevel: Value = ConstantVariable(1),
+    source: Value | None = None,
+    **rest: Value,
+) -> Value:
+    error = Unsupported("input-output", "warn() writes while tracing, before the values exist.")
+    error.asks_callers = max(0, int(tracer.constant(stacklevel)) - 1)
+    raise error
+
+
+@handles(sys._getframe, inspect.currentframe)
+def _getframe(tracer: Tracer, depth: Value = ConstantVariable(0)) -> Value:
+    error = Unsupported("outside-state", "_getframe() gives a frame of the running program.")
+    error.asks_callers = max(1, int(tracer.constant(depth)))  # from any frame its caller can be reached
+    raise error
+
+
 def _refuse(reason: str, detail: str, *functions: Any) -> None:
     """These functions always break the graph."""
     for function in functions:
@@ -328,7 +350,6 @@ def _refuse(reason: str, detail: str, *functions: Any) -> None:
 
 
 _refuse("input-output", "writes while tracing, before the values exist.", print, open, input, builtins.breakpoint)
-_refuse("input-output", "writes while tracing, before the values exist.", warnings.warn)
 _refuse("input-output", "writes while tracing.", logging.debug, logging.info, logging.warning, logging.error)
 _refuse("outside-state", "depends on the clock.", time.time, time.perf_counter, time.monotonic, time.sleep)
 _refuse("unsupported-call", "works on the names of the running program.", globals, locals, eval, exec, compile, dir)
