@@ -149,7 +149,9 @@ from minitorch_compile.tensor.inplace_functions import (
 from minitorch_compile.tensor.inquiries import (
     _assert,
     is_complex,
+    is_conj,
     is_floating_point,
+    is_neg,
     is_nonzero,
     is_same_size,
     is_signed,
@@ -182,6 +184,8 @@ from minitorch_compile.tensor.memory_format import (
 )
 from minitorch_compile.tensor.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.ops import (
+    _conj,
+    _neg_view,
     _sample_dirichlet,
     _standard_gamma,
     abs,

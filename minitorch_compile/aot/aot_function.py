@@ -24,8 +24,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from minitorch_compile import logs
 from minitorch_compile.aot.argument_layouts import ForEachLayout, matters
 from minitorch_compile.aot.backward_in_graph import with_recomputation
@@ -252,5 +250,5 @@ def _write_back(mutation: Mutation, argument: Any, value: Any, recording: bool) 
             copy_(argument, value)
         argument.storage.version += mutation.writes - 1  # copy_ counted one
     else:  # nobody but the version counter need be told: a training step overwrites hundreds of tensors
-        np.copyto(argument.array, value.array, casting="unsafe")
+        argument.store(value.array)
         argument.storage.version += mutation.writes

@@ -38,6 +38,7 @@ from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.op_families import check_storable
+from minitorch_compile.tensor.reinterpretation import ReinterpretOp
 from minitorch_compile.tensor.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
@@ -184,6 +185,7 @@ class Functionalize:
             self.placed.add(tensor.storage)
         if op is ops.as_strided and source.steps:
             # It looks at the memory, however its input did. So it is a view of the root, and may show more of it.
+            _refuse_other_numbers(source.steps)
             step = ViewStep.of(op, source.root.tensor, (*arguments[:2], tensor.offset))
             step = step._replace(recorded=step.recorded and all(before.recorded for before in source.steps))
             value, steps = step.value(self.value_of(source.root.tensor)), (step,)
@@ -284,7 +286,17 @@ def _way_back(steps: tuple[ViewStep, ...], root: TensorBase, tensor: TensorBase)
     """
     if not any(step.op in (ops.expand, ops.unfold, ops.as_strided) for step in steps):
         return steps
+    _refuse_other_numbers(steps)
     return (ViewStep.of(ops.as_strided, root, (tensor.sizes, tensor.strides, tensor.offset)),)
+
+
+def _refuse_other_numbers(steps: tuple[ViewStep, ...]) -> None:
+    """NotImplementedError where memory holds other numbers than a view of it shows: places in it can't be compared."""
+    if any(isinstance(step.op, ReinterpretOp) for step in steps):
+        raise NotImplementedError(
+            "functionalize: of conjugates, or of parts of complex numbers, an as_strided view is not supported, nor a"
+            " write to one that expand or unfold made; make it of a clone() of them"
+        )
 
 
 def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:

@@ -136,6 +136,16 @@ def _(base: Tensor, new: Tensor) -> Tensor:
     return ops.complex(ops.real(base), new)
 
 
+@inverse_of(ops._conj)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.conj_physical(new)
+
+
+@inverse_of(ops._neg_view)
+def _(base: Tensor, new: Tensor) -> Tensor:
+    return ops.neg(new)
+
+
 @inverse_of(ops.view_as_real)
 def _(base: Tensor, new: Tensor) -> Tensor:
     return ops.view_as_complex(ops.contiguous(new))

@@ -49,7 +49,7 @@ def _owned(grad: Any, x: Any, shared: set[Any]) -> Any:
     )
     if other_layout and is_dense(x.sizes, x.strides):
         return ops.copy(x.detach(), grad)
-    if grad.storage in shared:
+    if grad.storage.flips or grad.storage in shared:
         return ops.clone(grad)
     shared.add(grad.storage)
     return grad

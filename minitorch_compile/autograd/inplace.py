@@ -29,16 +29,15 @@ from typing import Any
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, FOR_OTHERS, VALUE, Derivative
 from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.hooks import retain_grad_at
-from minitorch_compile.autograd.memory_order import flatten, places, unflatten
-from minitorch_compile.autograd.node import Grad, Layout, Node
+from minitorch_compile.autograd.node import Grad, Node
 from minitorch_compile.autograd.op_node import OpNode, node_class_of
+from minitorch_compile.autograd.view_window import ShownWindow, Window
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.op_families import UNTRACKED_VIEW_WRITTEN
-from minitorch_compile.tensor.reinterpretation import ReinterpretedStorage
 
 UNTRACKED_VIEW_USED = (
     "A view was created in no_grad mode and its base or another view of its base has been modified inplace with grad"
@@ -80,11 +79,6 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 def _derivative(op: Any, target: Any) -> Derivative:
     """The derivative of an in-place op on `target`. RuntimeError for leaves, NotImplementedError if it has none."""
-    if isinstance(target.storage, ReinterpretedStorage):
-        raise NotImplementedError(
-            f"{op.name}: gradients don't follow a write into the parts of a complex tensor; write under"
-            " torch.no_grad(), or make a new tensor of its parts with torch.complex"
-        )
     if target.base is not None and target.untracked:
         raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
     # A view of something without gradients may have been made a leaf itself; then that leaf is written to.
@@ -128,33 +122,37 @@ def renew(view: Any) -> None:
     no_grad."""
     if view.untracked:
         raise RuntimeError(UNTRACKED_VIEW_USED)
-    window = (tuple(view.sizes), view.strides, view.offset)
-    view.base_rewritten = view.base.rewritten
-    derivative = DERIVATIVES[ops.as_strided]
-    node = node_class_of(derivative)(ops.as_strided, derivative, [view.base, *window])
-    node.keep_output(view)
+    base = view.base
+    view.base_rewritten = base.rewritten
+    window = Window(base, view)
+    node: Node
+    if window.is_plain:
+        derivative = DERIVATIVES[ops.as_strided]
+        layout = (tuple(view.sizes), view.strides, view.offset)
+        node = node_class_of(derivative)(ops.as_strided, derivative, [base, *layout])
+        node.keep_output(view)
+    else:
+        node = ShownWindow(gradient_edge(base), window)
     _give_history(view, node)
 
 
 class CopySlices(Node):
     """The base of a view, after `inner` changed the window that the view shows."""
 
-    __slots__ = ("base", "inner", "window")
+    __slots__ = ("inner", "window")
 
     def __init__(self, base: Any, view: Any, inner: OpNode) -> None:
         super().__init__((gradient_edge(base), *inner.next_functions[1:]))
-        self.base = Layout(base)
-        self.window = (tuple(view.sizes), view.strides, view.offset - base.offset)
+        self.window = Window(base, view)
         self.inner = inner
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
-        flat, window = flatten(grads[0], self.base), places(*self.window)
-        by_old, *others = self.inner.apply([ops.index(flat, [window])], wanted)
+        flat = self.window.flat(grads[0])
+        view = ShownWindow((self, 0), self.window)  # of the base as this node leaves it
+        by_old, *others = self.inner.apply([self.window.shown(flat)], wanted, maker=view)
         if not wanted[0]:
             return [None, *others]
-        if by_old is None:
-            by_old = ops.full((), 0, flat.dtype)
-        return [unflatten(ops.index_put(flat, [window], by_old, False), self.base), *others]
+        return [self.window.base_of(self.window.replaced(flat, by_old)), *others]
 
     def release(self) -> None:
         self.inner.release()

@@ -128,13 +128,14 @@ class OpNode(Node):
     def name(self) -> str:
         return self.derivative.name
 
-    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+    def apply(self, grads: list[Grad], wanted: Sequence[bool], maker: Node | None = None) -> Sequence[Grad]:
+        """`maker`: the node that made what the results are now, if that isn't this one."""
         if self.parameters is None:
             raise RuntimeError(FREED)
         for x, version in self.kept:
             if x.storage.version != version:
                 raise modified_inplace(x, version, *self._maker_of(x))
-        out = self._saved_outputs()
+        out = self._saved_outputs(maker or self)
         grad = tuple(grads) if type(self.outputs) is tuple else grads[0]
         result = self.derivative.formula(grad, out, *self.parameters)
         entries = result if type(result) is tuple else (result,)
@@ -157,20 +158,13 @@ class OpNode(Node):
                 gradients.append(None)
         return gradients
 
-    def _saved_outputs(self) -> Any:
-        """The kept outputs, as results of this node if what is done with them now is to be recorded."""
+    def _saved_outputs(self, maker: Node) -> Any:
+        """The kept outputs, as results of their maker if what is done with them now is to be recorded."""
         if self.outputs is None or not state.enabled or stacks.modes:
             return self.outputs
         if type(self.outputs) is tuple:
-            return tuple(self._as_result(o, i) for i, o in enumerate(self.outputs))
-        return self._as_result(self.outputs, 0)
-
-    def _as_result(self, out: Any, index: int) -> Any:
-        if not isinstance(out, TensorBase) or out.dtype.category < FLOATING:
-            return out
-        result = twin(out)
-        result.requires_grad, result.grad_fn, result.output_index = True, self, index
-        return result
+            return tuple(_as_result(o, maker, i) for i, o in enumerate(self.outputs))
+        return _as_result(self.outputs, maker, 0)
 
     def _maker_of(self, x: Any) -> tuple[Node | None, int]:
         """The node whose result a kept tensor is, and which of its results."""
@@ -215,6 +209,14 @@ class MissingDerivative(Node):
 def _look_of(x: Any) -> Any:
     """What stands for a tensor of which no value is needed: a leaf itself, which the graph keeps in any case."""
     return x if x._requires_grad and x.grad_fn is None else Layout(x)
+
+
+def _as_result(out: Any, maker: Node, index: int) -> Any:
+    if not isinstance(out, TensorBase) or out.dtype.category < FLOATING:
+        return out
+    result = twin(out)
+    result.requires_grad, result.grad_fn, result.output_index = True, maker, index
+    return result
 
 
 def twin(x: Any) -> Any:

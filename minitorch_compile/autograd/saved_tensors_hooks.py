@@ -118,7 +118,7 @@ class PackedOpNode(OpNode):
 
     __slots__ = ()
 
-    def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
+    def apply(self, grads: list[Grad], wanted: Sequence[bool], maker: Node | None = None) -> Sequence[Grad]:
         if self.parameters is None:
             raise RuntimeError(FREED)
         packed = self.parameters, self.outputs, self.kept
@@ -126,7 +126,7 @@ class PackedOpNode(OpNode):
         try:
             self.parameters = [_unpacked(p) for p in self.parameters]
             self.outputs = _unpacked(self.outputs)
-            return super().apply(grads, wanted)
+            return super().apply(grads, wanted, maker)
         finally:
             self.parameters, self.outputs, self.kept = packed
 

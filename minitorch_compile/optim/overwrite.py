@@ -13,8 +13,6 @@ operation copy_ or fill_; otherwise there is nobody to tell but the version coun
 
 from __future__ import annotations
 
-import numpy as np
-
 from minitorch_compile.dynamo.control import is_compiling
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch import contexts
@@ -30,7 +28,7 @@ def overwrite(target: Tensor, value: Tensor | float) -> None:
             target.fill_(value)
         return
     if isinstance(value, Tensor):
-        np.copyto(target.array, value.array, casting="unsafe")
+        target.store(value.array)
     else:
         target.array.fill(value)
     target.storage.version += 1

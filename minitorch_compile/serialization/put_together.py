@@ -215,7 +215,7 @@ class _Builder:
             tensor = checked_tensor(memory, 0, array.shape, strides, FROM_NUMPY[array.dtype])
             if not fills(tensor, flat.nbytes):
                 raise refuse(f"the tensor {name[:100]!r} has strides by which its elements overlap")
-            tensor.array[...] = array
+            tensor.store(array)
             self.turned[name] = memory
         return self.turned[name]
 

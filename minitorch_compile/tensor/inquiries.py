@@ -53,6 +53,16 @@ def is_signed(input: Any) -> bool:
     return bool(_tensor("is_signed", input).dtype.is_signed)
 
 
+def is_conj(input: Any) -> bool:
+    """Whether the elements are the conjugates of what is in memory."""
+    return bool(_tensor("is_conj", input).is_conj())
+
+
+def is_neg(input: Any) -> bool:
+    """Whether the elements are the negatives of what is in memory."""
+    return bool(_tensor("is_neg", input).is_neg())
+
+
 def is_nonzero(input: Any) -> bool:
     """Whether the single element is not zero. RuntimeError if there are more or none."""
     return bool(_tensor("is_nonzero", input))

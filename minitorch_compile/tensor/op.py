@@ -198,5 +198,8 @@ def _where_from(values: Sequence[Any]) -> tuple[bool, Any]:
 def holds_fake(value: Any) -> bool:
     """Whether an argument is a fake tensor, or a list that has one."""
     if isinstance(value, TensorBase):
-        return value._array is None and value.storage.buffer is None
+        if value._array is not None:
+            return False
+        storage = value.storage
+        return (storage.of if storage.flips else storage).buffer is None
     return isinstance(value, (list, tuple)) and any(holds_fake(item) for item in value)

@@ -303,7 +303,7 @@ class CompositeOp(Op):
 def release_internal(result: TensorBase, known: Any) -> None:
     """A result that its op's body made as a view of something that nobody else can see is no view for its user."""
     storage = result.storage
-    if any(x.storage is storage for x in _tensors_in(known)):
+    if any(x.storage == storage for x in _tensors_in(known)):
         return
     result.base, result.untracked = None, False
     for interpreter in stacks.modes if contexts else ():
@@ -380,9 +380,9 @@ class InplaceOp(Op):
             raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
         result = self.functional.run(args, kwargs)
         check_storable(self.name, target, result)
-        if result.storage.buffer is not None and target.storage.buffer is not None:
-            np.copyto(target.array, result.array, casting="unsafe")
-        elif target.storage.buffer is not None and result.device is META:
+        if not (result.is_fake or target.is_fake):
+            target.store(result.array)
+        elif not target.is_fake and result.device is META:
             raise NotImplementedError(f"{self.name}: Cannot copy out of meta tensor; no data!")
         target.storage.version += 1
         return target

@@ -7,8 +7,7 @@
 (tensor([1.+0.j, 3.+0.j]), 1)
 
 A storage has one element type, so a *reinterpreted* storage stands beside it: it has no memory and no version of its
-own. Writing into the parts of a tensor is seen by the tensor and by its version; autograd, though, doesn't follow such
-a write from the parts to the whole: write under no_grad, as initialisers do.
+own. Writing into the parts of a tensor is seen by the tensor, by its version and by autograd.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import register, where_visible
 from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.flipped_signs import with_signs, without_signs
 from minitorch_compile.tensor.op import Op, following
 from minitorch_compile.tensor.op_families import KernelOp
 from minitorch_compile.tensor.size import Size
@@ -55,18 +55,36 @@ class ReinterpretedStorage(BorrowedStorage):
         self.of.version = value
 
 
+Signs = Callable[[bool, bool], tuple[bool, bool]]
+
+
+def negated_only(conj: bool, neg: bool) -> tuple[bool, bool]:
+    """Of real numbers made of complex ones, or the other way round, the negative stays one."""
+    return False, neg
+
+
 class ReinterpretOp(Op):
-    """The decorated rule maps the tensor to (sizes, strides, offset, dtype), as that of a view does without dtype."""
+    """The decorated rule maps the tensor to (sizes, strides, offset, dtype), as that of a view does without dtype.
+
+    `signs` says of which flipped signs the result is seen with (`flipped_signs.py`), from those of the tensor.
+    """
 
     kind = "view"
+
+    def __init__(self, rule: Callable[..., Any], *, signs: Signs = negated_only, **row: Any) -> None:
+        super().__init__(rule, **row)
+        self.signs = signs
 
     def eager(self, *bound: Any) -> TensorBase:
         input = self.tensor_argument(bound, 0)
         sizes, strides, offset, element = self.kernel(input)
-        fake = input.storage.buffer is None  # what has no data has no element type that would have to fit
-        storage = input.storage if fake else ReinterpretedStorage(input.storage, element.numpy)
-        result: TensorBase = from_parts(storage, offset, Size(sizes), tuple(strides), element, input.device)
-        return result
+        storage = without_signs(input.storage)
+        # What has no data has no element type that would have to fit.
+        if storage.buffer is not None and element is not input.dtype:
+            storage = ReinterpretedStorage(storage, element.numpy)
+        storage = with_signs(storage, *self.signs(input.storage.conj, input.storage.neg))
+        view: TensorBase = from_parts(storage, offset, Size(sizes), tuple(strides), element, input.device)
+        return input.followed_by(view)
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         return self.eager(*bound)
@@ -78,8 +96,11 @@ class SameBytesOp(KernelOp):
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         input, *others = self.bind(args, kwargs)
         promised = self.meta_rule(input, *others)
-        if input.storage.buffer is None:
+        if input.is_fake:
             return following(self, (input, *others), promised)
+        if input.storage.flips and promised.dtype is not input.dtype:
+            what = "conjugate view tensors" if input.storage.conj else "tensors with negative bit set"
+            raise RuntimeError(f"torch.Tensor.view is not supported for {what} when converting to a different dtype.")
         element, offset = promised.dtype, input.offset * input.dtype.itemsize
         if offset % element.itemsize:
             raise RuntimeError(
@@ -90,9 +111,11 @@ class SameBytesOp(KernelOp):
         return from_parts(storage, offset // element.itemsize, promised.sizes, promised.strides, element, input.device)
 
 
-def reinterpretation(*, torch: bool = True) -> Callable[[Callable[..., Any]], ReinterpretOp]:
-    """Declares an op that looks at its input's memory with another element type."""
-    return lambda rule: register(ReinterpretOp(rule, namespaces=where_visible(torch, False, False)))
+def reinterpretation(
+    *, torch: bool = True, methods: bool = False, signs: Signs = negated_only
+) -> Callable[[Callable[..., Any]], ReinterpretOp]:
+    """Declares an op that looks at its input's memory with another element type, or with other signs."""
+    return lambda rule: register(ReinterpretOp(rule, signs=signs, namespaces=where_visible(torch, methods, False)))
 
 
 def same_bytes(kernel: Callable[..., Any]) -> SameBytesOp:

@@ -24,6 +24,7 @@ class Storage:
     """
 
     __slots__ = ("__weakref__", "buffer", "version")
+    flips = conj = neg = False  # whether its numbers are read with other signs than they have in memory
 
     def __init__(self, buffer: np.ndarray | None) -> None:
         self.buffer = buffer

@@ -16,6 +16,7 @@ import numpy as np
 from minitorch_compile.tensor.device import CPU, META
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dtype import FROM_NUMPY, dtype
+from minitorch_compile.tensor.flipped_signs import without_signs
 from minitorch_compile.tensor.storage import Storage
 
 
@@ -23,7 +24,7 @@ class UntypedStorage:
     """The bytes of a storage. Two of them are equal if they are of the same memory."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._storage = without_signs(storage)
 
     def _buffer(self) -> np.ndarray:
         if self._storage.buffer is None:

@@ -82,17 +82,32 @@ class TensorBase:
     @property
     def is_fake(self) -> bool:
         """Whether there is no data behind this tensor."""
-        return self.storage.buffer is None
+        return self.storage.memory.buffer is None
 
     @property
     def array(self) -> np.ndarray:
-        """A NumPy window on the data: shares the memory, has the same sizes and strides."""
+        """A NumPy window on the data: shares the memory, has the same sizes and strides.
+
+        A copy if signs are flipped, made anew each time: the memory may have changed.
+        """
         if self._array is None:
-            self._array = self._make_array()
+            storage = self.storage
+            if storage.flips:
+                return storage.flipped(self._make_array(storage.of.buffer))
+            self._array = self._make_array(storage.buffer)
         return self._array
 
-    def _make_array(self) -> np.ndarray:
-        buffer = self.storage.buffer
+    @property
+    def window(self) -> np.ndarray:
+        """A NumPy window on the memory, with the signs that are there."""
+        storage = self.storage
+        return self._make_array(storage.of.buffer) if storage.flips else self.array
+
+    def store(self, values: np.ndarray) -> None:
+        """Writes into the memory, so that these are the elements."""
+        np.copyto(self.window, self.storage.flipped(values) if self.storage.flips else values, casting="unsafe")
+
+    def _make_array(self, buffer: np.ndarray | None) -> np.ndarray:
         if buffer is None:
             raise FakeDataError(
                 f"a fake tensor has no data (sizes {list(self.sizes)}, {self.dtype}): it stands for a value that a"
@@ -123,7 +138,10 @@ class TensorBase:
     def as_view(self, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Any:
         """Another tensor over the same storage."""
         size = sizes if type(sizes) is Size else Size(sizes)
-        view = from_parts(self.storage, offset, size, tuple(strides), self.dtype, self.device)
+        return self.followed_by(from_parts(self.storage, offset, size, tuple(strides), self.dtype, self.device))
+
+    def followed_by(self, view: Any) -> Any:
+        """A tensor over the same memory, as a view of this one."""
         view.base = base = self if self.base is None else self.base
         if base.rewritten:
             view.base_rewritten = base.rewritten

@@ -19,6 +19,7 @@ from minitorch_compile.tensor.deep_copy import deep_copy
 from minitorch_compile.tensor.dispatch import dispatch, registered_tape
 from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.exchange import TensorExchange
+from minitorch_compile.tensor.flipped_signs import with_signs, without_signs
 from minitorch_compile.tensor.legacy_types import LegacyTensorType
 from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops.subscripts import without_masks
@@ -171,8 +172,9 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     def data(self) -> Tensor:
         """The same values outside the recorded graph, sharing memory. A write to them leaves the version as it is."""
         result = ops.detach(self)
-        if result.storage.buffer is not None:
-            result.storage = DataStorage(self.storage, min(self.storage.version, 0))
+        if not result.is_fake:
+            memory = DataStorage(without_signs(self.storage), min(self.storage.version, 0))
+            result.storage = with_signs(memory, self.storage.conj, self.storage.neg)
         return result
 
     @data.setter

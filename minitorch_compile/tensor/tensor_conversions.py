@@ -73,6 +73,11 @@ class TensorConversions(TensorBase):
             if force:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
             raise TypeError("can't convert meta device type tensor to numpy: it has no data")
+        for kind, bit in (("conj", "conjugate"), ("neg", "negative")):
+            if getattr(self.storage, kind) and not force:
+                raise RuntimeError(
+                    f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{kind}().numpy() instead."
+                )
         return self.array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -146,6 +151,6 @@ class TensorConversions(TensorBase):
             raise TypeError("apply_ and map_ run Python on numbers: they can't be used where gradients are required")
         values = [function(*numbers) for numbers in zip(*(x.array.reshape(-1).tolist() for x in operands), strict=True)]
         result = np.array(values, dtype=self.dtype.numpy).reshape(self.sizes)
-        np.copyto(self.array, result)
+        self.store(result)
         self.storage.version += 1
         return self

@@ -75,8 +75,9 @@ class TensorProperties(TensorBase):
 
     def is_set_to(self, tensor: TensorBase) -> bool:
         """Whether another tensor looks at the same storage in the same way."""
+        signs = (self.storage.conj, self.storage.neg) == (tensor.storage.conj, tensor.storage.neg)
         mine = (self.storage, self.offset, self.sizes, self.strides)
-        return mine == (tensor.storage, tensor.offset, tensor.sizes, tensor.strides)
+        return signs and mine == (tensor.storage, tensor.offset, tensor.sizes, tensor.strides)
 
     # ---------------------------------------------------------------------------------------------- elements and memory
 
@@ -98,7 +99,7 @@ class TensorProperties(TensorBase):
         """The address of the first element; 0 on the meta device."""
         if self.device is META:
             return 0
-        return int(self.array.__array_interface__["data"][0])
+        return int(self.window.__array_interface__["data"][0])
 
     def untyped_storage(self) -> UntypedStorage:
         """The memory behind the tensor, in bytes."""
@@ -151,12 +152,12 @@ class TensorProperties(TensorBase):
         return False
 
     def is_conj(self) -> bool:
-        """Whether conjugation is still to be done: never, it is done at once."""
-        return False
+        """Whether the elements are the conjugates of what is in memory, as those of x.conj() are."""
+        return self.storage.conj
 
     def is_neg(self) -> bool:
-        """Whether negation is still to be done: never, it is done at once."""
-        return False
+        """Whether the elements are the negatives of what is in memory, as those of x.conj().imag are."""
+        return self.storage.neg
 
     def is_nonzero(self) -> bool:
         """Whether the single element is not zero. RuntimeError if there are more or none."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.flipped_signs import without_signs
 from minitorch_compile.tensor.memory_format import (
     channels_last,
     channels_last_3d,
@@ -79,11 +80,12 @@ class TensorResizing(TensorBase):
             return self
         strides = strides_in(memory_format or contiguous_format, wanted)
         needed = self.offset + numel(wanted)
-        buffer = self.storage.buffer
+        storage = without_signs(self.storage)
+        buffer = storage.buffer
         if buffer is not None and needed > buffer.size:
             grown = np.zeros(needed, buffer.dtype)
             grown[: buffer.size] = buffer
-            self.storage.buffer = grown
+            storage.buffer = grown
         self.sizes, self.strides, self._array = wanted, strides, None
         return self
 
@@ -105,7 +107,7 @@ class TensorResizing(TensorBase):
                 raise RuntimeError(
                     f"set_: could not set tensor of type {source.dtype} to a tensor of type {self.dtype}"
                 )
-            self.storage, self.offset = source.storage, source.offset
+            self.storage, self.offset = without_signs(source.storage), source.offset
             self.sizes, self.strides = source.sizes, source.strides
         else:
             self.storage = source if isinstance(source, Storage) else source._storage

@@ -103,6 +103,8 @@ def complex_cases() -> list[Case]:
         *cases,
         ("complex", of_parts(ops.view_as_real), pair),
         ("conj_physical", of_parts(lambda z: ops.view_as_real(ops.conj_physical(z))), pair),
+        ("_conj", of_parts(lambda z: ops.view_as_real(ops._conj(z) * 1)), pair),
+        ("_neg_view", lambda x: ops._neg_view(x) * 2, [generic(2, 3)]),
         ("view_as_complex", lambda x: ops.abs(ops.view_as_complex(x)), [generic(3, 2)]),
     ]
 

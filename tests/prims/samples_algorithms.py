@@ -103,6 +103,8 @@ def _() -> Iterator[Call]:
 @row(ops._real_part)
 @row(ops._imaginary_part)
 @row(ops.view_as_real)
+@row(ops._conj)
+@row(ops._neg_view)
 def _() -> Iterator[Call]:
     yield (complex_sample(3, 4),)
     yield (complex_sample(3, 4).t(),)

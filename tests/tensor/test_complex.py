@@ -29,7 +29,9 @@ UNARY = {name: getattr(np, name) for name in SAME_NAMES.split()} | {
 def test_functions_are_those_of_numpy(name, dtype):
     result = getattr(torch, name)(torch.tensor(Z, dtype=dtype))
     expected = UNARY[name](Z)
-    np.testing.assert_allclose(result.numpy(), expected, rtol=2e-5 if dtype is torch.complex64 else 1e-12)
+    np.testing.assert_allclose(
+        result.resolve_conj().numpy(), expected, rtol=2e-5 if dtype is torch.complex64 else 1e-12
+    )
     assert result.dtype.is_complex == np.iscomplexobj(expected)
     assert result.dtype.itemsize in (1, dtype.itemsize, dtype.itemsize // 2)
 
@@ -150,7 +152,6 @@ REFUSED = {
     "relu": torch.relu,
     "in place into a real tensor": lambda z: torch.ones(2, 3).mul_(z),
     "imag of a real tensor": lambda z: torch.imag(z.abs()),
-    "a recorded write into parts": lambda z: (z.requires_grad_() * 1).real.mul_(2),
     "view_as_complex of numbers apart": lambda z: torch.view_as_complex(torch.ones(2, 3).t()),
     "view_as_complex of the wrong size": lambda z: torch.view_as_complex(torch.ones(3)),
     "complex of two dtypes": lambda z: torch.complex(torch.ones(2), torch.ones(2, dtype=torch.float64)),
@@ -196,7 +197,7 @@ def test_gradients_are_those_of_the_parts(name):
     def of_parts(parts):
         results = DIFFERENTIABLE[name](torch.view_as_complex(parts))
         results = results if isinstance(results, list) else [results]
-        return [torch.view_as_real(r) if r.is_complex() else r for r in results]
+        return [torch.view_as_real(r.resolve_conj()) if r.is_complex() else r for r in results]
 
     parts = torch.tensor(np.stack([Z.real, Z.imag], -1), requires_grad=True)
     assert gradcheck(of_parts, parts)

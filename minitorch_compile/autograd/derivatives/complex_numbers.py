@@ -45,7 +45,7 @@ def through_conjugates(formula: Formula) -> Formula:
     def conjugating(grad: Any, out: Any, *parameters: Any) -> Gradients:
         if not grad.dtype.is_complex:
             return formula(grad, out, *parameters)
-        entries = formula(ops.conj(grad), out, *parameters)
+        entries = formula(ops.conj_physical(grad), out, *parameters)
         return tuple(_conjugate(e) for e in entries) if type(entries) is tuple else _conjugate(entries)
 
     return conjugating
@@ -54,7 +54,7 @@ def through_conjugates(formula: Formula) -> Formula:
 def _conjugate(entry: Any) -> Any:
     if entry is None:
         return None
-    return (lambda: ops.conj(entry())) if not isinstance(entry, Tensor) else ops.conj(entry)
+    return (lambda: ops.conj_physical(entry())) if not isinstance(entry, Tensor) else ops.conj_physical(entry)
 
 
 for name in HAVE_A_COMPLEX_DERIVATIVE.split():
@@ -64,7 +64,17 @@ for name in HAVE_A_COMPLEX_DERIVATIVE.split():
 
 @derivative(ops.conj_physical)
 def _(grad: Tensor, out: Unused, z: Unused) -> Gradients:
-    return ops.conj(grad)
+    return ops.conj_physical(grad)
+
+
+@derivative(ops._conj)
+def _(grad: Tensor, out: Unused, z: Unused) -> Gradients:
+    return ops.conj_physical(grad)
+
+
+@derivative(ops._neg_view)
+def _(grad: Tensor, out: Unused, x: Unused) -> Gradients:
+    return -grad
 
 
 @derivative(ops.complex)

@@ -81,7 +81,7 @@ def slice_(batch: Batch, op: Op, input: Any, dim: int, start: int | None, end: i
     return op(input.value, shifted(dim, input.dim())[0], start, end, step)
 
 
-@batching_rule("detach", "_real_part", "_imaginary_part", "view_as_real", "view_as_complex")
+@batching_rule("detach", "_real_part", "_imaginary_part", "view_as_real", "view_as_complex", "_conj", "_neg_view")
 def same(batch: Batch, op: Op, input: Any) -> Any:
     return op(input.value)
 

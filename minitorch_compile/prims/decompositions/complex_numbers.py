@@ -52,6 +52,18 @@ def _(x: Tensor) -> Tensor:
     return prims.complex(ops.select(x, -1, 0), ops.select(x, -1, 1))
 
 
+@decomposes(ops._conj)
+def _(x: Tensor) -> Tensor:
+    """The conjugate numbers, as new ones."""
+    return ops.conj_physical(x)
+
+
+@decomposes(ops._neg_view)
+def _(x: Tensor) -> Tensor:
+    """The negative numbers, as new ones."""
+    return prims.neg(x)
+
+
 @elementwise(ops.conj_physical)
 def _(x: Tensor) -> Tensor:
     """The other sign for the imaginary part."""

@@ -46,7 +46,9 @@ from minitorch_compile.tensor.ops.blending import addcdiv, addcmul, clamp_max, c
 from minitorch_compile.tensor.ops.closeness import allclose, dist, equal, isclose
 from minitorch_compile.tensor.ops.columns import col2im, im2col
 from minitorch_compile.tensor.ops.complex_numbers import (
+    _conj,
     _imaginary_part,
+    _neg_view,
     _real_part,
     angle,
     complex,

@@ -1,6 +1,6 @@
 """Complex tensors: made of two real ones, taken apart, conjugated.
 
-real, imag, view_as_real and view_as_complex share memory with the tensor that they look at.
+real, imag, view_as_real, view_as_complex and conj share memory with the tensor that they look at.
 
 >>> from minitorch_compile.tensor import tensor
 >>> z = complex(tensor([3.0]), tensor([-4.0]))
@@ -17,6 +17,7 @@ import numpy as np
 from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
 from minitorch_compile.tensor.dtype import float32, float64
 from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.ops.copies import clone
 from minitorch_compile.tensor.ops.pointwise import cos, mul, sin
 from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.reinterpretation import Layout, reinterpretation
@@ -60,7 +61,7 @@ def _real_part(input: TensorBase) -> Layout:
     return input.sizes, [2 * s for s in input.strides], 2 * input.offset, input.dtype.to_real()
 
 
-@reinterpretation(torch=False)
+@reinterpretation(torch=False, signs=lambda conj, neg: (False, conj is not neg))
 def _imaginary_part(input: TensorBase) -> Layout:
     """The imaginary parts: the numbers between these."""
     return input.sizes, [2 * s for s in input.strides], 2 * input.offset + 1, input.dtype.to_real()
@@ -85,6 +86,12 @@ def view_as_real(input: TensorBase) -> Layout:
     """Real and imaginary parts along one more dimension, the last."""
     if not input.dtype.is_complex:
         raise RuntimeError(f"view_as_real is only supported for complex tensors, got {input.dtype}")
+    if input.storage.conj:
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can"
+            " view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the"
+            " original."
+        )
     return (*input.sizes, 2), (*(2 * s for s in input.strides), 1), 2 * input.offset, input.dtype.to_real()
 
 
@@ -118,22 +125,36 @@ def conj_physical(input: Array) -> Array:
     return np.conjugate(input) if input.dtype.kind == "c" else input
 
 
+@reinterpretation(signs=lambda conj, neg: (not conj, neg))
+def _conj(input: TensorBase) -> Layout:
+    """The conjugate numbers, as a view. RuntimeError for a real tensor."""
+    if not input.dtype.is_complex:
+        raise RuntimeError(f"_conj is only supported for complex tensors, got {input.dtype}; use conj()")
+    return input.sizes, input.strides, input.offset, input.dtype
+
+
+@reinterpretation(signs=lambda conj, neg: (conj, not neg))
+def _neg_view(input: TensorBase) -> Layout:
+    """The negative numbers, as a view."""
+    return input.sizes, input.strides, input.offset, input.dtype
+
+
 @composite(methods=True)
 def conj(input: Tensor) -> Any:
-    """The conjugate numbers, computed at once; a real tensor itself."""
-    return conj_physical(input) if input.dtype.is_complex else input
+    """The conjugate numbers, as a view of the tensor; a real tensor itself."""
+    return _conj(input) if input.dtype.is_complex else input
 
 
 @composite(methods=True)
 def resolve_conj(input: Tensor) -> Any:
-    """The tensor itself: conjugates are always computed at once here."""
-    return input
+    """The conjugate numbers in memory of their own, if the tensor is a view as conj() makes; else itself."""
+    return clone(input) if input.is_conj() else input
 
 
 @composite(methods=True)
 def resolve_neg(input: Tensor) -> Any:
-    """The tensor itself: negatives are always computed at once here."""
-    return input
+    """The negative numbers in memory of their own, if the tensor is a view such as z.conj().imag; else itself."""
+    return clone(input) if input.is_neg() else input
 
 
 @pointwise(INT_TO_FLOAT, inplace=False)

@@ -19,7 +19,7 @@ from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.declare import composite, kernel_op
 from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype
 from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops.complex_numbers import conj
+from minitorch_compile.tensor.ops.complex_numbers import conj, conj_physical
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.joining import cat
@@ -209,7 +209,7 @@ def fft_hfftn(input: Tensor, s: Any = None, dim: Axes = None, norm: str | None =
 @composite(torch=False)
 def fft_ihfftn(input: Tensor, s: Any = None, dim: Axes = None, norm: str | None = None) -> Any:
     """The inverse of hfftn."""
-    return conj(_r2c("ihfftn", input, s, dim, OTHER_WAY[_checked_norm("ihfftn", norm)]))
+    return conj_physical(_r2c("ihfftn", input, s, dim, OTHER_WAY[_checked_norm("ihfftn", norm)]))
 
 
 # ------------------------------------------------------------------------------------------------ over one and over two

@@ -19,6 +19,7 @@ from minitorch_compile.tensor.memory_format import contiguous_format
 from minitorch_compile.tensor.numeric_limits import finfo
 from minitorch_compile.tensor.op import Tensor
 from minitorch_compile.tensor.ops.adjoint import adjoint
+from minitorch_compile.tensor.ops.complex_numbers import resolve_conj
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import eye, full
@@ -90,7 +91,7 @@ def linalg_solve_triangular(
     """The X with A X = B (or X A = B if not left) for a triangular A, of which only that half is read."""
     if not left:
         turned = linalg_solve_triangular(adjoint(A), adjoint(B), upper=not upper, unitriangular=unitriangular)
-        return adjoint(turned)
+        return resolve_conj(adjoint(turned))
     if B.sizes[-2] != A.sizes[-1]:
         raise RuntimeError(
             f"linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B ({A.sizes[-2]}x"
