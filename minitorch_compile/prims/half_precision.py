@@ -22,20 +22,14 @@ from typing import Any
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.prims.pointwise import convert_element_type
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dtype import bfloat16, float16, float32
+from minitorch_compile.tensor.dtype import dtype, float32
 from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.pointwise_op import PointwiseOp, is_wider
+from minitorch_compile.tensor.rounding import EXACT_NUMBERS, HALF, ROUNDS_ONCE, WITH_ALPHA, half_number, takes_as_it_is
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-HALF = (float16, bfloat16)
 
 # Ops of these kinds compute; the others move numbers, or are one prim, which rounds once anyway.
 COMPUTING_KINDS = ("pointwise", "reduction", "scan", "normalization", "loss")
-ROUNDS_ONCE = """
-    abs add all amax amin any argmax argmin atan2 ceil clamp copysign cos div eq erf exp expm1 floor fmax fmin
-    fmod ge gt isfinite isinf isnan isreal le log log1p logical_and logical_not logical_or logical_xor lt maximum
-    minimum mul ne neg nextafter reciprocal relu remainder round rsqrt sign signbit sin sqrt square sub tanh trunc
-    where running_extreme_indices
-"""
 
 
 def is_half(value: Any) -> bool:
@@ -44,12 +38,26 @@ def is_half(value: Any) -> bool:
 
 def computes_wider(op: Op, bound: Sequence[Any]) -> bool:
     """Whether the decomposition of this call is to be computed in float32 though it has half-precision arguments."""
-    computes = op.kind in COMPUTING_KINDS and op.name not in ROUNDS_ONCE.split()
-    return computes and any(is_half(leaf) for leaf in tree_leaves(list(bound)))
+    if op.kind not in COMPUTING_KINDS or not any(is_half(leaf) for leaf in tree_leaves(list(bound))):
+        return False
+    if op.name in WITH_ALPHA:
+        return bool(bound[2] != 1)
+    if op.name in EXACT_NUMBERS and isinstance(op, PointwiseOp):
+        common = op.common_dtype(bound)
+        return common in HALF and any(
+            takes_as_it_is(op.name, i, x) and _would_lose_digits(x, common) for i, x in enumerate(bound)
+        )
+    return op.name not in ROUNDS_ONCE
+
+
+def _would_lose_digits(operand: Any, element: dtype) -> bool:
+    return is_wider(operand) or (isinstance(operand, (int, float)) and half_number(operand, element) != operand)
 
 
 def in_float32(op: Op, rule: Callable[..., Any], bound: Sequence[Any]) -> Any:
     """What the rule makes of the arguments in float32, in the dtypes that the op's results have."""
+    if isinstance(op, PointwiseOp) and (common := op.common_dtype(bound)) in HALF:
+        bound = op.half_operands(bound, common, convert_element_type)
     widened = map_aggregate(tuple(bound), lambda x: convert_element_type(x, float32) if is_half(x) else x)
     result, meant = rule(*widened), op.meta(*bound)
     if isinstance(result, TensorBase):

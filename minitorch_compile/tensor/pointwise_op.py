@@ -25,6 +25,7 @@ from minitorch_compile.tensor.dtype import (
     bool_,
     dtype,
     dtype_of_scalar,
+    float16,
     get_default_dtype,
     int64,
     result_dtype,
@@ -32,7 +33,16 @@ from minitorch_compile.tensor.dtype import (
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Array, Op, find
 from minitorch_compile.tensor.quiet import quietly, silence
-from minitorch_compile.tensor.rounding import computes_in, rounded
+from minitorch_compile.tensor.rounding import (
+    EXACT_NUMBERS,
+    HALF,
+    ROUNDS_ONCE,
+    WIDE,
+    WITH_ALPHA,
+    half_number,
+    rounded,
+    takes_as_it_is,
+)
 from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides, elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
@@ -101,7 +111,7 @@ class PointwiseOp(Op):
         element = input.dtype
         if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
             return super().run(args, {})
-        if element is bfloat16:
+        if element is bfloat16 or (element is float16 and not self._is_one_step(other)):
             return super().run(args, {})
         try:
             if other is _ABSENT:
@@ -135,10 +145,13 @@ class PointwiseOp(Op):
         return elementwise_strides(input.sizes, self._layouts((input, other)))
 
     def eager(self, *bound: Any) -> TensorBase:
-        arrays = list(bound)
         common = self.common_dtype(bound)
-        target = computes_in(common)
-        layouts = []
+        if common in HALF:
+            return self._eager_in_float32(bound, common)
+        return self._eager_in(common.numpy, bound, common)
+
+    def _eager_in(self, target: np.dtype, bound: Sequence[Any], common: dtype) -> TensorBase:
+        arrays, layouts = list(bound), []
         for i in self.tensor_parameters:
             value = bound[i]
             if isinstance(value, TensorBase):
@@ -149,11 +162,35 @@ class PointwiseOp(Op):
             elif value is not None:
                 arrays[i] = number_as(value, target)
         result = np.asarray(self._run_kernel(bound, arrays))
-        if common is bfloat16:
+        if common in HALF:
             result = rounded(result, self.result_dtype(bound))
         if any(result is a for a in arrays):
             result = result.copy()
         return wrap(result) if not layouts else self._in_layout_of(bound, result)
+
+    def _is_one_step(self, other: Any) -> bool:
+        """Whether NumPy's arithmetic on float16 rounds once, and a number `other` may be a float16."""
+        return self.name in ROUNDS_ONCE and not (self.name in EXACT_NUMBERS and type(other) in (int, float))
+
+    def _eager_in_float32(self, bound: Sequence[Any], common: dtype) -> TensorBase:
+        """On tensors of two bytes: numbers are first rounded to these, unless the op takes them as they are."""
+        if self.name in ROUNDS_ONCE and common is float16 and all(is_of(x, common) for x in bound):
+            return self._eager_in(common.numpy, bound, common)
+        return self._eager_in(WIDE, self.half_operands(bound, common, _converted), common)
+
+    def half_operands(self, bound: Sequence[Any], common: dtype, convert: Callable[[Any, dtype], Any]) -> list[Any]:
+        """The arguments, with numbers and 0-d tensors as tensors of two bytes hold them, if the op takes them so."""
+        result = list(bound)
+        if self.name in WITH_ALPHA and isinstance(bound[2], (int, float)) and bound[2] != 1:
+            result[2] = half_number(bound[2], common)
+        for i in self.tensor_parameters:
+            if takes_as_it_is(self.name, i, bound[i]):
+                continue
+            if isinstance(bound[i], NUMBERS) and not isinstance(bound[i], SymInt):
+                result[i] = half_number(bound[i], common)
+            elif is_wider(bound[i]):
+                result[i] = convert(bound[i], common)
+        return result
 
     def _run_kernel(self, bound: Sequence[Any], arrays: Sequence[Any]) -> Any:
         try:
@@ -220,6 +257,20 @@ class WherePointwiseOp(PointwiseOp):
 
     def _convert(self, array: Array, target: np.dtype) -> Array:
         return array if array.dtype == np.bool_ else array.astype(target)
+
+
+def _converted(x: TensorBase, element: dtype) -> TensorBase:
+    return wrap(x.array.astype(element.numpy))
+
+
+def is_wider(value: Any) -> bool:
+    """Whether an argument is a tensor of floats of more than two bytes."""
+    return isinstance(value, TensorBase) and value.dtype.category == FLOATING and value.dtype not in HALF
+
+
+def is_of(value: Any, element: dtype) -> bool:
+    """Whether an argument is a tensor of that dtype, or none."""
+    return value.dtype is element if isinstance(value, TensorBase) else value is None
 
 
 def number_as(value: Any, target: np.dtype) -> np.generic:
