@@ -128,6 +128,22 @@ def test_a_class_made_on_the_way():
     assert_freed(reference)
 
 
+def test_an_exception_that_is_handled_while_a_function_is_compiled():
+    compiled = torch.compile(lambda x: x + 1, backend="eager", dynamic=True)
+    holder = Holder()
+
+    def call(holder):
+        try:
+            raise KeyError
+        except KeyError:
+            compiled(matrix())
+
+    call(holder)
+    reference = weakref.ref(holder)
+    del holder
+    assert_freed(reference)
+
+
 def test_around_a_graph_break():
     def broken(model, x):
         y = model(x)

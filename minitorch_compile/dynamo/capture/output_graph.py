@@ -110,7 +110,7 @@ class OutputGraph:
         self.step = 0  # how many instructions of the outermost frame were traced
         self.walked_back: WalkedBack | None = None  # the first backward() in the graph
         self.dropped_gradients: list[TensorVariable] = []  # tensors from outside that lose theirs before anything fails
-        self.handled_outside = sys.exception()  # the compiled function may be called in an `except` block
+        self.is_handling_outside = sys.exception() is not None  # called in an `except` block
         self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
         self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}

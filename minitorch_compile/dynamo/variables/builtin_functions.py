@@ -285,7 +285,7 @@ def _exception(tracer: Tracer) -> Value:
     handled = tracer.output.tracer.handled_here_or_above()
     if handled is not NULL:
         return handled
-    if tracer.output.handled_outside is not None:
+    if tracer.output.is_handling_outside:
         raise Unsupported("outside-state", "sys.exception() asks for an exception that a caller is handling.")
     source = ConstantSource(tracer.output.names.install(sys.exception, "sys_exception"))
     tracer.output.guards.add(guards.Guard(source, "HANDLED_EXCEPTION", "{0}() is None", "no exception is handled"))
