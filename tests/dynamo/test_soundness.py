@@ -165,6 +165,48 @@ def test_a_name_of_a_module_is_a_global_of_its_functions():
         assert not hasattr(module, "scale") or module.scale == 3
 
 
+class Meta(type):
+    def __contains__(cls, item):
+        LOG.append(item)
+        return item in cls.known
+
+    def __iter__(cls):
+        yield from cls.known
+
+    def __len__(cls):
+        return len(cls.known)
+
+
+class Known(metaclass=Meta):
+    known = (1, 2, 3)
+
+
+def test_a_class_is_asked_what_its_metaclass_answers():
+    def f(x):
+        return x, 1 in Known, 9 not in Known, list(Known), len(Known), bool(Known), [*Known], 2 in list(Known)
+
+    same(f, matrix)
+
+
+def test_a_class_that_can_not_be_iterated_over():
+    def f(x):
+        try:
+            return 1 in Box
+        except TypeError as error:
+            return str(error)
+
+    same(f, matrix)
+
+
+@pytest.mark.parametrize("key", [lambda b: (b,), lambda b: (1, (b, "a")), lambda b: frozenset([b]), lambda b: (b, b)])
+def test_a_key_made_anew_equals_one_of_the_dict(key):
+    def f(table, box):
+        table.setdefault(key(box), []).append(1)
+        return len(table), key(box) in table, table.get(key(box)), table.get((1, box), 5), (box, 2) in table
+
+    same(f, dict, Box, calls=3)
+
+
 # --- variables that inner functions share ---------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ value made while tracing has none and is made again by `reconstruct`.
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -143,8 +144,12 @@ class VariableTracker(Value):
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
         """item in self; by default by iterating."""
+        from minitorch_compile.dynamo.variables.class_lookup import has_method, printed_name
         from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
+        cls = self.python_type()
+        if not has_method(cls, "__iter__") and not has_method(cls, "__getitem__"):
+            tracer.compute(operator.contains, type(printed_name(cls), (), {})(), None)  # raises what it would
         iterator = tracer.as_iterator(self)
         while (member := iterator.next_value(tracer)) is not None:
             if tracer.same_or_equal(member, item):

@@ -38,10 +38,12 @@ from minitorch_compile.dynamo.variables.class_lookup import (
     printed_name,
     wrap_found,
 )
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, is_plain_named_tuple
+from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -264,12 +266,34 @@ class ClassVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import ConstantIterator
 
-        if not isinstance(self.cls, enum.EnumMeta):
-            tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
-        return ConstantIterator(iter(self.cls), self)
+        if isinstance(self.cls, enum.EnumMeta):
+            return ConstantIterator(iter(self.cls), self)
+        method = self._special(tracer, "__iter__")
+        if method is not None:
+            return tracer.as_iterator(tracer.call(method, [], {}))
+        if look_up(type(self.cls), "__getitem__") is not None:
+            self.unsupported("iterating by the metaclass's __getitem__", "metaclass-or-descriptor")
+        tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
+
+    def _special(self, tracer: Tracer, name: str) -> Value | None:
+        """A special method that the metaclass has in Python: it is asked as for an instance of it."""
+        found = look_up(type(self.cls), name)
+        is_python = found is not None and isinstance(found.value, FunctionType)
+        return bind_class_attribute(tracer, self, found) if found is not None and is_python else None
+
+    def contains(self, tracer: Tracer, item: Value) -> Value:
+        method = None if isinstance(self.cls, enum.EnumMeta) else self._special(tracer, "__contains__")
+        if method is None:
+            return super().contains(tracer, item)
+        return ConstantVariable(tracer.truth(tracer.call(method, [item], {})))
 
     def length(self, tracer: Tracer) -> int:
-        return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)
+        if isinstance(self.cls, enum.EnumMeta):
+            return len(self.cls)
+        method = self._special(tracer, "__len__")
+        if method is None:
+            return super().length(tracer)
+        return int(judged(tracer, len, "__len__", tracer.call(method, [], {})))
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "__getitem__" and (isinstance(self.cls, enum.EnumMeta) or self.cls.__module__ == "builtins"):

@@ -106,7 +106,7 @@ class DictVariable(VariableTracker):
         assert self.output is not None and self.source is not None
         real = key.as_constant() if key.is_constant() else key.real_value()
         if real is MISSING:
-            return None  # made while tracing, so it can't be in there
+            return self._read_equal(key)
         if dict.__contains__(self.real, real):
             source = self._item_source(key, real)
             if type(self.real) is not dict:  # reading a key that isn't there may call a factory or `__missing__`
@@ -118,6 +118,14 @@ class DictVariable(VariableTracker):
         else:
             self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), False))
         return None
+
+    def _read_equal(self, key: VariableTracker) -> Value | None:
+        """The item at a key that is equal to one made while tracing: only a tuple or frozenset can be."""
+        if not issubclass(key.python_type(), (tuple, frozenset)):
+            return None
+        assert self.output is not None
+        entry = self.entries.get(key.hash_key(self.output.tracer))
+        return None if entry is None else entry[1]
 
     def _item_source(self, key: VariableTracker, real: Any) -> Source:
         assert self.source is not None
