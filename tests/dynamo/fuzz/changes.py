@@ -2,8 +2,8 @@
 
 A change is a statement with the names of the world and of the arguments of the last call (`x, y, n, items, box, opts`).
 What belongs to the whole process is changed by `patch(owner, name, value)`, or is set back by `undone`: each run ends
-as it began; the compiler must live with it, too, so `abs` changes for one number. A change that its arguments don't
-allow raises, plain and compiled.
+as it began; the compiler and the operations must live with it, too, so `abs` changes for one number, `+` for integers.
+A change that its arguments don't allow raises, plain and compiled.
 
 >>> import builtins
 >>> with undone() as tools:
@@ -121,7 +121,8 @@ CHANGES = {
     "patch torch.sin": "patch(torch, 'sin', torch.cos)",
     "patch torch.abs": "patch(torch, 'abs', lambda t: t * 0)",
     "patch a tensor method": "patch(torch.Tensor, 'relu', lambda self: self - 1)",
-    "patch a tensor operator": "patch(torch.Tensor, '__add__', lambda self, other: self * other)",
+    "patch a tensor operator": "patch(torch.Tensor, '__add__', (lambda old: "
+    "lambda self, other: self * other if type(other) is int else old(self, other))(torch.Tensor.__add__))",
     "patch a functional": "patch(nn.functional, 'dropout', lambda t, p=0.5, training=True: t * 3)",
     "attribute of all tensors": "patch(torch.Tensor, 'tag', 6)",
     # containers

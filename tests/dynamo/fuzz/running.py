@@ -36,6 +36,7 @@ SECONDS = {True: 20.0, False: 1.0}  # of computing, for the compiled and the pla
 BACKENDS = {"eager": eager, "aot_eager": aot_eager}
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 OWN_WARNING = "[MTC-"  # of the compiler about itself
+NOTE = "While executing"  # which node of the graph raised: where autograd refuses a write, plain code isn't asked again
 MISTAKE = "This is a mistake of the compiler"
 
 
@@ -141,6 +142,8 @@ class _Observer:
                 result = error
                 self.seen["raised"] = _message(error)
                 error.__traceback__ = None  # it holds on to the frames of the program
+                if str(getattr(error, "__notes__", [""])[0]).startswith(NOTE):
+                    del error.__notes__
         self.seen["printed"] = ADDRESS.sub("", printed.getvalue())
         shown = [w for w in warned if OWN_WARNING not in str(w.message)]
         if any(MISTAKE in str(w.message) for w in shown):
