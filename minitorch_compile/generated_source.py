@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from minitorch_compile import config
+from minitorch_compile.own_builtins import ORIGINAL
 
 _numbers = itertools.count()
 
@@ -40,7 +41,7 @@ def function_from_source(source: str, name: str, global_values: dict[str, Any]) 
     else:
         Path(filename).parent.mkdir(parents=True, exist_ok=True)
         Path(filename).write_text(source, encoding="utf-8")
-    namespace = dict(global_values)
+    namespace = {"__builtins__": ORIGINAL, **global_values}
     exec(compile(source, filename, "exec"), namespace)
     function = namespace[name]
     weakref.finalize(function, linecache.cache.pop, filename, None)

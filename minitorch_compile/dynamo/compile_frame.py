@@ -10,11 +10,11 @@ from __future__ import annotations
 import keyword
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from minitorch_compile import logs
+from minitorch_compile import logs, own_builtins
 from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.bytecode.control_flow import is_written_after
 from minitorch_compile.dynamo.bytecode.decode import decode
@@ -81,18 +81,22 @@ EXPECTED = (Unsupported, RunPlainly, BackendCompilerFailed, InternalTracerError,
 
 
 def compile_frame(
-    function: FunctionType, arguments: tuple[Any, ...], region: Region, owner: type | None = None
+    function: FunctionType,
+    arguments: tuple[Any, ...],
+    region: Region,
+    owner: type | None = None,
+    builtins: Mapping[str, Any] = own_builtins.SCOPE,
 ) -> Entry:
     """Traces a call of `function` with these arguments, in the order of its slots, and gives the compiled version.
 
-    `owner`: whose caches the resume functions share, see `Region.wrap`.
+    `owner`: whose caches the resume functions share, see `Region.wrap`. `builtins`: those that the program has.
     """
     started = time.perf_counter()
     breaks: dict[int, Unsupported] = {}  # step of the trace -> what it met there
     policy = SizePolicy(region.dynamic, region.cache_of(function, owner).sizes)
     while True:
         mode_before = grad_mode.state.enabled
-        frame = FrameCompiler(function, arguments, region, breaks, owner, policy)
+        frame = FrameCompiler(function, arguments, region, breaks, owner, policy, builtins)
         try:
             with leaving_transforms(), noting(frame.output.lookups):
                 entry = frame.compile()
@@ -123,6 +127,7 @@ class FrameCompiler:
         breaks: dict[int, Unsupported],
         owner: type | None,
         policy: SizePolicy,
+        builtins: Mapping[str, Any],
     ) -> None:
         self.function = function
         self.code = function.__code__
@@ -139,6 +144,7 @@ class FrameCompiler:
             function.__globals__,
             (*self.parameters.values(), *cells, self.name, f"make_{self.name}"),
             policy,
+            builtins,
         )
         self.frame = SymbolicInterpreter(
             self.program, self._slots(arguments), self.output, self.output.scope_of(function.__globals__)

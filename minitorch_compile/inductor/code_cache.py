@@ -25,6 +25,7 @@ from minitorch_compile.inductor import compile_pool
 from minitorch_compile.inductor.cache_folder import cache_folder, read_own, write_whole
 from minitorch_compile.inductor.kernel_function import NativeFunction
 from minitorch_compile.inductor.object_store import environment
+from minitorch_compile.own_builtins import ORIGINAL
 
 log_cache, log_code = logs.artifact("cache"), logs.artifact("output_code")
 
@@ -85,6 +86,7 @@ def run_module(source: str, path: Path, name: str) -> ModuleType:
     """Runs a text as the module in that file."""
     module = ModuleType(name)
     module.__file__ = str(path)
+    vars(module)["__builtins__"] = ORIGINAL
     sys.modules[name] = module  # Numba looks a function's module up by name
     linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
     exec(compile(source, str(path), "exec"), vars(module))

@@ -122,6 +122,65 @@ def test_a_function_that_was_replaced_is_not_called_by_the_default_backend(owner
     assert compiled(x).tolist() == before
 
 
+BUILTINS = {
+    "len": lambda x: x + len([1, 2]),
+    "isinstance": lambda x: x + isinstance(x, int),
+    "sum": lambda x: x + sum([1, 2]),
+    "any": lambda x: x + any([1]),
+    "max": lambda x: x + max([1, 5]),
+    "sorted": lambda x: x + sorted([3, 2])[0],
+    "getattr": lambda x: x + getattr(x, "ndim"),
+    "hasattr": lambda x: x + hasattr(x, "ndim"),
+    "issubclass": lambda x: x + issubclass(int, int),
+    "iter": lambda x: x + next(iter([4])),
+    "next": lambda x: x + next(iter([4])),
+    "repr": lambda x: x + (repr([4]) == "[4]"),
+    "hash": lambda x: x + hash(3),
+    "id": lambda x: x + (id(x) > 7),
+    "type": lambda x: x + (type(x) is torch.Tensor),
+    "list": lambda x: x + len(list((1, 2))),
+    "tuple": lambda x: x + len(tuple([1])),
+    "dict": lambda x: x + len(dict(a=1)),
+    "set": lambda x: x + len(set([1])),
+    "range": lambda x: x + sum(range(3)),
+    "zip": lambda x: x + len([*zip([1], [2], strict=True)]),
+    "enumerate": lambda x: x + len([*enumerate([1])]),
+    "int": lambda x: x + int(3.4),
+    "str": lambda x: x + len(str(33)),
+    "object": lambda x: x + (object() is None),
+    "print": lambda x: x + (print() is None),
+}
+
+
+def outcome_with(name, new, function, x):
+    """What the function gives while the builtin is another one."""
+    real = getattr(builtins, name)
+    try:
+        setattr(builtins, name, new)
+        result = function(x)
+    except Exception as error:
+        result = error
+    finally:
+        setattr(builtins, name, real)
+    return (type(result), str(result)) if isinstance(result, Exception) else result.tolist()
+
+
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+@pytest.mark.parametrize("name", BUILTINS)
+def test_a_builtin_that_was_replaced_is_the_programs_and_not_the_compilers(name, backend):
+    def fails(*args, **kwargs):
+        raise ZeroDivisionError(name)
+
+    x, function = torch.tensor([1.0, -2.0, 3.0]), BUILTINS[name]
+    for new in (lambda *args, **kwargs: 7, fails):
+        before, while_replaced = function(x).tolist(), outcome_with(name, new, function, x)
+        compiled, compiled_meanwhile = (torch.compile(function, backend=backend) for _ in range(2))
+        assert compiled(x).tolist() == before
+        for run in (compiled, compiled_meanwhile):
+            assert outcome_with(name, new, run, x) == while_replaced
+            assert run(x).tolist() == before
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 def test_a_nan_keeps_its_sign(backend):
     def full(x, value):

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile import config
+from minitorch_compile import config, own_builtins
 from minitorch_compile.compile_progress import compiling
 from minitorch_compile.dynamo import stance
 from minitorch_compile.dynamo.cache import reporting
@@ -134,7 +134,7 @@ class Dispatcher:
     @unhooked
     def _compiled(self, arguments: tuple[Any, ...], tried: list[Entry]) -> Callable[..., Any]:
         """A new version for these arguments, or the plain function if there should be none."""
-        with LOCK:
+        with LOCK, own_builtins.restored() as programs_builtins:
             cache = self.cache
             for entry in cache.entries:  # another thread may have made it meanwhile
                 if all(entry is not e for e in tried) and failure(entry.guards, self.scope(entry, arguments)) is None:
@@ -148,7 +148,7 @@ class Dispatcher:
             reporting.log_recompile(self, arguments)
             try:
                 with collected_rarely(), compiling(self.function.__qualname__):
-                    entry = compile_frame(self.function, arguments, self.region, self.owner)
+                    entry = compile_frame(self.function, arguments, self.region, self.owner, programs_builtins)
             except RunPlainly:
                 cache.plain_runs += 1
                 return self.plain

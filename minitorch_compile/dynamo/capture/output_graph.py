@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +46,7 @@ from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.fx.size_nodes import SizeNodes
+from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
@@ -83,8 +84,13 @@ class OutputGraph:
     """Everything that is collected while one frame, with all that is inlined into it, is traced."""
 
     def __init__(
-        self, module_globals: dict[str, Any], argument_names: tuple[str, ...], policy: SizePolicy | None = None
+        self,
+        module_globals: dict[str, Any],
+        argument_names: tuple[str, ...],
+        policy: SizePolicy | None = None,
+        builtins: Mapping[str, Any] = SCOPE,
     ) -> None:
+        self.builtins = builtins  # as the program has them
         self.graph = Graph()
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
         self._size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)

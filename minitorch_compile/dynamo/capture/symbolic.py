@@ -16,7 +16,6 @@ x -> ((x + 1) * 3,)
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import linecache
 import sys
@@ -47,6 +46,7 @@ from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.own_builtins import ORIGINAL, SCOPE
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
@@ -193,16 +193,16 @@ class SymbolicInterpreter(SymbolicDomain):
         return self._load_builtin(name)
 
     def _load_builtin(self, name: str) -> Value:
-        if self.is_library and name in vars(builtins):
-            return self.output.wrap_constant(getattr(builtins, name), name)
+        if self.is_library and name in ORIGINAL:
+            return self.output.wrap_constant(ORIGINAL[name], name)
         if name not in self.scope.stored:
             assert self.scope.source is not None
             self.output.guards.add(guards.dict_contains(self.scope.source, repr(name), False))
-        namespace = ConstantSource(self.output.names.install(vars(builtins), "builtins_dict"))
-        if not hasattr(builtins, name):
+        namespace = ConstantSource(self.output.names.install(SCOPE, "builtins_dict"))
+        if name not in self.output.builtins:
             self.output.guards.add(guards.dict_contains(namespace, repr(name), False))
             self.raise_error(NameError, f"name '{name}' is not defined")
-        return self.output.wrap(getattr(builtins, name), ItemSource(namespace, name))
+        return self.output.wrap(self.output.builtins[name], ItemSource(namespace, name))
 
     def load_build_class(self) -> Value:
         return self._load_builtin("__build_class__")

@@ -28,6 +28,7 @@ from typing import Any
 from minitorch_compile.dynamo.guards.checking_order import in_checking_order
 from minitorch_compile.dynamo.guards.source import InstanceDictSource, SlotSource, Source
 from minitorch_compile.dynamo.rewriting.namespace import Namespace
+from minitorch_compile.own_builtins import ORIGINAL
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # What reading a source of a changed program may raise: a missing attribute, key, item or cell content; a size that is
@@ -328,7 +329,7 @@ class GuardFailure:
 
 def failure(guards: Iterable[Guard], scope: Mapping[str, Any]) -> GuardFailure | None:
     """The first guard that does not hold for the variables and names in `scope`; None if all do."""
-    names = dict(scope)
+    names = {"__builtins__": ORIGINAL, **scope}
     for guard in in_checking_order(guards):
         try:
             if eval(guard.code, names):

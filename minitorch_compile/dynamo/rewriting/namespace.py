@@ -9,12 +9,13 @@
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import re
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
+
+from minitorch_compile.own_builtins import ORIGINAL
 
 
 class Namespace:
@@ -22,7 +23,7 @@ class Namespace:
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self.reserved = frozenset(reserved)
-        self.taken = {*self.reserved, *keyword.kwlist, *vars(builtins)}  # generated code says slice(...) and means it
+        self.taken = {*self.reserved, *keyword.kwlist, *ORIGINAL}  # generated code says slice(...) and means it
         self.values: dict[str, Any] = {}
         self._name_of: dict[int, str] = {}
         self._numbers: dict[str, Iterator[int]] = {}  # of each prefix, those not yet tried
@@ -32,7 +33,7 @@ class Namespace:
         known = self._name_of.get(id(value))
         if known is not None:
             return known
-        is_itself = vars(builtins).get(hint) is value and hint not in self.reserved
+        is_itself = ORIGINAL.get(hint) is value and hint not in self.reserved
         name = hint if is_itself else self.unused(hint)
         self.values[name] = value
         self._name_of[id(value)] = name
