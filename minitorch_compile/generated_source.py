@@ -19,7 +19,9 @@ from __future__ import annotations
 import itertools
 import linecache
 import weakref
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,9 @@ from minitorch_compile import config
 from minitorch_compile.own_builtins import ORIGINAL
 
 _numbers = itertools.count()
+# Texts whose functions are gone. They leave linecache when the next text comes and not at once: a finalizer may run in
+# the middle of `linecache.checkcache`, which expects that all entries stay.
+_unneeded: deque[str] = deque()
 
 
 def function_from_source(source: str, name: str, global_values: dict[str, Any]) -> Callable[..., Any]:
@@ -34,6 +39,9 @@ def function_from_source(source: str, name: str, global_values: dict[str, Any]) 
 
     The text stays findable as long as the function lives.
     """
+    with suppress(IndexError):  # none left; another thread may have taken the last one
+        while True:
+            linecache.cache.pop(_unneeded.popleft(), None)
     filename = _filename(name)
     if config.generated_source_folder is None:
         # An entry without a modification time is never checked against the disk.
@@ -44,7 +52,7 @@ def function_from_source(source: str, name: str, global_values: dict[str, Any]) 
     namespace = {"__builtins__": ORIGINAL, **global_values}
     exec(compile(source, filename, "exec"), namespace)
     function = namespace[name]
-    weakref.finalize(function, linecache.cache.pop, filename, None)
+    weakref.finalize(function, _unneeded.append, filename)
     return function
 
 

@@ -107,6 +107,27 @@ def test_grad_mode_belongs_to_the_thread(count):
     assert counter.frame_count == 2
 
 
+def test_a_transform_belongs_to_the_thread():
+    counter, inside, done = CompileCounter(), threading.Event(), threading.Event()
+    f = optimize(lambda x: x * 2, counter)
+    assert f(torch.ones(3)).tolist() == [2, 2, 2]
+
+    def row(x):
+        inside.set()
+        assert done.wait(60)
+        return f(x)
+
+    other = threading.Thread(target=lambda: results.append(torch.vmap(row)(torch.ones(2, 3)).tolist()))
+    results: list = []
+    other.start()
+    assert inside.wait(60)
+    assert f(torch.ones(3)).tolist() == [2, 2, 2]
+    done.set()
+    other.join(60)
+    assert results == [[[2, 2, 2], [2, 2, 2]]]
+    assert counter.frame_count == 1
+
+
 @THREADS
 def test_a_guarded_attribute_that_another_thread_changes(count):
     model = nn.Linear(3, 3)

@@ -5,6 +5,7 @@ import gc
 import linecache
 import math
 import operator
+import os
 import pdb
 import traceback
 from collections import namedtuple
@@ -278,7 +279,24 @@ def test_the_source_is_found_by_debuggers_and_forgotten_with_the_module():
     assert linecache.getline(filename, 2) == "    add = x + 1\n"
     del module
     gc.collect()
+    symbolic_trace(lambda x: x + 2)
     assert filename not in linecache.cache
+
+
+def test_modules_that_end_while_linecache_is_checked(monkeypatch):
+    """A debugger checks it first of all; an entry that goes meanwhile is a KeyError in there."""
+    monkeypatch.setattr(linecache, "cache", {"a file": (0, 0.0, [], "a file")})
+    modules = [symbolic_trace(lambda x: x + 1)]
+
+    def stat(path):
+        modules.clear()
+        gc.collect()
+        raise OSError
+
+    monkeypatch.setattr(linecache, "os", SimpleNamespace(**{**vars(os), "stat": stat}))
+    linecache.checkcache()
+    assert not modules
+    assert "a file" not in linecache.cache
 
 
 def test_pdb_steps_through_generated_code():

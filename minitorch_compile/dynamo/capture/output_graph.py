@@ -50,7 +50,7 @@ from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch import contexts, stacks
 from minitorch_compile.tensor.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.storage import Storage
@@ -135,10 +135,10 @@ class OutputGraph:
             guards.identity(number, default_dtype[0], self.names, "default dtype", "DEFAULT_DTYPE"),
         )
         levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
-        self.guards.add(
-            guards.Guard(AttrSource(levels, "modes"), "DISPATCH_STATE", "not {0}", "no mode"),
-            guards.Guard(AttrSource(levels, "transforms"), "DISPATCH_STATE", "not {0}", "no transform"),
-        )
+        anywhere = self.names.install(contexts, "contexts")  # of all threads: empty as a rule, and quick to ask
+        entered = "{0}.modes or {0}.transforms"
+        no_level = guards.Guard(levels, "DISPATCH_STATE", f"not ({anywhere} and ({entered}))", "none", actual=entered)
+        self.guards.add(no_level)
 
     def _guard_random_stream(self) -> None:
         """Only one of the streams can be drawn from by a graph."""
