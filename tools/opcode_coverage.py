@@ -21,7 +21,6 @@ from tests.dynamo.programs import programs
 
 REASONS = {
     "template strings (t'...') are refused": "BUILD_INTERPOLATION BUILD_TEMPLATE",
-    "only in scopes of annotations and type parameters, which are refused": "LOAD_FROM_DICT_OR_GLOBALS",
     "a part of the instruction beside it": "CACHE EXTENDED_ARG",
     "put there by CPython while it runs": "ENTER_EXECUTOR EXIT_INIT_CHECK INTERPRETER_EXIT RESERVED",
 }

@@ -430,6 +430,16 @@ def except_star_in_a_loop(x, log):
     return x
 
 
+def comprehension_over_the_name_of_an_outer_variable(x, log):
+    def inner():
+        values = [brk(x) + 1 for x in (x, x)]
+        brk()
+        return [*values, *(f() for f in [lambda: x for x in values]), x]
+
+    log.append(len(inner()))
+    return sum(inner()[:4])
+
+
 PROGRAMS = [
     value
     for value in list(globals().values())

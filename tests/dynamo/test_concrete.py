@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import io
 import sys
+import traceback
 import types
 
 import pytest
@@ -197,12 +198,38 @@ def test_a_coroutine_that_nobody_awaits_is_named():
         interpret(lambda: [forgotten()].clear())
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with 3.12")
-def test_type_parameters_are_refused():
+def test_what_async_for_refuses_is_let_go():
+    class Odd:
+        def __aiter__(self):
+            return self
+
+        def __anext__(self):
+            return ()
+
+    odd = Odd()
+    before = sys.getrefcount(odd)
+
+    async def main():
+        async for _ in odd:
+            pass
+
+    def run():
+        try:
+            main().send(None)
+        except TypeError as error:
+            traceback.clear_frames(error.__traceback__)
+            return str(error.__cause__)
+
+    assert "tuple" in interpret(run)
+    assert sys.getrefcount(odd) == before
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="template strings came with 3.14")
+def test_template_strings_are_refused():
     namespace = {}
-    exec("def f():\n    def g[T](x: T) -> T: return x\n    return g(1)", namespace)
-    with pytest.raises(UnsupportedBytecode, match="type parameters"):
-        interpret(namespace["f"])
+    exec("def f(x):\n    return t'{x}'", namespace)
+    with pytest.raises(UnsupportedBytecode, match="f, line 2: .*template strings"):
+        interpret(namespace["f"], 1)
 
 
 def test_a_domain_that_leaves_out_a_hook_names_it():

@@ -23,7 +23,7 @@ from minitorch_compile.dynamo.bytecode.decode_rules import (
     UnsupportedBytecode,
     Version,
 )
-from minitorch_compile.dynamo.bytecode.instructions import FUNCTION_ATTRIBUTES, Instruction
+from minitorch_compile.dynamo.bytecode.instructions import FUNCTION_ATTRIBUTES, TYPE_INTRINSICS, Instruction
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.bytecode.assemble import Assembler
@@ -253,6 +253,12 @@ def _intrinsic_1(out: Assembler, inst: Instruction) -> None:
 @rule("PREP_RERAISE_STAR", since=(3, 12))
 def _intrinsic_2(out: Assembler, inst: Instruction) -> None:
     out.emit("CALL_INTRINSIC_2", 1)
+
+
+@rule("TYPE_PARAMETERS", since=(3, 12))
+def _type_parameters(out: Assembler, inst: Instruction) -> None:
+    operands, number = TYPE_INTRINSICS[inst.argval]
+    out.emit(f"CALL_INTRINSIC_{operands}", number)
 
 
 # --- jumps ------------------------------------------------------------------------------------------------------------

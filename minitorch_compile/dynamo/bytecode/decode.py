@@ -20,13 +20,13 @@ import bisect
 import dis
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from minitorch_compile.dynamo.bytecode.decode_rules import RawInstruction, UnsupportedBytecode, rules_for
 from minitorch_compile.dynamo.bytecode.exception_table import parse_exception_table
-from minitorch_compile.dynamo.bytecode.instructions import ExceptionEntry, Instruction, Program
+from minitorch_compile.dynamo.bytecode.instructions import ExceptionEntry, Instruction, Program, slot_names
 
 # Programs by the identity of their code object, which the program keeps alive. Not by equality: equal code objects
 # can come from different files. What was decoded can be decoded again and is dropped when there is too much; what was
@@ -37,8 +37,7 @@ _MAX_DECODED = 4096
 
 
 def decode(code: types.CodeType) -> Program:
-    """The program of a code object of the running version. Raises UnsupportedBytecode for type parameters and
-    template strings."""
+    """The program of a code object of the running version. Raises UnsupportedBytecode for template strings."""
     program = _assembled.get(id(code)) or _decoded.get(id(code))
     if program is None:
         if len(_decoded) >= _MAX_DECODED:
@@ -70,8 +69,10 @@ class Decoder:
         self.rules = rules_for(sys.version_info[:2])
         self.emitted: list[Instruction] = []
         self.keyword_names: tuple[str, ...] = ()  # of a KW_NAMES, for the CALL after it (3.11, 3.12)
+        two_of_a_name = not {*code.co_varnames, *code.co_cellvars}.isdisjoint(code.co_freevars)
+        names = slot_names(code) if two_of_a_name else ()
         self.raw = [
-            RawInstruction(raw.opname, raw.arg or 0, raw.argval, raw.argrepr, raw.offset, raw.positions)
+            RawInstruction(raw.opname, raw.arg or 0, _operand(raw, names), raw.argrepr, raw.offset, raw.positions)
             for raw in dis.get_instructions(code)
             if raw.opname not in ("CACHE", "EXTENDED_ARG")
         ]
@@ -94,7 +95,7 @@ class Decoder:
             line = raw.positions.lineno if raw.positions else None
             raise UnsupportedBytecode(
                 f"{self.code.co_qualname}, line {line}: the instruction {raw.opname} is not interpreted "
-                "(type parameters and template strings are not supported)."
+                "(template strings are not supported)."
             )
         rule(self, raw)
 
@@ -121,3 +122,10 @@ class Decoder:
             entry = ExceptionEntry(self.index_at(start), self.index_at(end), self.index_at(target), depth, lasti)
             if entry.start < entry.end:
                 yield entry
+
+
+def _operand(raw: dis.Instruction, names: Sequence[str]) -> Any:
+    """What dis says it means. It names slots by their variables; where two have one name, `names` are the slots."""
+    if not names or raw.arg is None or raw.opcode not in dis.hasfree and raw.opcode not in dis.haslocal:
+        return raw.argval
+    return (names[raw.arg >> 4], names[raw.arg & 15]) if isinstance(raw.argval, tuple) else names[raw.arg]

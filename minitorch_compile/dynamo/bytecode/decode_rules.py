@@ -17,7 +17,7 @@ from dataclasses import replace
 from dis import Positions
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from minitorch_compile.dynamo.bytecode.instructions import FUNCTION_ATTRIBUTES
+from minitorch_compile.dynamo.bytecode.instructions import FUNCTION_ATTRIBUTES, TYPE_INTRINSICS
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.bytecode.decode import Decoder
@@ -41,7 +41,7 @@ class RawInstruction(NamedTuple):
 
 
 class UnsupportedBytecode(NotImplementedError):
-    """The code object uses something that is not interpreted: type parameters, template strings."""
+    """The code object uses something that is not interpreted: template strings."""
 
 
 # What says nothing to an interpreter: caches, tracing marks, what a frame does before its first instruction, and how
@@ -105,6 +105,8 @@ INTRINSIC_1: dict[int, tuple[str, str | None]] = {
     6: ("LIST_TO_TUPLE", None),
 }
 INTRINSIC_2: dict[int, tuple[str, str | None]] = {1: ("PREP_RERAISE_STAR", None)}
+for name, (operands, number) in TYPE_INTRINSICS.items():
+    (INTRINSIC_1 if operands == 1 else INTRINSIC_2)[number] = "TYPE_PARAMETERS", name
 
 _versioned: list[tuple[str, Version, Version, Rule]] = []
 
@@ -316,10 +318,6 @@ def _intrinsic_2(decoder: Decoder, raw: RawInstruction) -> None:
 
 
 def _emit_intrinsic(decoder: Decoder, raw: RawInstruction, table: dict[int, tuple[str, str | None]]) -> None:
-    if raw.arg not in table:
-        raise UnsupportedBytecode(
-            f"{decoder.code.co_qualname}: {raw.opname} {raw.argrepr or raw.arg} is not interpreted (type parameters)."
-        )
     opname, argval = table[raw.arg]
     if opname == "ASYNC_GEN_WRAP":
         return

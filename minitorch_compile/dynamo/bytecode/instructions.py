@@ -28,6 +28,7 @@ argument).
 
 from __future__ import annotations
 
+import itertools
 import types
 from dataclasses import dataclass, field, replace
 from dis import Positions
@@ -151,7 +152,49 @@ INSTRUCTIONS: dict[str, Meaning] = {
     "IMPORT_FROM": Meaning("name", "module -> module, value"),
     "IMPORT_STAR": Meaning("", "module ->"),
     "PRINT_EXPR": Meaning("", "v ->", "what the prompt does with the value of a line"),
+    "TYPE_PARAMETERS": Meaning("a key of TYPE_INTRINSICS", "v [, v] -> value", "of `def f[T]`, `class C[T]`, `type A`"),
 }
+
+
+# What type parameters are made with (PEP 695): how many values it takes, and CPython's number for it.
+TYPE_INTRINSICS = {
+    "TYPEVAR": (1, 7),
+    "PARAMSPEC": (1, 8),
+    "TYPEVARTUPLE": (1, 9),
+    "SUBSCRIPT_GENERIC": (1, 10),
+    "TYPEALIAS": (1, 11),
+    "TYPEVAR_WITH_BOUND": (2, 2),
+    "TYPEVAR_WITH_CONSTRAINTS": (2, 3),
+    "SET_FUNCTION_TYPE_PARAMS": (2, 4),
+    "SET_TYPEPARAM_DEFAULT": (2, 5),
+}
+
+
+def slot_names(code: types.CodeType) -> tuple[str, ...]:
+    """Arguments and plain locals, then cells that are not arguments, then free variables. Two variables may have one
+    name: the `__class__` of a class body and that of the class around it; from 3.12 on, the variable of a comprehension
+    and one of an outer function. The free one keeps it.
+
+    >>> def outer():
+    ...     class A:
+    ...         def method(self):
+    ...             class B:
+    ...                 around = __class__
+    ...                 def method(self):
+    ...                     return __class__
+    ...             return B
+    ...     return A
+    >>> A = outer()
+    >>> slot_names(next(code for code in A.method.__code__.co_consts if isinstance(code, types.CodeType)))
+    ('own___class__', '__class__')
+    """
+    own = (*code.co_varnames, *(name for name in code.co_cellvars if name not in code.co_varnames))
+    taken = {*own, *code.co_freevars}
+    return (*(_unused(name, taken) if name in code.co_freevars else name for name in own), *code.co_freevars)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    return next(new for count in itertools.count() if (new := f"{'_' * count}own_{name}") not in taken)
 
 
 class _Null:
@@ -233,9 +276,8 @@ class Program:
 
     @property
     def slot_names(self) -> tuple[str, ...]:
-        """Every slot: arguments and plain locals, then cells that are not arguments, then free variables."""
-        names = self.code.co_varnames + self.code.co_cellvars + self.code.co_freevars
-        return tuple(dict.fromkeys(names))
+        """Every slot, in CPython's order."""
+        return slot_names(self.code)
 
     def handler_of(self, index: int) -> ExceptionEntry | None:
         """The entry that catches an exception raised by the instruction at `index`, if any."""

@@ -17,6 +17,8 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from minitorch_compile.dynamo.execution.frame_objects import without_host
+
 AWAIT, ENTERING, LEAVING = 0, 1, 2  # what an awaitable is for, as in GET_AWAITABLE
 NOT_AWAITABLE = {
     AWAIT: "object {} can't be used in 'await' expression",
@@ -63,6 +65,7 @@ def next_awaitable(iterator: Any, call: Call) -> Any:
         check_awaitable(awaitable, AWAIT)
         return awaitable if isinstance(awaitable, NATIVE) else _Awaited(awaitable)
     except Exception as cause:
+        cause.__traceback__ = without_host(cause.__traceback__)  # our frames there would keep the iterator alive
         came = type(awaitable).__name__
         raise TypeError(f"'async for' received an invalid object from __anext__: {came}") from cause
 

@@ -16,8 +16,8 @@ So are modules, and what is typed at the prompt:
 4
 
 Known differences: special methods that C code looks up (`__add__`, `__iter__`, properties, sort keys) are run by
-CPython; a frame object shows what its frame was like when it was asked for. Type parameters and template strings are
-refused with `UnsupportedBytecode`.
+CPython; a frame object shows what its frame was like when it was asked for. Template strings are refused with
+`UnsupportedBytecode`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from minitorch_compile.dynamo.execution.concrete_calls import FRAME_FUNCTIONS, b
 from minitorch_compile.dynamo.execution.frame_objects import traceback_here, traceback_left, view_of, without_host
 from minitorch_compile.dynamo.execution.generators import PREFIXES, Delegated, Suspended, make_suspended
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.execution.type_parameters import type_intrinsic
 
 from . import awaiting, exception_groups, importing, matching
 
@@ -428,6 +429,9 @@ class ConcreteInterpreter(BytecodeInterpreter):
         if "annotate" in attributes:
             function.__annotate__ = attributes["annotate"]  # type: ignore[attr-defined]
         return function
+
+    def type_parameters(self, intrinsic: str, operands: list[Any]) -> Any:
+        return type_intrinsic(intrinsic)(*operands)
 
     # --- exceptions ---------------------------------------------------------------------------------------------------
 

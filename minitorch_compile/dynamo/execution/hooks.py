@@ -230,6 +230,10 @@ class DomainHooks:
         (3.11-3.13)."""
         self.unsupported("make_function")
 
+    def type_parameters(self, intrinsic: str, operands: list[Value]) -> Value:
+        """One step of making type parameters, a generic base or a `type` alias (PEP 695)."""
+        self.unsupported("type_parameters")
+
     # --- exceptions ---------------------------------------------------------------------------------------------------
 
     def caught(self, error: BaseException) -> Value | None:

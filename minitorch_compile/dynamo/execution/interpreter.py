@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction, Program
+from minitorch_compile.dynamo.bytecode.instructions import NULL, TYPE_INTRINSICS, Instruction, Program
 from minitorch_compile.dynamo.execution.hooks import DomainHooks, UnsupportedInstruction, Value
 
 
@@ -259,6 +259,10 @@ class BytecodeInterpreter(DomainHooks):
     def LOAD_FROM_DICT_OR_GLOBALS(self, inst: Instruction) -> None:
         value = self.lookup(self.pop(), inst.argval)
         self.push(value) if value is not NULL else self.LOAD_GLOBAL(inst)
+
+    def TYPE_PARAMETERS(self, inst: Instruction) -> None:
+        count, _ = TYPE_INTRINSICS[inst.argval]
+        self.push(self.type_parameters(inst.argval, self.popn(count)))
 
     def SETUP_ANNOTATIONS(self, inst: Instruction) -> None:
         namespace = self.load_namespace()

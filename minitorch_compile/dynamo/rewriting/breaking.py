@@ -28,10 +28,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
+from minitorch_compile.dynamo.bytecode.instructions import NULL, TYPE_INTRINSICS, Instruction
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import special_method
 from minitorch_compile.dynamo.execution.exception_groups import join_raised, split_group
+from minitorch_compile.dynamo.execution.type_parameters import type_intrinsic
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
 from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable, MarkedFunctionVariable
@@ -373,6 +374,13 @@ def _split_group(point: BreakPoint, inst: Instruction) -> None:
     point.push_text(rest)
     point.push_text(matched)
     point.now_handled = f"{matched} if {matched} is not None else "
+
+
+@emits("TYPE_PARAMETERS")
+def _type_parameters(point: BreakPoint, inst: Instruction) -> None:
+    count, _ = TYPE_INTRINSICS[inst.argval]
+    operands = ", ".join(point.text(operand) for operand in point.popn(count))
+    point.result(f"{point.helper(type_intrinsic(inst.argval))}({operands})")
 
 
 @emits("PREP_RERAISE_STAR")

@@ -662,3 +662,18 @@ def error_prepare_gives_no_mapping():
 
     class Never(metaclass=Bad):
         pass
+
+
+def a_class_inside_a_method_knows_both_classes():
+    class A:
+        def make(self):
+            class B:
+                around = __class__
+
+                def own(self):
+                    return __class__, super().__repr__
+
+            return B
+
+    B = A().make()
+    return B.around is A, B().own()[0] is B

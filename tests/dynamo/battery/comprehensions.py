@@ -116,3 +116,15 @@ def error_double_star_of_a_list():
 
 def error_set_of_lists():
     return {[], 1}
+
+
+def a_variable_named_like_one_of_an_outer_function():
+    def outer(x, text):
+        def inner():
+            before = x
+            lists = [x for x in (x, x)], [lambda: text for text in text]
+            return before, lists[0], [f() for f in lists[1]]
+
+        return inner()
+
+    return outer(3, "ab")
