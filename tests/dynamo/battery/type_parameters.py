@@ -24,8 +24,8 @@ def generic_classes():
         key = K
 
     bound, choices = Box.__type_params__
-    kinds = bound.__bound__, choices.__constraints__
-    return kinds, Box.get.__annotations__, Box.__orig_bases__, Named().get(2)[1], Named.key, Named.__mro__[1] is Box, Box[int, str].__args__
+    kinds = bound.__bound__, choices.__constraints__, Box.get.__annotations__
+    return kinds, Box.__orig_bases__, Named().get(2)[1], Named.key, Named.__mro__[1] is Box, Box[int, str].__args__
 
 
 def aliases():
