@@ -34,6 +34,7 @@ from minitorch_compile.autograd.node import (
     TensorHook,
 )
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch import refuse_in_transforms
 from minitorch_compile.tensor.grad_mode import set_grad_enabled
 from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -178,6 +179,7 @@ def backward(
     freed unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be
     differentiated. `inputs` may also be tensors that aren't leaves. `grad_variables` is the old name of `grad_tensors`.
     """
+    refuse_in_transforms("backward")
     outputs = _sequence(tensors, "tensors")
     given = _given_gradients(outputs, grad_variables if grad_tensors is None else grad_tensors)
     if inputs is None:

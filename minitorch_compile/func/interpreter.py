@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.func.batching.batch import Batch
+from minitorch_compile.func.batching.random import random_refused
 from minitorch_compile.func.batching.rules import rule_of
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.op import Op
@@ -33,6 +34,15 @@ class VmapInterpreter:
         if op.kind != "random" and not any(map(batch.holds, bound)):
             return op(*bound)
         return batch.wrapped(rule_of(op)(batch, op, *bound))
+
+
+class RandomnessRefused:
+    """Lets operations be, but for those that draw random numbers: a RuntimeError."""
+
+    def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if op.kind == "random":
+            raise random_refused(op)
+        return op(*args, **kwargs)
 
 
 def active_vmaps() -> list[VmapInterpreter]:

@@ -22,6 +22,7 @@ from typing import Any
 from minitorch_compile.func.forward_mode import Linearized
 from minitorch_compile.func.gradients import chosen_arguments, vjp
 from minitorch_compile.func.named_after import named_after
+from minitorch_compile.func.steps import allow_randomness, refuse_randomness
 from minitorch_compile.func.vmap import vmap
 from minitorch_compile.pytree import tree_flatten, tree_unflatten
 from minitorch_compile.tensor import Tensor, ops
@@ -106,7 +107,8 @@ def jacfwd(
     """The Jacobian of `func` as a function, column by column in forward mode; (jacobian, aux) with `has_aux`.
 
     `chunk_size`: at most so many columns at a time. The function runs once, so its random numbers are the same for all
-    columns whatever `randomness` says, which is accepted as in PyTorch. RuntimeError for complex arguments or results.
+    columns, also where `randomness` is "different". RuntimeError for random numbers unless `randomness` allows them,
+    and for complex arguments or results.
     """
 
     @named_after(func)
@@ -114,7 +116,7 @@ def jacfwd(
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "jacfwd")
         inputs, in_spec = tree_flatten(chosen)
         _check_real(inputs, "arguments", "jacfwd")
-        linear = Linearized(rest, chosen, has_aux, "jacfwd")
+        linear = Linearized(_without_randomness(rest) if randomness == "error" else rest, chosen, has_aux, "jacfwd")
         _check_real(linear.outputs, "results", "jacfwd")
         basis = tree_unflatten(unit_vectors(inputs), in_spec)
         columns, out_spec = tree_flatten(vmap(linear.pushed, randomness=randomness, chunk_size=chunk_size)(*basis))
@@ -126,6 +128,19 @@ def jacfwd(
         return (jacobians, linear.aux) if has_aux else jacobians
 
     return jacobian
+
+
+def _without_randomness(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, a RuntimeError if it draws random numbers."""
+
+    def checked(*args: Any) -> Any:
+        refuse_randomness()
+        try:
+            return func(*args)
+        finally:
+            allow_randomness()
+
+    return checked
 
 
 def _column_blocks(column: Any, output: Any, inputs: list[Any]) -> list[Any]:

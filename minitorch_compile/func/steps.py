@@ -31,10 +31,10 @@ from minitorch_compile.autograd.node import AccumulateGrad, Node
 from minitorch_compile.dynamo.capture.graph_steps import graph_step
 from minitorch_compile.func.batch_tensor import BatchTensor, levels_of
 from minitorch_compile.func.batching.batch import Batch
-from minitorch_compile.func.interpreter import VmapInterpreter, active_vmaps
+from minitorch_compile.func.interpreter import RandomnessRefused, VmapInterpreter, active_vmaps
 from minitorch_compile.func.levels import Levels
 from minitorch_compile.tensor import enable_grad, ops
-from minitorch_compile.tensor.dispatch import enter_transform, leave_transform
+from minitorch_compile.tensor.dispatch import enter_transform, leave_transform, stacks
 
 LevelsAndSizes = tuple[tuple[int, int], ...]
 
@@ -57,6 +57,18 @@ def enter_vmap(level: int, size: int, randomness: str) -> None:
 def leave_vmap(level: int) -> None:
     """The end of the vmap of this level."""
     leave_transform(next(vmap for vmap in active_vmaps() if vmap.level == level))
+
+
+@graph_step
+def refuse_randomness() -> None:
+    """Operations that draw random numbers are errors from now on."""
+    enter_transform(RandomnessRefused())
+
+
+@graph_step
+def allow_randomness() -> None:
+    """The end of the last refusal."""
+    leave_transform(next(t for t in reversed(stacks.transforms) if isinstance(t, RandomnessRefused)))
 
 
 @graph_step
@@ -93,8 +105,9 @@ def watch(x: Any, levels: LevelsAndSizes, keep_history: bool) -> Any:
     data = Levels(levels).stripped(x)
     watched = ops.view_as(data, data) if keep_history else ops.detach(data)
     if not watched.requires_grad:  # a link is a leaf too where a compiler traces for values alone
-        watched.requires_grad_()
+        watched.requires_grad = True
     watched.is_confined = watched.is_in_use = True
+    stacks.recordings += 1
     return watched
 
 
@@ -109,6 +122,7 @@ def end_recording(watched: Sequence[Any]) -> None:
     """The function has run. From now on only the recording knows these tensors."""
     for x in watched:
         x.is_in_use = False
+    stacks.recordings -= len(watched)
 
 
 @graph_step

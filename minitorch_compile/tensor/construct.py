@@ -85,7 +85,9 @@ def asarray(
         result = result.detach().clone()
     if isinstance(obj, TensorBase):
         result = result if obj.requires_grad and requires_grad else result.detach()
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def _first_byte(data: Any) -> int:
@@ -100,7 +102,9 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
     """
     element = _checked("frombuffer", dtype)
     result = adopted(wrap(np.frombuffer(buffer, element.numpy, count, offset)))
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 def _checked(name: str, value: Any) -> dtype:

@@ -72,6 +72,7 @@ class _Stacks(threading.local):
     def __init__(self) -> None:
         self.transforms: list[Interpreter] = []
         self.modes: list[Interpreter] = []
+        self.recordings = 0  # tensors that grad, vjp and the like watch while their function runs
 
 
 stacks = _Stacks()
@@ -192,14 +193,23 @@ def _leave(stack: list[Interpreter], interpreter: Interpreter) -> None:
     contexts.remove(interpreter)
 
 
+def refuse_in_transforms(call: str) -> None:
+    """RuntimeError inside a function that grad or another such transform runs: it takes care of gradients itself."""
+    if stacks.recordings:
+        raise RuntimeError(
+            f"{call}() is called inside of a function that a function transform (grad, vjp, jacrev, jvp, ...) runs,"
+            " which is not supported; use the transforms instead, or call it outside"
+        )
+
+
 @contextmanager
 def leaving_transforms() -> Iterator[None]:
     """At the end, the transforms that were entered inside are left, if an error came in between."""
-    before, stack = list(stacks.transforms), stacks.transforms
+    before, stack, recordings = list(stacks.transforms), stacks.transforms, stacks.recordings
     try:
         yield
     finally:
-        stacks.transforms = stack
+        stacks.transforms, stacks.recordings = stack, recordings
         for interpreter in [t for t in stack if t not in before]:
             _leave(stack, interpreter)
 

@@ -37,7 +37,7 @@ def placed(
         raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave it out")
     result = on_device(x, device)
     if requires_grad:
-        result.requires_grad_()
+        result.requires_grad = True
     return result
 
 

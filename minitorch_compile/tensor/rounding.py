@@ -45,7 +45,7 @@ def takes_as_it_is(op: str, position: int, operand: Any) -> bool:
 def half_number(value: Any, element: dtype) -> Any:
     """A number as a float16 or bfloat16 tensor could hold it."""
     with np.errstate(over="ignore"):
-        return float(element.numpy.type(value))
+        return float(element.numpy.type(float(value)))
 
 
 def widened(array: np.ndarray) -> np.ndarray:
@@ -56,7 +56,8 @@ def widened(array: np.ndarray) -> np.ndarray:
 def rounded(result: Any, element: dtype) -> np.ndarray:
     """A result as an array, rounded to two bytes if that is the dtype it should have."""
     array = np.asarray(result)
-    return array.astype(element.numpy) if element in HALF and array.dtype != element.numpy else array
+    with np.errstate(over="ignore"):
+        return array.astype(element.numpy) if element in HALF and array.dtype != element.numpy else array
 
 
 def computes_in(element: dtype) -> np.dtype:

@@ -16,7 +16,7 @@ import numpy as np
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.deep_copy import deep_copy
-from minitorch_compile.tensor.dispatch import dispatch, registered_tape
+from minitorch_compile.tensor.dispatch import dispatch, refuse_in_transforms, registered_tape
 from minitorch_compile.tensor.dtype import FLOATING, dtype
 from minitorch_compile.tensor.exchange import TensorExchange
 from minitorch_compile.tensor.flipped_signs import with_signs, without_signs
@@ -248,7 +248,9 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     # ----------------------------------------------------------------------------------------------- autograd's handles
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Asks for gradients. RuntimeError for integers, and for switching off what a recorded operation made."""
+        """Asks for gradients. RuntimeError for integers, for switching off what a recorded operation made, and inside
+        a function transform."""
+        refuse_in_transforms("Tensor.requires_grad_")
         self.requires_grad = requires_grad
         return self
 
@@ -264,6 +266,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def retain_grad(self) -> None:
         """Keeps the gradient in `.grad` although this is not a leaf."""
+        refuse_in_transforms("Tensor.retain_grad")
         registered_tape().retain_grad(self)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:

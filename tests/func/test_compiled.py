@@ -272,3 +272,12 @@ def test_the_tape_can_be_batched_by_hand():
     y = torch.tanh(x) * x.sum()
     rows = vmap(lambda g: torch.autograd.grad(y, x, g, retain_graph=True)[0])(torch.eye(3))
     assert torch.allclose(rows, jacrev(lambda x: torch.tanh(x) * x.sum())(x.detach()))
+
+
+def test_an_error_inside_a_compiled_transform_ends_its_recording():
+    def refused(x):
+        return grad(lambda x: x.requires_grad_().sum())(x)
+
+    with pytest.raises(RuntimeError, match=r"requires_grad_\(\) is called inside"):
+        torch.compile(refused)(torch.ones(3))
+    assert torch.ones(3).requires_grad_().requires_grad

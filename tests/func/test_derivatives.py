@@ -169,6 +169,17 @@ def test_in_place_operations_inside():
         (lambda: jvp(torch.sin, torch.ones(3), torch.ones(3)), "must be tuples"),
         (lambda: jvp(torch.sin, (torch.ones(3),), (torch.ones(2),)), r"shape \(2,\), its primal \(3,\)"),
         (lambda: jvp(torch.sin, (torch.ones(3),), ()), "nested like the primals"),
+        (
+            lambda: grad(lambda x: x.retain_grad() or x.sum())(torch.ones(3)),
+            r"retain_grad\(\) is called inside",
+        ),
+        (
+            lambda: grad(lambda x: x.sum().backward() or x.sum())(torch.ones(3)),
+            r"backward\(\) is called inside of a func",
+        ),
+        (lambda: vjp(lambda x: x.requires_grad_(), torch.ones(3)), r"requires_grad_\(\) is called inside of a func"),
+        (lambda: jacfwd(lambda x: x * torch.rand(3))(torch.ones(3)), "draws random numbers, and randomness is 'error'"),
+        (lambda: hessian(lambda x: torch.dropout(x * x, 0.5, True).sum())(torch.ones(3)), "draws random numbers"),
         (lambda: vmap(lambda x: x.retain_grad())(X.clone().requires_grad_()), "retain_grad: a tensor inside vmap"),
         (lambda: vmap(lambda x: torch.autograd.backward(x.sum()))(X.clone().requires_grad_()), "called inside vmap"),
         (lambda: vmap(lambda x: x.sum().backward())(X.clone().requires_grad_()), r"backward\(\) called inside vmap"),

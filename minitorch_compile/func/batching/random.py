@@ -20,13 +20,18 @@ from minitorch_compile.func.batching.rules import for_kind
 from minitorch_compile.tensor.op import Op
 
 
+def random_refused(op: Op) -> RuntimeError:
+    """The error for a random operation where none was asked for."""
+    return RuntimeError(
+        f"vmap: {op.name} draws random numbers, and randomness is 'error'. Pass randomness='different' if each"
+        " example shall have its own numbers, or randomness='same'"
+    )
+
+
 @for_kind("random")
 def random(batch: Batch, op: Op, *bound: Any) -> Any:
     if batch.randomness == "error":
-        raise RuntimeError(
-            f"vmap: {op.name} draws random numbers, and randomness is 'error'. Pass randomness='different' if each"
-            " example shall have its own numbers, or randomness='same'"
-        )
+        raise random_refused(op)
     if "size" not in op.parameters:
         raise RuntimeError(f"vmap: {op.name}: each element draws until a number is accepted; draw outside of vmap")
     if batch.randomness == "same":

@@ -71,7 +71,7 @@ def _sized(size: tuple[Any, ...]) -> Any:
 
 def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
     if requires_grad:
-        x.requires_grad_()  # type: ignore[attr-defined]
+        x.requires_grad = True
     return x
 
 
@@ -270,7 +270,9 @@ def _as_leaf(x: Any, dtype: dtype | None, requires_grad: bool) -> Any:
     if x.dtype.is_complex and not element.is_complex:
         raise RuntimeError(f"linspace: inferred dtype {natural} can't be safely cast to passed dtype {element}")
     result = to_copy(x, element)
-    return result.requires_grad_() if requires_grad else result
+    if requires_grad:
+        result.requires_grad = True
+    return result
 
 
 @composite()

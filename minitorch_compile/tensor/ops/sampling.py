@@ -116,7 +116,9 @@ def normal(
             drawn = placed(numbers, **placement)
         else:
             drawn = randn(size=size, generator=generator, dtype=dtype, **placement) * std + mean
-        return drawn.requires_grad_() if requires_grad else drawn
+        if requires_grad:
+            drawn.requires_grad = True
+        return drawn
     for value in tensors:
         _check_floating("normal", value)
     center, spread = (detach(v) if isinstance(v, TensorBase) else v for v in (mean, std))
