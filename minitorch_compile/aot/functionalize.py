@@ -49,6 +49,7 @@ class Root:
     """A tensor where a history begins, the steps from its storage's base to it, and its value.
 
     `recorded`: which write to the storage was the last to this root with grad mode on, counted from 1; 0 if none was.
+    `written`: the same, whatever the grad mode.
     `is_data`: it came from `x.data`, so that writes to it leave the storage's version as it is. `is_result`: it is what
     a call returned for its argument, so that its history is the call's.
     """
@@ -57,7 +58,7 @@ class Root:
         self.tensor = tensor
         self.steps = steps
         self.value = value
-        self.recorded = 0
+        self.recorded = self.written = 0
         self.is_data = False
         self.is_result = False
 
@@ -89,8 +90,8 @@ class Name:
 
     @property
     def is_untracked(self) -> bool:
-        """Whether it is a view made under no_grad, whose root has got another history since."""
-        return self.root.recorded > self.made and not all(step.recorded for step in self.steps)
+        """Whether it is a view made under no_grad, whose root was written to since."""
+        return self.root.written > self.made and not all(step.recorded for step in self.steps)
 
 
 class Functionalize:
@@ -242,6 +243,7 @@ class Functionalize:
                 if root is not written:
                     root.value = _with_history_of(root.value, _followed(root.steps, whole))
         contents.writes += 1
+        written.written = contents.writes
         if recorded:
             written.recorded = contents.writes
             if name.is_untracked:

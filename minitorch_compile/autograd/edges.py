@@ -29,6 +29,8 @@ def gradient_edge(x: Any) -> Edge:
         return NO_EDGE
     edge = x.accumulator
     if edge is None:
+        if x.untracked and x.storage.version != x.version_made:
+            _renew_view[0](x)  # which refuses it
         edge = x.accumulator = AccumulateGrad(weakref.ref(x)), 0
         new_leaves.append(edge[0])
     return edge

@@ -28,7 +28,7 @@ from minitorch_compile.autograd.node import (
     order_leaves,
 )
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.device import CPU
+from minitorch_compile.tensor.device import CPU, META
 from minitorch_compile.tensor.dispatch import contexts, stacks
 from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
@@ -136,14 +136,18 @@ class OpNode(Node):
             if x.storage.version != version:
                 raise modified_inplace(x, version, *self._maker_of(x))
         out = self._saved_outputs(maker or self)
+        first = grads[0] if type(self.outputs) is not tuple else next((g for g in grads if g is not None), None)
+        if first is None or first.device is not META:
+            return self._gradients(grads, out, wanted)
+        with META:  # for the constants of the formula
+            return self._gradients(grads, out, wanted)
+
+    def _gradients(self, grads: list[Grad], out: Any, wanted: Sequence[bool]) -> Sequence[Grad]:
+        """The formula's entries of the tensor parameters, one for each edge, evaluated where wanted."""
+        assert self.parameters is not None
         grad = tuple(grads) if type(self.outputs) is tuple else grads[0]
         result = self.derivative.formula(grad, out, *self.parameters)
         entries = result if type(result) is tuple else (result,)
-        return self._gradients(entries, wanted)
-
-    def _gradients(self, entries: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Grad]:
-        """The entries of the tensor parameters, one for each edge, evaluated where wanted."""
-        assert self.parameters is not None
         gradients: list[Grad] = []
         for position in self.op.tensor_parameters:
             entry = entries[position] if position < len(entries) else None

@@ -78,3 +78,7 @@ class device:
 
 CPU = device("cpu")
 META = device("meta")
+NO_DATA = (
+    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to()"
+    " when moving module from meta to a different device; torch.empty_like(x, device='cpu') makes room for one tensor."
+)

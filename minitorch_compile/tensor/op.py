@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ Tensor = Any  # the class comes later, with methods made from the table: nothing
 Scalar = bool | int | float
 
 TENSOR_ANNOTATION = re.compile(r"Array|Tensor|ndarray")
+
+MIXING = frozenset(("indexing", "convolution", "copy", "view"))
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"}
 
@@ -133,6 +135,7 @@ class Op:
         bound = self.bind(args, kwargs)
         for position in self.tensor_parameters:
             if holds_fake(bound[position]):
+                refuse_mixed(self, bound)
                 return self.meta(*bound)
         return self.eager(*bound)
 
@@ -181,6 +184,37 @@ def following(op: Op, arguments: Sequence[Any], result: Any) -> Any:
             if isinstance(x, TensorBase):
                 x.device, x.fake_mode = META if on_meta else x.device, mode
     return result
+
+
+class MixedDevicesError(RuntimeError):
+    """Tensors on meta were given beside others."""
+
+
+def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
+    """MixedDevicesError for tensors on meta beside others with data, unless these are 0-d.
+
+    Indices and windows may be anywhere, as in PyTorch, and so may what is copied to meta.
+    """
+    if op.kind in MIXING:
+        return
+    first = None
+    for x in _all_tensors(arguments):
+        if x.device is not META and (not x.sizes or x.is_fake):
+            continue
+        if first is not None and x.device is not first.device and META in (x.device, first.device):
+            raise MixedDevicesError(
+                f"{op.name}: Tensor on device {x.device} is not on the expected device {first.device}! Make all"
+                f" tensors on one device: x.to('meta') has the sizes of x, and no data."
+            )
+        first = x if first is None else first
+
+
+def _all_tensors(values: Sequence[Any]) -> Iterator[TensorBase]:
+    for value in values:
+        if isinstance(value, TensorBase):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _all_tensors(value)
 
 
 def _where_from(values: Sequence[Any]) -> tuple[bool, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import complex_support
-from minitorch_compile.tensor.device import META, entered
+from minitorch_compile.tensor.device import META, NO_DATA, entered
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dtype import dtype
@@ -22,7 +22,7 @@ from minitorch_compile.tensor.element_conversion import castable
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.number_arguments import plain
-from minitorch_compile.tensor.op import Op, following, holds_fake
+from minitorch_compile.tensor.op import MixedDevicesError, Op, following, holds_fake, refuse_mixed
 from minitorch_compile.tensor.out_argument import call_with_out
 from minitorch_compile.tensor.placement import PLACEMENT, placed
 from minitorch_compile.tensor.quiet import quietly
@@ -149,7 +149,7 @@ class ViewOp(Op):
         input = self.tensor_argument(bound, 0)
         view = input.as_view(*self.layout(input, bound[1:]))
         if not self.differentiable:
-            view.base = None
+            view.base, view._requires_grad = None, False
         return view
 
     def meta_rule(self, *bound: Any) -> TensorBase:
@@ -180,6 +180,7 @@ class KernelOp(Op):
         arrays = list(bound)
         for i in self.tensor_parameters:
             if holds_fake(bound[i]):
+                refuse_mixed(self, bound)
                 return following(self, bound, promised)
             arrays[i] = _to_arrays(bound[i], self, i)
         result = quietly(self.kernel, *arrays)
@@ -273,6 +274,11 @@ class CompositeOp(Op):
             args = plain(args, self.numbers, self.name, self.parameters)
         try:
             result = self.kernel(*args, **kwargs)
+        except MixedDevicesError:
+            if META in entered.devices:
+                raise
+            with META:  # perhaps it was the body that made constants, in main memory
+                result = self.kernel(*args, **kwargs)
         except MISTAKEN as error:
             check_types(self, args, kwargs, error)
             raise
@@ -378,12 +384,15 @@ class InplaceOp(Op):
             raise RuntimeError(INFERENCE_WRITTEN)
         if target.base is not None and grad_state.enabled and target.base.requires_grad:
             raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
-        result = self.functional.run(args, kwargs)
+        if target.device is META:  # what has no data may be overwritten by anything, as in PyTorch
+            result = self.functional.meta(*args, **kwargs)
+        else:
+            result = self.functional.run(args, kwargs)
         check_storable(self.name, target, result)
         if not (result.is_fake or target.is_fake):
             target.store(result.array)
         elif not target.is_fake and result.device is META:
-            raise NotImplementedError(f"{self.name}: Cannot copy out of meta tensor; no data!")
+            raise NotImplementedError(f"{self.name}: {NO_DATA}")
         target.storage.version += 1
         return target
 

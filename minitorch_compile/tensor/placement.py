@@ -12,7 +12,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from minitorch_compile.tensor.device import META, entered
+from minitorch_compile.tensor.device import META, NO_DATA, entered
 from minitorch_compile.tensor.device import device as Device
 from minitorch_compile.tensor.memory_format import layout as Layout
 from minitorch_compile.tensor.memory_format import preserved_strides, strided
@@ -65,7 +65,7 @@ def on_device(x: TensorBase, where: Any) -> Any:
     if target.type == x.device.type:
         return x
     if target.type == "cpu":
-        raise NotImplementedError(f"to: a tensor on {x.device} has no data that could be moved to {target}")
+        raise NotImplementedError(f"to: {NO_DATA}")
     if target.type != "meta":
         raise RuntimeError(
             f"device: no tensors on {str(target)!r} here; expected one of cpu, meta (torch.cuda.is_available() is"

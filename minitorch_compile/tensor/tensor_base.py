@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.device import CPU, META, device
-from minitorch_compile.tensor.dtype import FROM_NUMPY, dtype, float32
+from minitorch_compile.tensor.dtype import FLOATING, FROM_NUMPY, dtype, float32
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.size import Size
 from minitorch_compile.tensor.storage import Storage
@@ -68,6 +68,7 @@ class TensorBase:
     base_rewritten: int = 0  # of a view: the same of its base, when the view was last in step with it
     fake_mode: Any = None  # of a fake tensor: the FakeTensorMode that it was made in
     untracked: bool = False  # a view that was made under no_grad: it can't be brought in step with its base
+    version_made: int = 0  # of such a view that requires grad: the version of the storage at that time
     is_confined: bool = False  # whether it means nothing outside of the function transform that made it
     is_example: bool = False  # whether it stands for each example of a batch, as vmap shows them
     _array: np.ndarray | None = None
@@ -145,7 +146,11 @@ class TensorBase:
         view.base = base = self if self.base is None else self.base
         if base.rewritten:
             view.base_rewritten = base.rewritten
-        if self.untracked or not (grad_state.enabled or grad_state.recording):
+        if not (grad_state.enabled or grad_state.recording):
+            view.untracked = True
+            if base._requires_grad and view.dtype.category >= FLOATING:  # a leaf of its own, as in PyTorch
+                view._requires_grad, view.version_made = True, view.storage.version
+        elif self.untracked:
             view.untracked = True
         return view
 

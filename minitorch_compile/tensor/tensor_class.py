@@ -196,7 +196,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
             raise RuntimeError(
                 f"Boolean value of Tensor with {numel(self.sizes)} values is ambiguous; use .any() or .all()"
             )
-        return bool(self.array.item())
+        return bool(self.item())
 
     def __int__(self) -> int:
         return int(self.item())

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.device import META, NO_DATA
 from minitorch_compile.tensor.dtype import (
     as_dtype,
     bfloat16,
@@ -56,10 +57,14 @@ class TensorConversions(TensorBase):
         """The single element as a Python number. RuntimeError if there are more or none."""
         if numel(self.sizes) != 1:
             raise RuntimeError(f"a Tensor with {numel(self.sizes)} elements cannot be converted to Scalar")
+        if self.device is META:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         return widened(self.array).item()
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""
+        if self.device is META:
+            raise NotImplementedError(f"tolist: {NO_DATA}")
         return widened(self.array).tolist()
 
     def numpy(self, *, force: Any = False) -> np.ndarray:
@@ -71,8 +76,11 @@ class TensorConversions(TensorBase):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.device.type == "meta":
             if force:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-            raise TypeError("can't convert meta device type tensor to numpy: it has no data")
+                raise NotImplementedError(f"numpy: {NO_DATA}")
+            raise TypeError(
+                "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host"
+                " memory first. (A tensor on meta has no data that could be copied: make it on the cpu.)"
+            )
         for kind, bit in (("conj", "conjugate"), ("neg", "negative")):
             if getattr(self.storage, kind) and not force:
                 raise RuntimeError(

@@ -64,6 +64,7 @@ class TensorGradient(TensorBase):
             not isinstance(value, TensorBase)
             or value.sizes != self.sizes
             or value.dtype is not self.dtype
+            or value.device != self.device
             or value is self
         ):
             raise self._unlike(value)
@@ -90,6 +91,11 @@ class TensorGradient(TensorBase):
             return RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.sizes)}' to a tensor of size"
                 f" '{list(self.sizes)}'. Please ensure that the gradient and the tensor are the same size"
+            )
+        if value.device != self.device:
+            return RuntimeError(
+                f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type"
+                f" '{self.device.type}'. Please ensure that the gradient and the tensor are on the same device"
             )
         return RuntimeError(
             f"attempting to assign a gradient with dtype {value.dtype} to a tensor of dtype {self.dtype}. The gradient"

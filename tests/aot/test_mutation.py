@@ -380,10 +380,23 @@ def test_an_untracked_view_of_what_was_written_before_is_read_without_gradients(
         y.mul_(w)
         with no_grad():
             v = y.view(-1)
+        return (v * 2, y)
+
+    check(function, lambda: [sample(3), sample(3, seed=1)], backend)
+
+
+def test_nor_is_one_read_that_was_written_to_since(backend):
+    def function(x, w):
+        y = x * w
+        with no_grad():
+            v = y.view(-1)
             y.add_(1)
         return (v * 2, y)
 
-    check(function, lambda: [sample(3, 4, seed=i) for i in (0, 1)], backend)
+    check(function, lambda: [sample(3, seed=i, requires_grad=False) for i in (0, 1)], backend)
+    for run in (function, compiled(function, backend)):
+        with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+            run(sample(3), sample(3, seed=1))
 
 
 def test_a_program_that_only_detaches_is_not_recorded(backend):

@@ -32,8 +32,61 @@ def test_a_device_is_never_ignored(make: Callable[[Any], Any]) -> None:
 
 
 def test_data_that_is_not_there_cannot_be_moved() -> None:
-    with pytest.raises(RuntimeError, match="has no data that could be moved to cpu"):
-        torch.zeros(2, device="meta").to("cpu")
+    x = torch.zeros(2, device="meta")
+    moves = [
+        lambda: x.to("cpu"),
+        lambda: x.cpu(),
+        lambda: torch.ones(2).copy_(x),
+        x.tolist,
+        lambda: x.numpy(force=True),
+    ]
+    moves.append(lambda: torch.nn.Linear(2, 2, device="meta").to("cpu"))
+    for move in moves:
+        with pytest.raises(NotImplementedError, match=r"Cannot copy out of meta tensor; no data! .*to_empty\(\)"):
+            move()
+    with pytest.raises(RuntimeError, match=r"item\(\) cannot be called on meta tensors"):
+        bool(x.sum())
+    with pytest.raises(RuntimeError, match="gradient with device type 'meta' to a tensor with device type 'cpu'"):
+        torch.ones(2).grad = x
+
+
+MIXED = {
+    "add": lambda m, r: m + r,
+    "reflected": lambda m, r: r + m,
+    "a number on meta": lambda m, r: r + torch.tensor(1.0, device="meta"),
+    "mm": lambda m, r: torch.ones(2, 2) @ m,
+    "cat": lambda m, r: torch.cat([m, r]),
+    "where": lambda m, r: torch.where(r > 0, m, m),
+    "in place": lambda m, r: r.add_(m),
+    "loss": lambda m, r: torch.nn.functional.mse_loss(m, r),
+    "module": lambda m, r: torch.nn.Linear(2, 2, device="meta")(r),
+    "layer_norm": lambda m, r: torch.nn.functional.layer_norm(m, (2,), r),
+    "lstm": lambda m, r: torch.nn.LSTM(2, 2, device="meta")(torch.ones(1, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_meta_and_real_operands_are_not_mixed(name: str) -> None:
+    with pytest.raises(RuntimeError, match=r"Tensor on device \w+ is not on the expected device \w+!"):
+        MIXED[name](torch.ones(2, device="meta"), torch.ones(2))
+
+
+ALLOWED = {
+    "a real number": lambda m, r: m + torch.tensor(1.0),
+    "a real exponent": lambda m, r: torch.tensor(2.0) ** m,
+    "real indices": lambda m, r: m[torch.tensor([0, 1])],
+    "gather": lambda m, r: m.gather(0, torch.tensor([0, 1])),
+    "written to": lambda m, r: m.add_(r),
+    "copied to": lambda m, r: m.copy_(r),
+    "constants of an op": lambda m, r: torch.nn.functional.one_hot(m.long(), 3)[:, 0],
+    "constants of a loss": lambda m, r: torch.nn.functional.multi_margin_loss(m.expand(2, 2), m.long()).expand(2),
+}
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_what_may_stand_beside_meta_tensors(name: str) -> None:
+    result = ALLOWED[name](torch.ones(2, device="meta"), torch.ones(2))
+    assert result.is_meta and result.shape == (2,)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
