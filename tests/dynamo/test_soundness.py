@@ -3,6 +3,7 @@
 Also what is rarely looked at: the end of objects, the chain of exceptions, who is who.
 """
 
+import collections
 import contextlib
 import enum
 import sys
@@ -205,6 +206,93 @@ def test_a_key_made_anew_equals_one_of_the_dict(key):
         return len(table), key(box) in table, table.get(key(box)), table.get((1, box), 5), (box, 2) in table
 
     same(f, dict, Box, calls=3)
+
+
+class Noted:
+    """Of a sequence, all that the program asks; of a number, too."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __len__(self):
+        LOG.append("len")
+        return self.value
+
+    def __getitem__(self, index):
+        LOG.append(index)
+        return index
+
+    def __gt__(self, other):
+        LOG.append((self.value, ">", other.value))
+        return self.value > other.value
+
+    def __radd__(self, other):
+        LOG.append((other, "+", self.value))
+        return other + self.value
+
+
+def given(make):
+    for i in (3, 1, 2):
+        LOG.append(("given", i))
+        yield make(i)
+
+
+def noting(i):
+    LOG.append(("asked", i))
+    return -i
+
+
+def half_way():
+    yield 5, 6
+    yield 7, 8
+    raise KeyError
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        lambda: min(given(int), key=noting),
+        lambda: max(given(int), key=noting),
+        lambda: max(given(int)) + sum(given(int), 0.5),
+        lambda: max(given(Noted)).value,
+        lambda: sum(given(Noted)),
+        lambda: list(reversed(Noted(2))),
+        lambda: [*reversed(Noted(2))],
+        lambda: [x for x in reversed(Noted(2))],
+        lambda: next(iter(reversed(Noted(0))), "nothing"),
+        lambda: type(reversed(Noted(2))).__name__,
+    ],
+)
+def test_what_takes_all_items_does_its_work_between_them(fold):
+    def f(x):
+        return x, fold()
+
+    same(f, matrix)
+
+
+@pytest.mark.parametrize(
+    ("make", "fill"),
+    [
+        (lambda: [1], lambda kept: kept.extend(half_way())),
+        (lambda: [1], lambda kept: kept.__iadd__(half_way())),
+        (lambda: {1}, lambda kept: kept.update(half_way())),
+        (lambda: {"a": 1}, lambda kept: kept.update(half_way())),
+        (lambda: collections.deque(), lambda kept: kept.extend(half_way())),
+        (lambda: collections.deque(), lambda kept: kept.extendleft(half_way())),
+        (lambda: [1], lambda kept: kept.extend(len(kept) for _ in range(3))),
+    ],
+)
+def test_what_is_filled_keeps_the_items_that_come_before_an_error(make, fill):
+    def f(x, outside):
+        inside = make()
+        for kept in (outside, inside):
+            try:
+                fill(kept)
+            except KeyError:
+                LOG.append("error")
+        return x, inside
+
+    same(f, matrix, make)
 
 
 # --- variables that inner functions share ---------------------------------------------------------------------------

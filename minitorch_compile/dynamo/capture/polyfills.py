@@ -39,11 +39,6 @@ def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial
     return initial
 
 
-def reversed_by_index(sequence: Any) -> Iterator[Any]:
-    for position in range(len(sequence) - 1, -1, -1):
-        yield sequence[position]
-
-
 def iterate_by_index(sequence: Any) -> Iterator[Any]:
     """What iter() does for a class that has `__getitem__` but not `__iter__`."""
     position = 0

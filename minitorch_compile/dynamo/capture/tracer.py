@@ -160,18 +160,24 @@ class Tracer(BytecodeInterpreter):
 
     def unpack_sized(self, iterable: Value) -> list[Value]:
         """list(iterable), which asks an object for its length after the iterator, to set aside that much room."""
+        return list(self.each_sized(iterable))
+
+    def each_sized(self, iterable: Value) -> Iterator[Value]:
+        """The same, one after the other."""
         tracked = iterable.realize()
         iterator = self.as_iterator(tracked)
         tracked.hint_length(self)
-        return self.unpack_all(iterator)
+        yield from self.each(iterator)
 
     def unpack_all(self, iterable: Value) -> list[Value]:
         """All items."""
+        return list(self.each(iterable))
+
+    def each(self, iterable: Value) -> Iterator[Value]:
+        """The items, one after the other: what is done with one may come before the program makes the next."""
         iterator = self.as_iterator(iterable)
-        items: list[Value] = []
         while (item := iterator.next_value(self)) is not None:
-            items.append(item)
-        return items
+            yield item
 
     def as_iterator(self, value: Value) -> IteratorVariable:
         return value.realize().iterate(self)
@@ -207,7 +213,7 @@ class Tracer(BytecodeInterpreter):
         if known is not None:
             yield from known
         elif has_method(tracked.python_type(), "keys"):
-            for key in self.unpack_all(self.call(self.load_attr(tracked, "keys"), [], {})):
+            for key in self.each(self.call(self.load_attr(tracked, "keys"), [], {})):
                 yield key, self.getitem(tracked, key)
         else:
             iterator = self.as_iterator(tracked)

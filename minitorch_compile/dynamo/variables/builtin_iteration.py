@@ -9,12 +9,13 @@ x -> ((0 + (x * 3)) + (x * 1),)
 from __future__ import annotations
 
 import collections
+import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.class_lookup import has_method
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -24,6 +25,7 @@ from minitorch_compile.dynamo.variables.iterators import (
     FilterIterator,
     ItemsIterator,
     MapIterator,
+    ReversedIterator,
     SentinelIterator,
     SequenceIterator,
     ZipIterator,
@@ -31,7 +33,7 @@ from minitorch_compile.dynamo.variables.iterators import (
 from minitorch_compile.dynamo.variables.objects import ObjectIterator
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable, SizeVariable, SliceVariable
 from minitorch_compile.dynamo.variables.sets import SetVariable
-from minitorch_compile.dynamo.variables.sym_int import SymIntVariable, greatest
+from minitorch_compile.dynamo.variables.sym_int import SymIntVariable, greatest, operand
 from minitorch_compile.symbolic import sym_max, sym_min
 from minitorch_compile.tensor import Size
 
@@ -169,7 +171,7 @@ def _reversed(tracer: Tracer, sequence: Value) -> Value:
         return tracer.as_iterator(tracer.call(tracer.load_attr(tracked, "__reversed__"), [], {}))
     if not hasattr(tracked.python_type(), "__getitem__"):
         tracer.raise_error(TypeError, f"'{tracked.python_type().__name__}' object is not reversible")
-    return tracer.call(tracer.polyfill(polyfills.reversed_by_index), [tracked], {})
+    return ReversedIterator(tracer, tracked)
 
 
 # --- folding ----------------------------------------------------------------------------------------------------------
@@ -187,33 +189,54 @@ def _all(tracer: Tracer, iterable: Value) -> Value:
 
 @handles(sum)
 def _sum(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) -> Value:
-    items = [item.realize() for item in tracer.unpack_all(iterable)]
-    first = start.realize()
-    if all(isinstance(item, ConstantVariable) and not isinstance(item, SymIntVariable) for item in [first, *items]):
+    total, waiting = start.realize(), list[VariableTracker]()  # sums of numbers can wait, as nobody sees them made
+    for each in tracer.each(iterable):
+        waiting.append(each.realize())
+        if not _is_number(total) or not _is_number(waiting[-1]):
+            total, waiting = functools.reduce(functools.partial(_added, tracer), waiting, total), []
+    if all(map(_is_number, [total, *waiting])):
         # Python 3.12 adds floats with compensation, so only the real function gives the right digits.
         return tracer.output.from_python(
-            tracer.compute(sum, [item.as_constant() for item in items], first.as_constant())
+            tracer.compute(sum, [item.as_constant() for item in waiting], total.as_constant())
         )
-    total: Value = first
-    for item in items:
-        total = tracer.binary("+", total, item)
-    return total
+    return functools.reduce(functools.partial(_added, tracer), waiting, total)
+
+
+def _is_number(item: VariableTracker) -> bool:
+    return isinstance(item, ConstantVariable) and not isinstance(item, SymIntVariable)
+
+
+def _added(tracer: Tracer, total: VariableTracker, item: VariableTracker) -> VariableTracker:
+    return tracer.binary("+", total, item).realize()
 
 
 def _extreme(tracer: Tracer, op: str, args: tuple[Value, ...], key: Value | None, default: Value | None) -> Value:
-    items = tracer.unpack_all(args[0]) if len(args) == 1 else list(args)
-    size = greatest(tracer, items, sym_max if op == ">" else sym_min) if key is None else None
+    """Numbers are compared when all are there, since nobody sees it; other items as they come."""
+    best: tuple[Value, Value] | None = None
+    waiting: list[Value] = []
+    for item in tracer.each(args[0]) if len(args) == 1 else args:
+        waiting.append(item)
+        if key is not None or best is not None or operand(item.realize()) is None:
+            best, waiting = _best(tracer, op, best, waiting, key), []
+    size = greatest(tracer, waiting, sym_max if op == ">" else sym_min)
     if size is not None:
         return size
-    if not items:
-        if default is None:
-            raise Unsupported("raised-exception", "min() or max() of nothing.")
-        return default
-    best, best_key = items[0], _keyed(tracer, key, items[0])
-    for item in items[1:]:
+    best = _best(tracer, op, best, waiting, key)
+    if best is not None:
+        return best[0]
+    if default is None:
+        raise Unsupported("raised-exception", "min() or max() of nothing.")
+    return default
+
+
+def _best(
+    tracer: Tracer, op: str, best: tuple[Value, Value] | None, items: list[Value], key: Value | None
+) -> tuple[Value, Value] | None:
+    """The better of the best so far and the items, with its key."""
+    for item in items:
         item_key = _keyed(tracer, key, item)
-        if tracer.truth(tracer.compare(op, item_key, best_key)):
-            best, best_key = item, item_key
+        if best is None or tracer.truth(tracer.compare(op, item_key, best[1])):
+            best = item, item_key
     return best
 
 

@@ -111,7 +111,8 @@ class DequeVariable(ListVariable):
         return self._change(tracer, "appendleft", [item, *self.items][: self.maxlen], item)
 
     def method_extendleft(self, tracer: Tracer, iterable: Value) -> Value:
-        for item in tracer.unpack_all(iterable):
+        itself = iterable.realize() is self
+        for item in list(self.items) if itself else tracer.each(iterable):
             self.method_appendleft(tracer, item)
         return NONE
 

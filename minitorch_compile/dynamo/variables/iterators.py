@@ -25,7 +25,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
@@ -156,6 +156,35 @@ class SequenceIterator(IteratorVariable):
         if self.sequence in codegen.output.side_effects.changed:
             self.not_again()
         return self.remaining_text(codegen, f"{start}({codegen.value(self.sequence)})", self.taken)
+
+
+class ReversedIterator(IteratorVariable):
+    """Over an object that has `__len__` and `__getitem__`, from its end; asked for its own length, it asks again."""
+
+    cls = reversed
+
+    def __init__(self, tracer: Tracer, sequence: VariableTracker) -> None:
+        super().__init__()
+        self.sequence = sequence
+        self.position = sequence.length(tracer) - 1
+
+    def hint_length(self, tracer: Tracer) -> None:
+        self.sequence.length(tracer)
+
+    def next_value(self, tracer: Tracer) -> Value | None:
+        if self.position < 0:
+            return None
+        self.position -= 1
+        try:
+            return tracer.getitem(self.sequence, ConstantVariable(self.position + 1))
+        except ObservedException as error:
+            if not issubclass(error.value.python_type(), (IndexError, StopIteration)):
+                raise
+            self.position = -1
+            return None
+
+    def reconstruct(self, codegen: Codegen) -> str:
+        self.not_again()
 
 
 class DictIterator(IteratorVariable):

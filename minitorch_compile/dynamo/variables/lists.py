@@ -104,7 +104,7 @@ class ListVariable(SequenceVariable):
 
     def method_extend(self, tracer: Tracer, iterable: Value) -> Value:
         itself = iterable.realize() is self
-        for item in list(self.items) if itself else tracer.unpack_sized(iterable):
+        for item in list(self.items) if itself else tracer.each_sized(iterable):
             self.append(tracer, item)
         return ConstantVariable(None)
 

@@ -155,7 +155,7 @@ class SetVariable(VariableTracker):
         for iterable in iterables:
             tracked = iterable.realize()
             mirror = self.mirror.copy() if isinstance(tracked, SetVariable) and self.mirror is not None else None
-            for item in tracer.unpack_all(tracked):
+            for item in list(self.ordered()) if tracked is self else tracer.each(tracked):
                 self.method_add(tracer, item)
             if (
                 isinstance(tracked, SetVariable)
