@@ -96,3 +96,17 @@ def element_type(value: Any, op: str, name: str) -> dtype:
 def flag(value: Any, op: str, name: str) -> Any:
     """TypeError: a bool may not be given as a tensor."""
     raise TypeError(f"{op}(): argument '{name}' must be bool, not Tensor; use its .item()")
+
+
+def coefficient(op: str, name: str, value: Any, is_complex: bool) -> Any:
+    """A factor of tensors. RuntimeError for a complex one of real tensors.
+
+    >>> coefficient("addmm", "alpha", 2j, is_complex=False)
+    Traceback (most recent call last):
+    RuntimeError: addmm: alpha is 2j, and a complex value cannot be converted to a real type without overflow
+    """
+    if isinstance(value, complex) and not is_complex:
+        raise RuntimeError(
+            f"{op}: {name} is {value}, and a complex value cannot be converted to a real type without overflow"
+        )
+    return value

@@ -118,6 +118,8 @@ class TensorConversions(TensorBase):
             return type_name(self.dtype)
         if isinstance(dtype, LegacyTensorType):
             return ops.to(self, dtype.dtype)
+        if dtype in (float, int, bool, complex):
+            raise ValueError(f"invalid type: '{dtype.__name__}'; give a torch.dtype, as torch.float64")
         return ops.to(self, dtype_of_type_name(dtype) if isinstance(dtype, str) else as_dtype(dtype))
 
     # ---------------------------------------------------------------------------------------------- to another device

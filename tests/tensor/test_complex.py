@@ -220,3 +220,34 @@ def test_a_real_tensor_gets_a_real_gradient():
 def test_derivatives_reach_through_the_complex_kernels():
     u, v = torch.tensor(X, requires_grad=True), torch.tensor(X + 1, requires_grad=True)
     assert gradcheck(lambda u, v: ops.view_as_real(ops.complex(u, v)), (u, v))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, m, z: torch.addmv(x, m, x, alpha=z),
+        lambda x, m, z: torch.addmv(x, m, x, beta=z),
+        lambda x, m, z: torch.addmm(m, m, m, alpha=z),
+        lambda x, m, z: torch.addmm(m, m, m, beta=z),
+        lambda x, m, z: torch.addr(m, x, x, alpha=z),
+        lambda x, m, z: torch.addr(m, x, x, beta=z),
+        lambda x, m, z: torch.baddbmm(m[None], m[None], m[None], alpha=z),
+        lambda x, m, z: torch.addbmm(m, m[None], m[None], beta=z),
+        lambda x, m, z: torch.addcmul(x, x, x, value=z),
+        lambda x, m, z: torch.addcdiv(x, x, x, value=z),
+        lambda x, m, z: torch.lerp(x, x, z),
+        lambda x, m, z: torch.index_add(x, 0, torch.tensor([0]), x[:1], alpha=z),
+    ],
+)
+def test_real_tensors_have_no_complex_factors(call):
+    with pytest.raises(RuntimeError, match="cannot be converted"):
+        call(torch.ones(2), torch.ones(2, 2), 1 + 2j)
+    z = torch.ones(2, dtype=torch.complex64), torch.ones(2, 2, dtype=torch.complex64)
+    assert call(*z, 1 + 2j).dtype is torch.complex64
+
+
+def test_factors_of_integers():
+    x, m = torch.ones(2, dtype=torch.int64), torch.ones(2, 2, dtype=torch.int64)
+    assert torch.equal(torch.addmv(x, m, x, alpha=1.5), torch.tensor([3, 3]))
+    with pytest.raises(RuntimeError, match="argument alpha must not be a floating point number"):
+        torch.addr(m, x, x, alpha=1.5)

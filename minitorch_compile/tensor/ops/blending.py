@@ -14,6 +14,7 @@ import numpy as np
 
 from minitorch_compile.tensor.declare import alias, composite, pointwise
 from minitorch_compile.tensor.dtype import FLOATING, dtype
+from minitorch_compile.tensor.number_arguments import coefficient
 from minitorch_compile.tensor.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.ops.pointwise import clamp, sub
 from minitorch_compile.tensor.pointwise_op import PointwiseOp
@@ -24,6 +25,7 @@ class LerpOp(PointwiseOp):
     """lerp: converts nothing; all tensors have one floating-point dtype."""
 
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
+        coefficient("lerp", "weight", bound[2], bound[0].dtype.is_complex)
         common = super().common_dtype(bound)
         for name, x in zip(self.parameters, bound, strict=True):
             if isinstance(x, TensorBase) and x.dtype is not bound[0].dtype:
@@ -50,6 +52,7 @@ def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> 
     """input + value * tensor1 * tensor2. RuntimeError for bool tensors."""
     if input.dtype == np.bool_:
         raise NotImplementedError("addcmul: implemented for numbers, got bool tensors; call .int() first")
+    coefficient("addcmul", "value", value, input.dtype.kind == "c")
     product = tensor1 * tensor2
     return input + (product if value == 1 else input.dtype.type(value) * product)
 
@@ -62,6 +65,7 @@ def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Scalar = 1) -> 
             "Integer division with addcdiv is no longer supported; convert the arguments with .float(), or use"
             " (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype)"
         )
+    coefficient("addcdiv", "value", value, input.dtype.kind == "c")
     return input + input.dtype.type(value) * tensor1 / tensor2
 
 

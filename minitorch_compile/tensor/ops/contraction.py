@@ -13,6 +13,7 @@ import numpy as np
 
 from minitorch_compile.tensor import blas
 from minitorch_compile.tensor.declare import composite, kernel_op
+from minitorch_compile.tensor.number_arguments import coefficient
 from minitorch_compile.tensor.op import Array, Tensor
 from minitorch_compile.tensor.ops.pointwise import add, mul
 from minitorch_compile.tensor.ops.reduction import sum
@@ -73,6 +74,8 @@ def _check_inner(name: str, x: TensorBase, y: TensorBase, names: tuple[str, str]
 def addmm(input: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
     product = blas.matmul(mat1, mat2)
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        coefficient("addmm", name, value, product.dtype.kind == "c")
     if alpha != 1:
         product *= product.dtype.type(alpha)
     if beta == 0:

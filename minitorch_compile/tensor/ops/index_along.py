@@ -13,6 +13,7 @@ from typing import Any
 from minitorch_compile.tensor.declare import composite
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.dtype import int32, int64
+from minitorch_compile.tensor.number_arguments import coefficient
 from minitorch_compile.tensor.op import Scalar, Tensor
 from minitorch_compile.tensor.ops.copies import contiguous, copy, to
 from minitorch_compile.tensor.ops.creation import full
@@ -94,7 +95,7 @@ def _source(name: str, input: TensorBase, dim: int, index: TensorBase, source: T
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Scalar = 1) -> Any:
     """`input` with alpha * source[i] added to its slice index[i] along `dim`; several may land on one slice."""
     values = _source("index_add", input, dim, index, source)
-    if alpha != 1:
+    if coefficient("index_add", "alpha", alpha, input.dtype.is_complex) != 1:
         values = to(mul(values, alpha), input.dtype)
     places = _places("index_add", input, dim, index, RuntimeError if len(input.sizes) > 1 else IndexError)
     return reshape(contiguous(index_put(_at_least_vector(input), places, values, True)), tuple(input.sizes))

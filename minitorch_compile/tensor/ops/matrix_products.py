@@ -32,13 +32,13 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 @composite(methods=True, inplace=True)
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Any:
     """beta * input + alpha * bmm(batch1, batch2)."""
-    return scaled_sum(input, bmm(batch1, batch2), beta, alpha)
+    return scaled_sum("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
 @composite(methods=True, inplace=True)
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Any:
     """beta * input + alpha * the sum over the batch of bmm(batch1, batch2)."""
-    return scaled_sum(input, sum(bmm(batch1, batch2), 0), beta, alpha)
+    return scaled_sum("addbmm", input, sum(bmm(batch1, batch2), 0), beta, alpha)
 
 
 @composite()

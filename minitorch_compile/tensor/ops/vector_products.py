@@ -12,6 +12,8 @@ import warnings
 from typing import Any
 
 from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.number_arguments import coefficient
 from minitorch_compile.tensor.op import Scalar, Tensor
 from minitorch_compile.tensor.ops.complex_numbers import conj
 from minitorch_compile.tensor.ops.contraction import matmul, mm
@@ -95,8 +97,12 @@ def _check_matrix_vector(mat: TensorBase, vec: TensorBase) -> None:
         raise RuntimeError(f"size mismatch, got mat ({mat.sizes[0]}x{mat.sizes[1]}), vec ({vec.sizes[0]})")
 
 
-def scaled_sum(input: Any, product: Any, beta: Scalar, alpha: Scalar) -> Any:
-    """beta * input + alpha * product; `input` expands to the product. With beta = 0 it counts for nothing, even NaN."""
+def scaled_sum(op: str, input: Any, product: Any, beta: Scalar, alpha: Scalar) -> Any:
+    """beta * input + alpha * product; `input` expands to the product. With beta = 0 it counts for nothing, even NaN.
+
+    Of the factors of integers only the whole part counts.
+    """
+    beta, alpha = (_factor(op, name, value, product) for name, value in (("beta", beta), ("alpha", alpha)))
     scaled = product if alpha == 1 else mul(product, alpha)
     spread = expand(input, tuple(product.sizes))
     if beta == 0:
@@ -104,11 +110,16 @@ def scaled_sum(input: Any, product: Any, beta: Scalar, alpha: Scalar) -> Any:
     return add(scaled, spread if beta == 1 else mul(spread, beta))
 
 
+def _factor(op: str, name: str, value: Scalar, x: Any) -> Any:
+    number = coefficient(op, name, value, x.dtype.is_complex)
+    return int(number) if isinstance(number, float) and x.dtype.category < FLOATING else number
+
+
 @composite(methods=True, inplace=True)
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Any:
     """beta * input + alpha * (mat @ vec)."""
     _check_matrix_vector(mat, vec)
-    return scaled_sum(input, matmul(mat, vec), beta, alpha)
+    return scaled_sum("addmv", input, matmul(mat, vec), beta, alpha)
 
 
 @composite(methods=True, inplace=True)
@@ -117,6 +128,12 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Scalar = 1, alpha: 
     for label, x in (("vec1", vec1), ("vec2", vec2)):
         if len(x.sizes) != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {label}, but got {len(x.sizes)}-D")
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        coefficient("addr", name, value, input.dtype.is_complex or vec1.dtype.is_complex or vec2.dtype.is_complex)
+        if isinstance(value, float) and vec1.dtype.category < FLOATING and input.dtype.category < FLOATING:
+            raise RuntimeError(
+                f"For integral input tensors, argument {name} must not be a floating point number, got {value}"
+            )
     product = mul(outer(vec1, vec2), alpha) if alpha != 1 else outer(vec1, vec2)
     spread = expand(input, tuple(product.sizes))
     return add(mul(spread, beta) if beta != 1 else spread, product) if beta != 0 else product
