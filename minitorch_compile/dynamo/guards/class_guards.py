@@ -60,9 +60,13 @@ class Lookups:
         self._classes: dict[type, None] = {}
         self._lacks: dict[type, dict[str, None]] = {}
         self._has: dict[tuple[type, str], Any] = {}
+        self._exact: set[tuple[type, str]] = set()
 
-    def note(self, cls: type, asked: Sequence[type], name: str, owner: type | None) -> None:
-        """`name` was looked up on `cls`: the classes `asked` had nothing, and then `owner` had it."""
+    def note(self, cls: type, asked: Sequence[type], name: str, owner: type | None, exactly: bool = False) -> None:
+        """`name` was looked up on `cls`: the classes `asked` had nothing, and then `owner` had it. `exactly`: the trace
+        relies on what it is."""
+        if exactly and owner is not None:
+            self._exact.add((owner, name))
         look_up = cls, name, owner, len(asked)
         if look_up in self._noted or is_immutable(cls):
             return
@@ -84,7 +88,8 @@ class Lookups:
         known = {guard.source for guard in output.guards if guard.kind in ("ID_MATCH", "FUNCTION_MATCH")}
         for (cls, name), value in self._has.items():
             if cls not in output.made_classes and (member := class_member(output, cls, name)) not in known:
-                yield _same_kind(output, member, name, value)
+                exactly = (cls, name) in self._exact
+                yield _same(output, member, name, value) if exactly else _same_kind(output, member, name, value)
 
 
 def attributes_of(output: OutputGraph, cls: type) -> Source:
@@ -112,12 +117,16 @@ def _lacks(attributes: Source, names: list[str]) -> Guard:
     return Guard(attributes, "CLASS_LACKS", check, "none of them", actual=actual, about=About.ITEMS)
 
 
+def _same(output: OutputGraph, source: Source, name: str, value: Any) -> Guard:
+    return guards.identity(source, value, output.names, name)
+
+
 def _same_kind(output: OutputGraph, source: Source, name: str, value: Any) -> Guard:
     """Whether it is a function, a property or data decided what Python does with it. Data is guarded where it is used;
     of other descriptors the trace knows only that they are these."""
     if isinstance(value, FUNCTION_HOLDERS) or not hasattr(type(value), "__get__"):
         return guards.type_is(source, type(value), output.names)
-    return guards.identity(source, value, output.names, name)
+    return _same(output, source, name, value)
 
 
 _noting: ContextVar[Lookups | None] = ContextVar("lookups being noted", default=None)
@@ -133,11 +142,11 @@ def noting(lookups: Lookups) -> Iterator[None]:
         _noting.reset(token)
 
 
-def note_lookup(cls: type, asked: Sequence[type], name: str, owner: type | None) -> None:
+def note_lookup(cls: type, asked: Sequence[type], name: str, owner: type | None, exactly: bool = False) -> None:
     """Notes a look-up, if a function is being traced."""
     lookups = _noting.get()
     if lookups is not None:
-        lookups.note(cls, asked, name, owner)
+        lookups.note(cls, asked, name, owner, exactly)
 
 
 def note_order(cls: type) -> None:

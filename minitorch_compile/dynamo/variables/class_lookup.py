@@ -52,14 +52,15 @@ class Found:
         return has_method(type(self.value), "__get__")
 
 
-def look_up(cls: type, name: str, after: type | None = None) -> Found | None:
-    """The attribute as the order of resolution gives it; with `after`, from behind that class (super)."""
+def look_up(cls: type, name: str, after: type | None = None, *, exactly: bool = False) -> Found | None:
+    """The attribute as the order of resolution gives it; with `after`, from behind that class (super). `exactly`: it
+    must be the very same at the next call, also if it is a function, which is guarded by its code otherwise."""
     order = cls.__mro__
     if after is not None:
         order = order[order.index(after) + 1 :]
     for position, owner in enumerate(order):
         if name in owner.__dict__:
-            note_lookup(cls, order[:position], name, owner)
+            note_lookup(cls, order[:position], name, owner, exactly)
             return Found(cls, owner, name, owner.__dict__[name])
     note_lookup(cls, order, name, None)
     return None

@@ -40,6 +40,7 @@ from minitorch_compile.dynamo.variables.class_lookup import (
 )
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.functions import MethodVariable
+from minitorch_compile.dynamo.variables.method_names import COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, is_plain_named_tuple
@@ -89,10 +90,39 @@ class ClassVariable(VariableTracker):
         return self.cls
 
     def hash_key(self, tracer: Tracer) -> Hashable:
+        if self._special(tracer, "__hash__") is not None or self._special(tracer, "__eq__") is not None:
+            self.unsupported("hashing with a __hash__ or __eq__ of the metaclass", "metaclass-or-descriptor")
         return ("value", self.cls)
 
     def truth(self, tracer: Tracer) -> bool:
+        for name in ("__bool__", "__len__"):
+            method = self._special(tracer, name)
+            if method is not None:
+                return bool(judged(tracer, bool, name, tracer.call(method, [], {})))
         return True
+
+    def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        method = self._special(tracer, COMPARE_METHODS[op])
+        if method is None and op == "!=" and self._special(tracer, "__eq__") is not None:
+            self.unsupported("!= by the __eq__ of the metaclass", "metaclass-or-descriptor")
+        if method is None:
+            return None
+        result = tracer.call(method, [other], {}).realize()
+        return None if result.python_type() is type(NotImplemented) else result
+
+    def unary(self, tracer: Tracer, op: str) -> Value:
+        method = self._special(tracer, UNARY_METHODS[op])
+        return super().unary(tracer, op) if method is None else tracer.call(method, [], {})
+
+    def _special(self, tracer: Tracer, name: str) -> Value | None:
+        """The special method that a metaclass in Python gives its classes; None for what `type`, ABCMeta and EnumMeta
+        do."""
+        found = look_up(type(self.cls), name)
+        if found is None or is_immutable(found.owner) or found.owner in (abc.ABCMeta, enum.EnumMeta):
+            return None
+        if not isinstance(found.value, FunctionType):
+            self.unsupported(f"{name} of the metaclass", "metaclass-or-descriptor")
+        return bind_class_attribute(tracer, self, found)
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
@@ -189,19 +219,23 @@ class ClassVariable(VariableTracker):
         if issubclass(self.cls, ReferenceType):
             raise refuse("what a weak reference is made to", "may have to end when its last reference goes")
         if issubclass(self.cls, BaseException):
+            self._check_call_of_metaclass()
             return self._exception(tracer, args, kwargs)
         if isinstance(self.cls, enum.EnumMeta):
             return tracer.output.from_python(tracer.compute(self.cls, *(tracer.constant(arg) for arg in args)))
+        self._check_call_of_metaclass()
         if is_plain_named_tuple(self.cls):
             return self._named_tuple(tracer, args, kwargs)
         base = container_base(self.cls)
         if base is None and not is_user_class(self.cls):
             self.unsupported("making an instance", "unsupported-call")
+        return self._instance(tracer, args, kwargs)
+
+    def _check_call_of_metaclass(self) -> None:
         if look_up(type(self.cls), "__call__").owner is not type:  # type: ignore[union-attr]
             self.unsupported(
                 "making an instance, for which the metaclass has its own __call__,", "metaclass-or-descriptor"
             )
-        return self._instance(tracer, args, kwargs)
 
     def _instance(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         abstract = look_up(self.cls, "__abstractmethods__") if isinstance(self.cls, abc.ABCMeta) else None
@@ -266,33 +300,25 @@ class ClassVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         from minitorch_compile.dynamo.variables.iterators import ConstantIterator
 
-        if isinstance(self.cls, enum.EnumMeta):
-            return ConstantIterator(iter(self.cls), self)
         method = self._special(tracer, "__iter__")
         if method is not None:
             return tracer.as_iterator(tracer.call(method, [], {}))
+        if isinstance(self.cls, enum.EnumMeta):
+            return ConstantIterator(iter(self.cls), self)
         if look_up(type(self.cls), "__getitem__") is not None:
             self.unsupported("iterating by the metaclass's __getitem__", "metaclass-or-descriptor")
         tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
 
-    def _special(self, tracer: Tracer, name: str) -> Value | None:
-        """A special method that the metaclass has in Python: it is asked as for an instance of it."""
-        found = look_up(type(self.cls), name)
-        is_python = found is not None and isinstance(found.value, FunctionType)
-        return bind_class_attribute(tracer, self, found) if found is not None and is_python else None
-
     def contains(self, tracer: Tracer, item: Value) -> Value:
-        method = None if isinstance(self.cls, enum.EnumMeta) else self._special(tracer, "__contains__")
+        method = self._special(tracer, "__contains__")
         if method is None:
             return super().contains(tracer, item)
         return ConstantVariable(tracer.truth(tracer.call(method, [item], {})))
 
     def length(self, tracer: Tracer) -> int:
-        if isinstance(self.cls, enum.EnumMeta):
-            return len(self.cls)
         method = self._special(tracer, "__len__")
         if method is None:
-            return super().length(tracer)
+            return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)
         return int(judged(tracer, len, "__len__", tracer.call(method, [], {})))
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -312,6 +338,8 @@ class ClassVariable(VariableTracker):
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         if type(self.cls) in PLAIN_METACLASSES:
+            for name in ("__module__", "__qualname__"):
+                self._metadata(tracer, name).realize()  # guarded
             return repr(self.cls)
         return super().to_text(tracer, conversion)
 

@@ -8,11 +8,14 @@ x -> (x.view((3, 2, 1)) * 2,)
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Hashable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.execution.concrete import COMPARE
 from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards.class_guards import is_immutable
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -25,10 +28,14 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 
 
-STATED = frozenset({"__module__", "__doc__", "__slots__", "__dict__", "__weakref__", "__orig_bases__"})
-TUPLE_METHODS = frozenset(
-    {"__bool__", "__getattr__", "__radd__", "__reversed__", "_replace", "_asdict", "_make", "_fields", "__set_name__"}
+# What decides how a tuple of a program's class behaves.
+TUPLE_METHODS = (
+    *sorted({*dir(tuple)} - {"__class__", "__doc__", "__init_subclass__", "__class_getitem__"}),
+    *("__bool__", "__getattr__", "__radd__", "__reversed__", "__iadd__", "__imul__", "__index__", "__set_name__"),
+    *("_replace", "_asdict", "_make", "_fields", "__match_args__"),
 )
+PATTERN: Any = collections.namedtuple("PATTERN", "field")
+TUPLE_GETTER = type(PATTERN.field)
 
 
 class SequenceVariable(VariableTracker):
@@ -259,9 +266,9 @@ class NamedTupleVariable(TupleVariable):
 
 
 def is_plain_named_tuple(cls: type) -> bool:
-    """Whether a class is made by namedtuple, or derives from such a class and leaves all that a tuple does alone.
+    """Whether a class is made by namedtuple, or derives from such a class and leaves all that a tuple does alone. What
+    was looked up to know it is guarded.
 
-    >>> import collections
     >>> Point = collections.namedtuple("Point", "x y")
     >>> class Sum(Point):
     ...     def total(self): return self.x + self.y
@@ -270,11 +277,35 @@ def is_plain_named_tuple(cls: type) -> bool:
     >>> [is_plain_named_tuple(cls) for cls in (Point, Sum, Fixed, tuple)]
     [True, True, False, False]
     """
-    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+    if not issubclass(cls, tuple) or not hasattr(cls, "_fields"):
         return False
-    *derived, _, _ = cls.__mro__[: cls.__mro__.index(tuple) + 1]  # but not the class that namedtuple made
-    names = {name for base in derived for name in base.__dict__}
-    return not any(hasattr(tuple, name) or name in TUPLE_METHODS for name in names - STATED)
+    methods = all(_is_left_alone(cls, name) for name in TUPLE_METHODS)
+    return methods and all(_is_field(cls, name, position) for position, name in enumerate(cls._fields))
+
+
+def _is_left_alone(cls: type, name: str) -> bool:
+    """Whether the class has under this name what `tuple` has, or what namedtuple() defines."""
+    from minitorch_compile.dynamo.variables.class_lookup import look_up
+
+    found = look_up(cls, name, exactly=True)
+    if found is None or is_immutable(found.owner):
+        return True
+    function = getattr(found.value, "__func__", found.value)
+    if not isinstance(function, FunctionType):
+        return name in ("_fields", "__match_args__")
+    if name == "__new__":
+        return "_tuple_new" in function.__globals__
+    made = vars(PATTERN).get(name)
+    return function.__code__ is getattr(getattr(made, "__func__", made), "__code__", None)
+
+
+def _is_field(cls: type, name: str, position: int) -> bool:
+    """Whether the name reads the item at that position."""
+    from minitorch_compile.dynamo.variables.class_lookup import look_up
+
+    found = look_up(cls, name, exactly=True)
+    getter = None if found is None else found.value
+    return type(getter) is TUPLE_GETTER and getter.__reduce__()[1][0] == position
 
 
 class SliceVariable(VariableTracker):
