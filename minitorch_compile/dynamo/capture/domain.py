@@ -194,7 +194,10 @@ class SymbolicDomain(OperatorHooks):
         found: list[Value] = []
         nothing = UserObjectVariable(object)
         get = self.load_attr(subject, "get")  # not __getitem__: a defaultdict would make the missing
-        for key in self.unpack_all(keys):
+        for key in (wanted := self.unpack_all(keys)):
+            if any(self.same_or_equal(known, key) for known in wanted[: len(found)]):
+                shown = key.realize().to_text(self, "repr")
+                self.raise_error(ValueError, f"mapping pattern checks duplicate key ({shown})")
             value = self.call(get, [key, nothing], {})
             if self.identical(value, nothing):
                 return ConstantVariable(None)

@@ -69,6 +69,8 @@ def _set(tracer: Tracer, iterable: Value | None = None, /) -> Value:
 
 @handles(frozenset)
 def _frozenset(tracer: Tracer, iterable: Value | None = None, /) -> Value:
+    if iterable is not None and iterable.realize().python_type() is frozenset:
+        return iterable
     return SetVariable.copy_of(tracer, iterable, frozenset) if iterable else SetVariable(frozenset)
 
 

@@ -133,6 +133,7 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
     if isinstance(raw, staticmethod):
         return wrap_found(tracer, found, raw.__func__, "__func__")
     if isinstance(raw, classmethod):
+        check_classmethod(instance, found)
         cls = tracer.output.wrap_constant(found.cls, found.cls.__name__)
         return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), cls)
     if isinstance(raw, property):
@@ -152,6 +153,14 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
         is_read_anew = access is None or not isinstance(access.value, FunctionType)
         return BuiltinMethodVariable(instance, found.name, raw if is_overridden or not is_read_anew else None)
     return _bind_other(tracer, instance, found)
+
+
+def check_classmethod(instance: VariableTracker, found: Found) -> None:
+    """Until 3.12, what is below a classmethod is asked for its own `__get__`, as a property is; functions become
+    methods."""
+    below = found.value.__func__
+    if hasattr(type(below), "__get__") and not isinstance(below, (FunctionType, functools._lru_cache_wrapper)):
+        instance.unsupported(f"'{found.name}', a class method of a {type(below).__name__},", "metaclass-or-descriptor")
 
 
 def _bind_other(tracer: Tracer, instance: VariableTracker, found: Found) -> Value:

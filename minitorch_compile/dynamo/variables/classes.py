@@ -33,6 +33,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
     bind_class_attribute,
+    check_classmethod,
     is_library,
     look_up,
     printed_name,
@@ -130,7 +131,7 @@ class ClassVariable(VariableTracker):
         stored = tracer.side_effects.attribute(self, name)
         if stored is not None:
             return stored
-        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        if name in ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"):
             return self._metadata(tracer, name)
         if name == "__class__":
             return tracer.output.wrap_constant(type(self.cls), type(self.cls).__name__)
@@ -171,6 +172,7 @@ class ClassVariable(VariableTracker):
         if found.name == "apply" and hasattr(self.cls, "node_class") and is_library(found.owner):
             return ApplyVariable(self.cls)
         if isinstance(raw, classmethod):
+            check_classmethod(self, found)
             return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), self)
         if not found.is_descriptor or isinstance(raw, (property, type)):
             return wrap_found(tracer, found, raw)
@@ -259,7 +261,11 @@ class ClassVariable(VariableTracker):
             is_static = isinstance(maker.value, staticmethod)  # as Python makes every __new__ of a class statement
             function = wrap_found(tracer, maker, *(maker.value.__func__, "__func__") if is_static else (maker.value,))
             instance = tracer.call(function, [self, *args], kwargs).realize()
-        if init.owner is object or not issubclass(instance.python_type(), self.cls):
+            if not issubclass(instance.python_type(), self.cls):
+                return instance
+            init = look_up(instance.python_type(), "__init__")  # __new__ may have made one of a derived class
+            assert init is not None
+        if init.owner is object:
             return instance
         returned = tracer.call(wrap_found(tracer, init, init.value), [instance, *args], kwargs).realize()
         if not returned.is_constant() or returned.as_constant() is not None:

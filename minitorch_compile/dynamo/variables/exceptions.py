@@ -14,7 +14,7 @@ x -> (x + 1,)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from types import FunctionType
+from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
@@ -81,6 +81,9 @@ class ExceptionVariable(VariableTracker):
         elif name == "__context__":
             self.context = value
         elif name in ("__traceback__", "__suppress_context__"):
+            cls = value.realize().python_type()
+            if name == "__traceback__" and not isinstance(value.realize(), TracebackVariable) and cls is not NoneType:
+                tracer.raise_error(TypeError, "__traceback__ must be a traceback or None")
             self.was_raised = True  # it has more to it than can be made again
         else:
             tracer.side_effects.store_attribute(self, name, value)

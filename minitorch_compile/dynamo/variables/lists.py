@@ -96,6 +96,9 @@ class ListVariable(SequenceVariable):
         tracer.side_effects.method(self, "append", item)
 
     def method_init(self, tracer: Tracer, *iterable: Value) -> Value:
+        """What was in it goes first, so that `items.__init__(items)` leaves nothing."""
+        if self.items:
+            self.method_clear(tracer)
         return self.method_extend(tracer, *iterable) if iterable else ConstantVariable(None)
 
     def method_append(self, tracer: Tracer, item: Value) -> Value:

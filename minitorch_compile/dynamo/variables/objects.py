@@ -130,9 +130,9 @@ class UserObjectVariable(VariableTracker):
         """object.__getattribute__(self, name)"""
         if self.source is not None and self._overridden("__getattribute__") is not None:
             self.unsupported("reading past its own __getattribute__", "metaclass-or-descriptor")
-        if name == "__class__":
-            return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         found = look_up(self.cls, name)
+        if name == "__class__" and found is not None and found.owner is object:
+            return tracer.output.wrap_constant(self.cls, self.cls.__name__)
         if name == "__dict__" and self.cls.__dictoffset__:  # a class of slots alone makes instances without one
             from minitorch_compile.dynamo.variables.instance_dict import InstanceDictVariable
 

@@ -200,6 +200,9 @@ class SetVariable(VariableTracker):
         return ConstantVariable(None)
 
     def method_copy(self, tracer: Tracer) -> Value:
+        return self if self.cls is frozenset else self._copied()
+
+    def _copied(self) -> SetVariable:
         fresh = SetVariable(self.cls)
         fresh._members = dict(self.members)
         fresh.mirror = None if self.mirror is None else set(self.mirror)
@@ -265,7 +268,7 @@ class SetVariable(VariableTracker):
             result: VariableTracker = self
             for other in args:
                 result = result.binary(tracer, self.NAMED[name], SetVariable.copy_of(tracer, other)).realize()  # type: ignore[union-attr]
-            return result if args else self.method_copy(tracer)
+            return result if args else self._copied()
         if name in self.NAMED_COMPARISONS and len(args) == 1 and not kwargs:
             return self.compare(tracer, self.NAMED_COMPARISONS[name], SetVariable.copy_of(tracer, args[0]))  # type: ignore[return-value]
         method = getattr(self, f"method_{name.strip('_')}", None)

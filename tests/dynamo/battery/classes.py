@@ -677,3 +677,47 @@ def a_class_inside_a_method_knows_both_classes():
 
     B = A().make()
     return B.around is A, B().own()[0] is B
+
+
+def new_makes_an_instance_of_a_derived_class():
+    class Base:
+        def __new__(cls, wanted):
+            if isinstance(wanted, str):
+                return [wanted]
+            return object.__new__(Derived if wanted else cls)
+
+    class Derived(Base):
+        def __init__(self, wanted):
+            self.wanted = wanted
+
+    made = Base(3)
+    return Base("text"), type(made) is Derived, made.wanted, type(Base(0)) is Base
+
+
+def annotations_are_not_inherited():
+    class Base:
+        size: int = 1
+
+    class Derived(Base):
+        pass
+
+    return Derived.__annotations__, Base.__annotations__
+
+
+def an_attribute_named_class():
+    class Plain:
+        __class__ = 413
+
+    class Computed:
+        @property
+        def __class__(self):
+            return int
+
+    return Plain().__class__, Computed().__class__, type(Plain()) is Plain
+
+
+def a_class_method_of_a_property():
+    class Named:
+        shown = classmethod(property(lambda cls: cls.__name__))
+
+    return Named.shown if isinstance(Named.shown, str) else "not a string"

@@ -507,3 +507,14 @@ def except_star_sees_what_its_clause_handles():
     except* KeyError:
         seen.append(repr(sys.exc_info()[1]))
     return seen, sys.exc_info()
+
+
+def what_no_traceback_is():
+    found = []
+    for value in (5, None, "text"):
+        error = ValueError()
+        try:
+            error.__traceback__ = value
+        except TypeError as refused:
+            found.append(str(refused))
+    return found

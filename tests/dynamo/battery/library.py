@@ -129,3 +129,21 @@ def seeded_random():
     xs = list(range(10))
     r.shuffle(xs)
     return xs, r.choice("abc"), r.sample(range(100), 3), round(r.gauss(0, 1), 6), r.randint(1, 6)
+
+
+def init_again():
+    items, shared = [1, 2, 3], [1, 2]
+    items.__init__((4, 5))
+    shared.__init__(shared)
+    items.__init__()
+    items += [6]
+    return items, shared
+
+
+def a_copy_of_what_can_not_change_is_itself():
+    few = frozenset([1, 2])
+    return frozenset(few) is few, few.copy() is few, few.union() is few, tuple(t := (1, 2)) is t
+
+
+def kinds_of_reversed():
+    return [type(reversed(x)).__name__ for x in ([1], (1,), "a", range(3), {1: 2}, {1: 2}.items())]

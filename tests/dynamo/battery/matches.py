@@ -226,3 +226,12 @@ def error_the_same_attribute_twice():
     match Pair():
         case Pair(1, a=1):
             return "matched"
+
+
+def error_a_key_twice():
+    class Keys:
+        FIRST = "a"
+
+    match {"a": 0, "b": 1}:
+        case {Keys.FIRST: x, "a": y}:
+            return x, y
