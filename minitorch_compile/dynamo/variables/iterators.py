@@ -137,7 +137,7 @@ class SequenceIterator(IteratorVariable):
         self.step = step
         self.position = 0 if step > 0 else len(sequence.items) - 1
         self.taken = 0
-        backwards = type(reversed([])) if sequence.iterator_type is type(iter([])) else reversed
+        backwards: type = type(reversed([])) if sequence.iterator_type is type(iter([])) else reversed
         self.cls = sequence.iterator_type if step > 0 else backwards
 
     def next_value(self, tracer: Tracer) -> Value | None:
