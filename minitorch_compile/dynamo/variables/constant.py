@@ -16,7 +16,7 @@ import functools
 import math
 import operator
 from collections.abc import Hashable
-from types import CodeType, MethodDescriptorType, WrapperDescriptorType
+from types import CodeType, FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,21 +91,40 @@ class ConstantVariable(VariableTracker):
         return ("value", self.value)
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
-        self._guard_member(tracer)
+        own = self._own_of_member(tracer, name) if isinstance(self.value, enum.Enum) else None
+        if own is not None:
+            return own
         if name == "__class__" or callable(getattr(self.value, name, None)):
             return super().getattr(tracer, name)
         return tracer.output.from_python(tracer.compute(getattr, self.value, name))
 
     def _guard_member(self, tracer: Tracer) -> None:
-        """An enum's member is an object like others: its value can be replaced."""
-        if not isinstance(self.value, enum.Enum):
-            return
-        names, value = tracer.output.names, self.value._value_
-        source = AttrSource(tracer.output.constant_source(self.value, type(self.value).__name__), "_value_")
-        is_literal = type(value) in LITERAL_TYPES
-        tracer.output.guards.add(
-            *(guards.equals(source, value, names) if is_literal else [guards.identity(source, value, names, "value")])
-        )
+        """Of an enum's member, what its text is made of."""
+        if isinstance(self.value, enum.Enum):
+            for name in ("name", "value"):
+                self._own_of_member(tracer, name)
+
+    def _own_of_member(self, tracer: Tracer, name: str) -> Value | None:
+        """What a member of an enum has in its own `__dict__`, its value and name among it, guarded; what its class says
+        in Python. None for what all members have."""
+        from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
+        from minitorch_compile.dynamo.variables.own_attributes import instance_dict
+
+        found = look_up(type(self.value), name)
+        is_stated = found is not None and found.owner is enum.Enum and name in ("name", "value")
+        key, attributes = f"_{name}_" if is_stated else name, instance_dict(self.value) or {}
+        member = tracer.output.constant_source(self.value, self.value.name)
+        if key in attributes:
+            source = AttrSource(member, key)
+            tracer.output.guards.must_read(source)
+            if type(attributes[key]) not in LITERAL_TYPES:
+                return tracer.output.wrap(attributes[key], source)
+            tracer.output.guards.add(*guards.equals(source, attributes[key], tracer.output.names))
+            return ConstantVariable(attributes[key])
+        tracer.output.guards.add(guards.attribute_absent(member, key))
+        if found is None or not isinstance(found.value, (FunctionType, property)) or found.owner.__module__ == "enum":
+            return None
+        return bind_class_attribute(tracer, self, found)
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
