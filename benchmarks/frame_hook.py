@@ -13,8 +13,8 @@ from collections.abc import Callable
 import minitorch_compile as torch
 from benchmarks.timing import readable, seconds_per_call
 from minitorch_compile.dynamo import frame_hook, optimize
-from minitorch_compile.dynamo.frame_evaluation.marks import passed
 from minitorch_compile.dynamo.testing import eager
+from minitorch_compile.frame_marks import passed
 
 CALLS = 10_000
 LIMIT = 50e-9

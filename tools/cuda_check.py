@@ -20,9 +20,9 @@ from numba import config, cuda
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile.aot.tracing import trace
-from minitorch_compile.inductor.cuda_program import CudaProgram
+from minitorch_compile.inductor.codegen.cuda.program import CudaProgram
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.prims import decompose
 from minitorch_compile.tensor.tensor_base import fake_like
 

@@ -1,4 +1,4 @@
-"""Makes the coefficients of the elementary functions in `minitorch_compile/inductor/vecmath`.
+"""Makes the coefficients of the elementary functions in `minitorch_compile/inductor/kernels/vecmath`.
 
     python tools/fit_polynomials.py            all of them, with the error of each
     python tools/fit_polynomials.py EXP64      one

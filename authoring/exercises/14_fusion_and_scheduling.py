@@ -11,10 +11,10 @@ from math import prod
 
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.inductor.dependencies import accesses_of, buffers_read
-from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.ir import Loop
-from minitorch_compile.inductor.memory_plan import Life
+from minitorch_compile.inductor.ir.dependencies import accesses_of, buffers_read
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.ir.loops import Loop
+from minitorch_compile.inductor.schedule.memory_plan import Life
 
 # %% [markdown]
 # ## 14.1 Kernels and bytes: predict

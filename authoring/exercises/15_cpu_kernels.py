@@ -15,14 +15,14 @@ from numba.types import float32
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
 from minitorch_compile.course.vecmath_splice import splice_vecmath
-from minitorch_compile.inductor.native import (
+from minitorch_compile.inductor.runtime.native import (
     absolute,
     accumulate_sum,
     copy_sign,
     polynomial,
     select,
 )
-from minitorch_compile.inductor.vecmath import exp_float32
+from minitorch_compile.inductor.kernels.vecmath import exp_float32
 
 F = np.float32
 

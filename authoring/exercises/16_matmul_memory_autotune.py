@@ -13,10 +13,10 @@ import numpy as np
 
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.inductor.dependencies import Access
-from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.ir import Buffer
-from minitorch_compile.inductor.iteration import Axis
+from minitorch_compile.inductor.ir.dependencies import Access
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.ir.loops import Buffer
+from minitorch_compile.inductor.ir.iteration import Axis
 
 # %% [markdown]
 # ## 16.1 Under the roof: predict

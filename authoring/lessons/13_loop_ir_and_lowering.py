@@ -574,12 +574,12 @@ for depth in range(1, 13):
 #
 # ## The package's own
 #
-# The same things with the same names are in `inductor/`. The index algebra is in `index.py`. It has sums as ours, and
+# The same things with the same names are in `inductor/ir/`. The index algebra is in `index.py`. It has sums as ours, and
 # instead of our quotient a `Digit`, `(base // divisor) % modulus`, so that it knows the range of a remainder, too. Our
 # `f - 4*(f // 4)` has bounds that are much too wide, as each term is taken on its own.
 
 # %%
-from minitorch_compile.inductor import index
+from minitorch_compile.inductor.ir import index
 
 f, i, j = index.symbol("f", 32), index.symbol("i", 8), index.symbol("j", 4)
 print((4 * i + j) // 8, "|", 4 * (f // 4) + f % 4, "|", (f % 8) // 8, "|", (f // 2) // 4)
@@ -589,7 +589,7 @@ print(away, "and back", index.unflatten(index.flatten(away, (2, 16)), (8, 4)))
 print((f % 4).bounds(), "here, and in ours", bounds(remainder(variable("f", 32), 4)))
 
 # %% [markdown]
-# Boxes and loops are in `ir.py`, handlers in `handler.py`, and the rules are a table with a row for each prim, in
+# Boxes and loops are in `loops.py`, handlers in `handler.py`, and the rules are a table with a row for each prim, in
 # `lowering/`. You will recognise these two:
 
 # %%
@@ -635,7 +635,7 @@ print(lower(prim_graph(lambda x: F.layer_norm(x, (6,)), (4, 6))))
 
 # %%
 from minitorch_compile.course.table import Table
-from minitorch_compile.inductor.dependencies import accesses_of
+from minitorch_compile.inductor.ir.dependencies import accesses_of
 
 
 def loop_bytes(loop):
@@ -671,7 +671,7 @@ Table([compare(name, function, square) for name, function in programs.items()])
 #
 # ## Stop here, and run
 #
-# The backend `loops` compiles this far and then lets the interpreter of `loop_interpreter.py` do the work, which is our
+# The backend `loops` compiles this far and then lets the interpreter of `ir/interpreter.py` do the work, which is our
 # `Compute` with all the operations. It is slow, since its loads are NumPy's indexing with arrays of integers. But it
 # has no kernels in it. If a program is right here and wrong under `inductor`, the fault is in what comes after: fusion,
 # the memory plan, or the generated code.

@@ -10,7 +10,7 @@ from minitorch_compile import prims
 from minitorch_compile.aot.passes import simplify
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.schedule_text import formula
+from minitorch_compile.inductor.schedule.text import formula
 from minitorch_compile.nn import functional as F
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import empty_fake
@@ -75,7 +75,7 @@ torch.set_num_threads(threads)
 # under a handler that computes nothing and takes notes: which buffer is asked for, at which address.
 
 # %%
-from minitorch_compile.inductor.loop_printer import PrintHandler, loop_variables
+from minitorch_compile.inductor.ir.printer import PrintHandler, loop_variables
 
 
 class Notes(PrintHandler):
@@ -240,7 +240,7 @@ def row(loop):
 # asks whether there is anything to gain. Loops that touch nothing in common *may* be fused, but it saves no byte.
 
 # %%
-from minitorch_compile.inductor.index import flatten, unflatten, variables
+from minitorch_compile.inductor.ir.index import flatten, unflatten, variables
 
 
 def why_not(first, second):
@@ -350,8 +350,8 @@ print(len(kernels), "kernel,", f"{traffic(kernels, softmax):,}", "bytes")
 # reaches memory.
 
 # %%
-from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.scheduler import Schedule
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.schedule.scheduler import Schedule
 
 
 def picture(graph, kernels):
@@ -476,12 +476,12 @@ chart(first_fit([Life("abcdef"[n], n, n + 1, 64 * (1 + n % 3)) for n in range(6)
 #
 # ## The package's own
 #
-# The scheduler of the package is in `scheduler.py`, and you know it already. Its `Group` in `group.py` is our kernel, and
+# The scheduler of the package is in `schedule/scheduler.py`, and you know it already. Its `Group` in `group.py` is our kernel, and
 # `accesses_of` in `dependencies.py` our notes. Here it is with a block of a network: a normalisation, two linear layers
 # with a gelu between, and the way around them.
 
 # %%
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 
 
 def block(x, w1, b1, w2, b2):
@@ -497,7 +497,7 @@ print(planned)
 # Seven operations have become the kernels you see. Before and after, as pictures:
 
 # %%
-from minitorch_compile.inductor.ir import Loop
+from minitorch_compile.inductor.ir.loops import Loop
 
 single = [Group.of(each) if isinstance(each, Loop) else each for each in mlp.operations]
 Schedule(mlp, single, []).draw()
@@ -521,7 +521,7 @@ for edge in planned.why_not:
 # %%
 import inspect
 
-from minitorch_compile.inductor import scheduler
+from minitorch_compile.inductor.schedule import scheduler
 
 print(inspect.getsource(scheduler._share_memory))
 print(inspect.getsource(Group._fuse_in_order))
@@ -536,7 +536,7 @@ print(inspect.getsource(Group._fuse_in_order))
 # The memory plan is `memory_plan.py`. First it finds what can be written in place, then it runs first fit.
 
 # %%
-from minitorch_compile.inductor.memory_plan import in_place, plan_memory
+from minitorch_compile.inductor.schedule.memory_plan import in_place, plan_memory
 
 plan = plan_memory(planned, in_place(planned))
 stored = [buffer for buffer in plan.same if buffer not in planned.internal]

@@ -9,7 +9,7 @@
 import numpy as np
 from numba import types
 
-from minitorch_compile.inductor.kernel_function import kernel
+from minitorch_compile.inductor.runtime.kernel_function import kernel
 
 float32, float64 = types.float32, types.float64
 
@@ -243,7 +243,7 @@ print(f"{denormal.sum()} denormal results, worst: {errors[denormal].max():.2f} u
 # %% tags=["varies"]
 from numba import njit
 
-from minitorch_compile.inductor.native import (
+from minitorch_compile.inductor.runtime.native import (
     floor,
     polynomial,
     round_half_even,
@@ -454,7 +454,7 @@ for each in (turn, turn_in_squares):
 
 # %% tags=["varies"]
 import minitorch_compile as torch
-from minitorch_compile.inductor.native_call import Chunks, NativeCall
+from minitorch_compile.inductor.runtime.native_call import Chunks, NativeCall
 
 many = 1 << 21
 x, out = sample[:many], np.zeros(many, F)
@@ -475,7 +475,7 @@ torch.set_num_threads(threads)
 # 30 microseconds.
 
 # %%
-from minitorch_compile.inductor.codegen.chunks import chunk_length
+from minitorch_compile.inductor.runtime.chunks import chunk_length
 
 for extent, microseconds in ((4096, 2), (4096, 200), (1 << 20, 50), (1 << 20, 2000)):
     length = chunk_length(extent, 1000 * microseconds)
@@ -519,7 +519,7 @@ print(source[source.index("@kernel") : source.index("SIZES_0")].strip())
 # %%
 import inspect
 
-from minitorch_compile.inductor import vecmath
+from minitorch_compile.inductor.kernels import vecmath
 
 print(inspect.getsource(vecmath.tanh_float32.py_func))
 print(inspect.getsource(vecmath.exp_float32.py_func))
@@ -527,10 +527,10 @@ print({name: bound for name, bound in vecmath.ULP_BOUNDS.items() if name.endswit
 
 # %% [markdown]
 # The exponential is the one that we built. Every function there has a stated bound, and a test that holds it to the bound.
-# The rest of the code generator has a room for each idea of this lesson: `codegen/cpu_spelling.py` writes operations with
-# typed constants, `cpu_rows.py` and `cpu_columns.py` are the two orders of summation, `cpu_tiles.py` the squares,
-# `accumulators.py` the two levels, `chunks.py` the cutting. Which of them writes a group is decided in `strategy.py`,
-# by the strides of its inner axis.
+# The rest of the code generator has a room for each idea of this lesson: `codegen/cpu/spelling.py` writes operations with
+# typed constants, `rows.py` and `columns.py` are the two orders of summation, `transposed.py` the squares,
+# `shared/accumulators.py` the two levels, `runtime/chunks.py` the cutting. The strides of a group's inner axis
+# decide which of them writes it, in `schedule/strategy.py`.
 #
 # And our own exponential, from the cell above? Since a kernel is a text with names in it, another function can take the
 # place of the name. That is how your tanh gets into the running stack in the exercises.

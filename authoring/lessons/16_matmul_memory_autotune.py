@@ -52,15 +52,15 @@ import numpy as np
 from numba import njit, types
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.extern.blas import gemm
-from minitorch_compile.inductor.extern.vector_tiles import (
+from minitorch_compile.inductor.runtime.blas import gemm
+from minitorch_compile.inductor.kernels.vector_tiles import (
     outer_products,
     tile_filters,
     tile_vectors,
 )
-from minitorch_compile.inductor.kernel_function import kernel
+from minitorch_compile.inductor.runtime.kernel_function import kernel
 from minitorch_compile.inductor.machine import current
-from minitorch_compile.inductor.raw_memory import advance
+from minitorch_compile.inductor.runtime.raw_memory import advance
 
 torch.set_num_threads(1)
 rng = np.random.default_rng(0)
@@ -230,8 +230,8 @@ draw_bars(speed, unit="GFLOP/s")
 
 # %% tags=["varies"]
 from minitorch_compile.course.roofline_drawing import draw_roofline
-from minitorch_compile.inductor.native import accumulate_sum
-from minitorch_compile.inductor.vecmath import exp_float32
+from minitorch_compile.inductor.runtime.native import accumulate_sum
+from minitorch_compile.inductor.kernels.vecmath import exp_float32
 
 
 @kernel("lesson_exps", float32, float32)
@@ -329,7 +329,7 @@ draw_bars({f"from {name}": 1000 * ms for name, ms in each.items()}, unit="ns a p
 
 
 # %%
-from minitorch_compile.inductor.vecmath import erf_float32
+from minitorch_compile.inductor.kernels.vecmath import erf_float32
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -406,11 +406,11 @@ calls["own tiles"] = lambda: tiles_gelu(0, 8192, *arguments)
 draw_bars(milliseconds(calls, rounds=6), unit="ms, inner size 256")
 
 # %% [markdown]
-# That's why compilers write their own products. The package's are in `product_tiles.py`: tiles again, with w packed
+# That's why compilers write their own products. The package's are in `kernels/product_tiles.py`: tiles again, with w packed
 # once for all blocks, into *panels* that a tile reads from beginning to end. They take over from BLAS where they are
 # quicker.
 #
-# The protocol for epilogues is in `fused_call.py`. When no more loops can be fused, the scheduler looks at each product
+# The protocol for epilogues is in `schedule/fused_call.py`. When no more loops can be fused, the scheduler looks at each product
 # again. An extern kernel that can make its result in pieces says so: this many positions, this many elements for each.
 # Products do, and so do convolutions. A group may be the epilogue if each step of its outermost loop reads only the
 # piece that has just been made. That is lesson 14's question, and the addresses answer it. So a bias, an activation,
@@ -534,7 +534,7 @@ draw_lines(
 # backward pass goes over the blocks a second time and makes the scores anew. That's lesson 11's recomputation, decided
 # by hand: a product more, and a matrix of all by all less.
 #
-# In the package it is an operation, `flash_attention`, with a kernel in `extern/attention.py`. You needn't know. A pass
+# In the package it is an operation, `flash_attention`, with a kernel in `kernels/attention.py`. You needn't know. A pass
 # looks for softmax between two products in whatever you have written, and puts the operation there if the scores
 # wouldn't fit into the cache anyway.
 
@@ -566,8 +566,8 @@ from minitorch_compile import prims
 from minitorch_compile.aot.passes import simplify
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.memory_plan import Life, last_uses
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.schedule.memory_plan import Life, last_uses
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.tensor import empty_fake
 
 
@@ -674,7 +674,7 @@ for name, order in orders.items():
 # picture:
 
 # %%
-from minitorch_compile.inductor.memory_plan import in_place, plan_memory
+from minitorch_compile.inductor.schedule.memory_plan import in_place, plan_memory
 
 final = plan_memory(planned, in_place(planned))
 homes = {}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.autograd.traced_backward import gradients_of, walk_back
+from minitorch_compile.dynamo.capture.traced_backward import gradients_of, walk_back
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.tensor.tensor_base import TensorBase
 

@@ -14,8 +14,7 @@ from minitorch_compile.autograd import (
     graph,
     hooks,
     tape,
-    traced_backward,
-)  # fills the table; installs the tape; tells the tracer
+)  # fills the table; installs the tape
 from minitorch_compile.autograd.anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,

@@ -7,6 +7,7 @@ from minitorch_compile.compiler.inspection import Inspection, StageView, inspect
 from minitorch_compile.compiler.minify import Minified, minify
 from minitorch_compile.compiler.modes import list_mode_options, list_options
 from minitorch_compile.compiler.reset import reset
+from minitorch_compile.control import cudagraph_mark_step_begin, is_exporting
 from minitorch_compile.dynamo import (
     allow_in_graph,
     assume_constant_result,
@@ -15,7 +16,6 @@ from minitorch_compile.dynamo import (
     is_compiling,
 )
 from minitorch_compile.dynamo.break_reasons import break_reason
-from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, is_exporting
 from minitorch_compile.dynamo.explain import explain
 from minitorch_compile.dynamo.stance import set_stance
 

@@ -23,8 +23,8 @@ import numba
 import numpy as np
 
 from minitorch_compile.environment_variables import CACHE_BYTES
-from minitorch_compile.inductor.cache_folder import cache_folder, entries, write_whole  # noqa: F401
 from minitorch_compile.inductor.machine import current
+from minitorch_compile.inductor.runtime.cache_folder import cache_folder, entries, write_whole  # noqa: F401
 from minitorch_compile.version import __version__
 
 

@@ -41,11 +41,11 @@ from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
 from minitorch_compile.dynamo.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
-from minitorch_compile.inductor.codegen.wrapper import GeneratedFile, write_file
-from minitorch_compile.inductor.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.codegen.cpu.wrapper import GeneratedFile, write_file
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.memory_report import MemoryReport
-from minitorch_compile.inductor.scheduler import Schedule
+from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.schedule.memory_report import MemoryReport
+from minitorch_compile.inductor.schedule.scheduler import Schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor

@@ -33,7 +33,7 @@ from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
-from minitorch_compile.inductor.suited_layouts import with_suited_layouts
+from minitorch_compile.inductor.lowering.layout_choice import with_suited_layouts
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS

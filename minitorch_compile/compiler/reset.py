@@ -3,7 +3,7 @@
 What lies on disk stays (`compiler.cache` clears that), so the next call compiles again but makes no machine code.
 
 >>> import minitorch_compile as torch
->>> from minitorch_compile.inductor import code_cache
+>>> from minitorch_compile.inductor.runtime import code_cache
 >>> double = torch.compile(lambda x: x + x)
 >>> _ = double(torch.ones(3))
 >>> code_cache.loaded() > 0
@@ -16,7 +16,7 @@ True
 from __future__ import annotations
 
 from minitorch_compile import dynamo
-from minitorch_compile.inductor import code_cache
+from minitorch_compile.inductor.runtime import code_cache
 
 
 def reset() -> None:

@@ -23,7 +23,7 @@ from itertools import count
 from types import ModuleType
 from typing import Any
 
-from minitorch_compile.inductor import vecmath
+from minitorch_compile.inductor.kernels import vecmath
 
 from .splice import splice
 

@@ -1,19 +1,20 @@
 """Floor 2: capture graphs from Python functions by interpreting their bytecode."""
 
 # The rule tables fill themselves on import.
-from minitorch_compile.dynamo.cache.region import Region, reset
-from minitorch_compile.dynamo.capture.dimension_marks import (
-    mark_dynamic,
-    mark_static,
-    mark_unbacked,
-    maybe_mark_dynamic,
-)
-from minitorch_compile.dynamo.control import (
+from minitorch_compile.control import (
     allow_in_graph,
     assume_constant_result,
     disable,
     graph_break,
     is_compiling,
+)
+from minitorch_compile.dynamo.cache.region import Region, reset
+from minitorch_compile.dynamo.capture import traced_backward
+from minitorch_compile.dynamo.capture.dimension_marks import (
+    mark_dynamic,
+    mark_static,
+    mark_unbacked,
+    maybe_mark_dynamic,
 )
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import cache_sizes, optimize, region_of

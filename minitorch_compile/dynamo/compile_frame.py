@@ -32,7 +32,6 @@ from minitorch_compile.dynamo.errors import (
     SourceLine,
     Unsupported,
 )
-from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
 from minitorch_compile.dynamo.guards.aliasing import guard_aliasing
 from minitorch_compile.dynamo.guards.class_guards import noting
 from minitorch_compile.dynamo.guards.guard_code import write_checks
@@ -48,6 +47,7 @@ from minitorch_compile.dynamo.rewriting.inference_results import marking_inferen
 from minitorch_compile.dynamo.rewriting.raised_in_place import Raiser
 from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
 from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, shared_variable
+from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place

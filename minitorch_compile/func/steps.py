@@ -28,7 +28,7 @@ from typing import Any
 from minitorch_compile import autograd
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import AccumulateGrad, Node
-from minitorch_compile.dynamo.capture.graph_steps import graph_step
+from minitorch_compile.control import graph_step
 from minitorch_compile.func.batch_tensor import BatchTensor, levels_of
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.interpreter import RandomnessRefused, VmapInterpreter, active_vmaps

@@ -20,6 +20,7 @@ import operator
 from collections.abc import Callable
 from typing import TypeVar
 
+from minitorch_compile.control import is_graph_step
 from minitorch_compile.fx.expressions import BINARY, UNARY
 from minitorch_compile.fx.node import Node
 
@@ -65,10 +66,14 @@ def has_side_effect(fn: AnyCallable) -> AnyCallable:
     return fn
 
 
+def _has_side_effect(node: Node) -> bool:
+    return node.target in _with_side_effect or is_graph_step(node.target)
+
+
 def acts_on_the_world(node: Node) -> bool:
     """Whether the node does something besides computing that is seen neither in its arguments nor in its value: it
     prints, or switches what the nodes after it mean."""
-    return node.target in _with_side_effect and not node.all_input_nodes
+    return _has_side_effect(node) and not node.all_input_nodes
 
 
 def writes(node: Node) -> bool:
@@ -112,7 +117,7 @@ def is_impure(node: Node) -> bool:
     if node.op in ("placeholder", "output"):
         return True
     tracks = _called_name(node) in _TRACKING_NAMES or _argument(node, "max_norm") is not None
-    return node.target in _with_side_effect or tracks or writes(node) or is_random(node)
+    return _has_side_effect(node) or tracks or writes(node) or is_random(node)
 
 
 def makes_new_storage(node: Node) -> bool:

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile import logs
-from minitorch_compile.inductor.dependencies import SERIES
-from minitorch_compile.inductor.ir import LoopGraph
-from minitorch_compile.inductor.loop_printer import print_graph
+from minitorch_compile.inductor.ir.dependencies import SERIES
+from minitorch_compile.inductor.ir.loops import LoopGraph
+from minitorch_compile.inductor.ir.printer import print_graph
 from minitorch_compile.inductor.options import DEFAULTS, Options
-from minitorch_compile.inductor.second_look import SecondLook
-from minitorch_compile.inductor.tensor_call import flat, restride
+from minitorch_compile.inductor.runtime.fast_path import FastPath
+from minitorch_compile.inductor.runtime.tensor_call import flat, restride
 from minitorch_compile.tensor.dtype import (
     bfloat16,
     bool_,
@@ -73,7 +73,7 @@ class LoopsTarget(Target):
         return super().dtypes | {float16, bfloat16}
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
-        from minitorch_compile.inductor.loop_interpreter import interpret
+        from minitorch_compile.inductor.ir.interpreter import interpret
 
         if log_ir.is_on:
             log_ir(print_graph(graph))
@@ -114,15 +114,15 @@ class CpuTarget(Target):
 
     @property
     def missing(self) -> frozenset[str]:
-        from minitorch_compile.inductor.scipy_functions import MISSING
+        from minitorch_compile.inductor.kernels.scipy_functions import MISSING
 
         return frozenset(MISSING)
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
-        from minitorch_compile.inductor import code_cache
-        from minitorch_compile.inductor.autotune import tuned_schedule
-        from minitorch_compile.inductor.codegen.wrapper import write_file
-        from minitorch_compile.inductor.cpu_schedule import cpu_schedule
+        from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
+        from minitorch_compile.inductor.runtime import code_cache
+        from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
+        from minitorch_compile.inductor.tuning.autotune import tuned_schedule
 
         scheduled = tuned_schedule(graph, options) if options.max_autotune else cpu_schedule(graph, options)
         quick = write_file(scheduled, options.reuse_temporaries)
@@ -130,7 +130,7 @@ class CpuTarget(Target):
         if quick.may_doubt:
             # Written now, though hardly ever compiled: the text takes a tenth of the memory of the loops behind it.
             careful = write_file(scheduled, options.reuse_temporaries, careful=True).source
-            run = SecondLook(run, lambda: code_cache.load(careful).run)
+            run = FastPath(run, lambda: code_cache.load(careful).run)
         constants = tuple(graph.constants.values())
         if not constants:
             return run
@@ -150,8 +150,8 @@ class CudaTarget(Target):
 
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         check_cuda(self.simulated)
-        from minitorch_compile.inductor.cuda_program import CudaProgram
-        from minitorch_compile.inductor.scheduler import Limits, schedule
+        from minitorch_compile.inductor.codegen.cuda.program import CudaProgram
+        from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
 
         program = CudaProgram(schedule(graph, Limits(operations=options.max_fusion_size)))
         if log_code.is_on:

@@ -17,7 +17,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from minitorch_compile.dynamo.frame_evaluation.marks import entry_point
+from minitorch_compile.frame_marks import entry_point
 from minitorch_compile.nn.compiler_slot import registered_compiler
 from minitorch_compile.nn.hooks import Hooks, ModuleHooks, RemovableHandle
 from minitorch_compile.nn.module_conversion import ModuleConversion

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.dynamo.control import disable, is_compiling
+from minitorch_compile.control import disable, is_compiling
 from minitorch_compile.tensor import Tensor, float32, float64, ops
 
 LARGE = 1 << 16  # elements in a group from which on the native call is worth Numba's import

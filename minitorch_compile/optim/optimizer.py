@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from minitorch_compile.dynamo.frame_evaluation.marks import entry_point
+from minitorch_compile.frame_marks import entry_point
 from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled

@@ -13,7 +13,7 @@ operation copy_ or fill_; otherwise there is nobody to tell but the version coun
 
 from __future__ import annotations
 
-from minitorch_compile.dynamo.control import is_compiling
+from minitorch_compile.control import is_compiling
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import state

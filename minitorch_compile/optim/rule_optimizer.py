@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from minitorch_compile.dynamo.control import as_graph_input, is_compiling
+from minitorch_compile.control import as_graph_input, is_compiling
 from minitorch_compile.optim.functional.rule import Rule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.optim.overwrite import overwrite

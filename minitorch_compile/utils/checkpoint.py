@@ -26,7 +26,7 @@ from typing import Any
 
 from minitorch_compile.autograd import Function, backward
 from minitorch_compile.autograd.saved_tensors_hooks import saved_tensors_hooks
-from minitorch_compile.dynamo.control import disable
+from minitorch_compile.control import disable
 from minitorch_compile.random import get_rng_state, set_rng_state
 from minitorch_compile.tensor import Tensor, enable_grad
 

@@ -4,7 +4,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.compiler import cache
-from minitorch_compile.inductor import cache_folder, code_cache
+from minitorch_compile.inductor.runtime import cache_folder, code_cache
 
 
 @pytest.fixture

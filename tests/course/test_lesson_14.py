@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 
 from .notebooks import ROOT, tool
 

@@ -7,7 +7,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.course.checks.lesson_14_fusion_and_scheduling.memory import check_pair
-from minitorch_compile.inductor.memory_plan import Life
+from minitorch_compile.inductor.schedule.memory_plan import Life
 from minitorch_compile.nn import functional as F
 
 from .notebooks import ROOT, tool

@@ -17,24 +17,24 @@ import llvmlite.binding as llvm
 from numba.core import caching, codegen
 from numba.core.registry import cpu_target
 
-from minitorch_compile.inductor import code_cache, kernel_function
-from minitorch_compile.inductor.codegen.wrapper import write_file
-from minitorch_compile.inductor.cpu_schedule import cpu_schedule
-from minitorch_compile.inductor.extern import channels_last, convolution
-from minitorch_compile.inductor.extern.attention import attention_kernel
-from minitorch_compile.inductor.extern.attention_backward import attention_backward_kernel
-from minitorch_compile.inductor.extern.blas import batched_product_kernel, product_kernel
-from minitorch_compile.inductor.extern.pooling import max_pool_backward_kernel, max_pool_kernel
-from minitorch_compile.inductor.extern.product_tiles import (
+from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
+from minitorch_compile.inductor.kernels import channels_last, convolution
+from minitorch_compile.inductor.kernels.attention import attention_kernel
+from minitorch_compile.inductor.kernels.attention_backward import attention_backward_kernel
+from minitorch_compile.inductor.kernels.pooling import max_pool_backward_kernel, max_pool_kernel
+from minitorch_compile.inductor.kernels.product_tiles import (
     batched_tiles_kernel,
     pack_panels_kernel,
     packed_product_kernel,
 )
-from minitorch_compile.inductor.extern.winograd import winograd_kernel
-from minitorch_compile.inductor.kernel_function import NativeFunction
+from minitorch_compile.inductor.kernels.winograd import winograd_kernel
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.machine import Machine, named, target_of, using
-from minitorch_compile.inductor.native_loop import thread_functions
+from minitorch_compile.inductor.runtime import code_cache, kernel_function
+from minitorch_compile.inductor.runtime.blas import batched_product_kernel, product_kernel
+from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
+from minitorch_compile.inductor.runtime.native_loop import thread_functions
+from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS
 

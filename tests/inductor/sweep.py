@@ -12,8 +12,8 @@ import sys
 import numpy as np
 from numba import njit
 
-from minitorch_compile.inductor import vecmath
-from minitorch_compile.inductor.vecmath import LARGEST_ANGLE, ULP_BOUNDS
+from minitorch_compile.inductor.kernels import vecmath
+from minitorch_compile.inductor.kernels.vecmath import LARGEST_ANGLE, ULP_BOUNDS
 from tests.inductor.references import ONLY_FLOAT32, REFERENCES
 
 FUNCTIONS = REFERENCES | ONLY_FLOAT32

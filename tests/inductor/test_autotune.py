@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minitorch_compile.inductor import autotune, remembered_choices
-from minitorch_compile.inductor.autotune import Choices, Way, choose_products, first_of_equals, tuned_schedule
-from minitorch_compile.inductor.code_cache import load
-from minitorch_compile.inductor.codegen.wrapper import write_file
-from minitorch_compile.inductor.fused_call import FusedCall
+from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import Options
-from minitorch_compile.inductor.remembered_choices import key_of, recall, remember, structure_of
+from minitorch_compile.inductor.runtime.code_cache import load
+from minitorch_compile.inductor.schedule.fused_call import FusedCall
+from minitorch_compile.inductor.tuning import autotune, autotune_cache
+from minitorch_compile.inductor.tuning.autotune import Choices, Way, choose_products, first_of_equals, tuned_schedule
+from minitorch_compile.inductor.tuning.autotune_cache import key_of, recall, remember, structure_of
 from tests.inductor.prim_graphs import expected, record, tensors_of
 from tests.inductor.programs import floats
 
@@ -105,7 +105,7 @@ def test_graphs_that_differ_in_names_only_have_one_structure() -> None:
 def test_a_damaged_or_foreign_entry_is_as_good_as_none() -> None:
     key = key_of("a product", threads=1)
     remember(key, {"a": 1.0, "b": 2.0})
-    path = remembered_choices._path(key)
+    path = autotune_cache._path(key)
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"2.0", b"0.1"))
     assert recall(key, ["a", "b"]) is None

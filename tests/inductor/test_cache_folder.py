@@ -11,8 +11,8 @@ import pytest
 
 from minitorch_compile import logs, users_cache
 from minitorch_compile.folder_trust import folder_problem
-from minitorch_compile.inductor import cache_folder as module
-from minitorch_compile.inductor.cache_folder import cache_folder, read_own, trim, write_whole
+from minitorch_compile.inductor.runtime import cache_folder as module
+from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, trim, write_whole
 from minitorch_compile.users_cache import NOWHERE
 
 ROOT = Path(__file__).parents[2]
@@ -193,7 +193,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_no_entry(folder):
     program = f"""
 import os, signal
 from pathlib import Path
-from minitorch_compile.inductor import cache_folder
+from minitorch_compile.inductor.runtime import cache_folder
 os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 cache_folder.write_whole(Path({str(folder)!r}) / "ab" / "mtc_entry", b"bytes")
 """

@@ -8,11 +8,11 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.compiler import inspect
-from minitorch_compile.inductor.extern.channels_last import KERNELS, PLANS, channels_last_kernel, extent_of
-from minitorch_compile.inductor.extern.channels_last_plan import suits
-from minitorch_compile.inductor.ir import ExternCall
+from minitorch_compile.inductor.ir.loops import ExternCall
+from minitorch_compile.inductor.kernels.channels_last import KERNELS, PLANS, channels_last_kernel, extent_of
+from minitorch_compile.inductor.kernels.channels_last_plan import suits
 from minitorch_compile.inductor.machine import named, using
-from minitorch_compile.inductor.scheduler import call_of
+from minitorch_compile.inductor.schedule.scheduler import call_of
 from tests.inductor.test_convolution import SHAPES, expected, geometry
 
 functional = torch.nn.functional

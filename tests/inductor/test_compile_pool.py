@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 
 from minitorch_compile import config
-from minitorch_compile.inductor import code_cache, compile_pool, compile_worker, kernel_function
-from minitorch_compile.inductor.compile_pool import CompilePool, Worker, helpers_for, wanted_threads
+from minitorch_compile.inductor.runtime import code_cache, compile_pool, compile_worker, kernel_function
+from minitorch_compile.inductor.runtime.compile_pool import CompilePool, Worker, helpers_for, wanted_threads
 
 numbers = count(time.time_ns())  # no kernel of an earlier run may be on disk
 
@@ -17,7 +17,9 @@ numbers = count(time.time_ns())  # no kernel of an earlier run may be on disk
 def large_graph(kernels=6):
     """A generated file with kernels that nobody has compiled, and these kernels."""
     names = [f"pool_test_{next(numbers)}" for _ in range(kernels)]
-    text = "from numba.types import float64\nfrom minitorch_compile.inductor.kernel_function import kernel\n\n\n"
+    text = (
+        "from numba.types import float64\nfrom minitorch_compile.inductor.runtime.kernel_function import kernel\n\n\n"
+    )
     for name in names:
         number = name.rpartition("_")[2]
         text += (

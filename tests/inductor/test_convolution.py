@@ -7,8 +7,8 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.compiler import inspect
-from minitorch_compile.inductor.extern.convolution import KERNELS, PLANS, convolution_kernel, extent_of
-from minitorch_compile.inductor.extern.convolution_plan import Shape
+from minitorch_compile.inductor.kernels.convolution import KERNELS, PLANS, convolution_kernel, extent_of
+from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.machine import named, using
 
 PC = "x86_64-unknown-linux-gnu"

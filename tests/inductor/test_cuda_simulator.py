@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from minitorch_compile.inductor import compile_graph
-from minitorch_compile.inductor.codegen.numba_cuda import write_cuda_kernel
+from minitorch_compile.inductor.codegen.cuda.kernels import write_cuda_kernel
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats
 

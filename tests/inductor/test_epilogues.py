@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.inductor import code_cache
-from minitorch_compile.inductor.codegen.wrapper import write_file
-from minitorch_compile.inductor.cpu_schedule import cpu_schedule
-from minitorch_compile.inductor.fused_call import FusedCall
+from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.schedule_interpreter import interpret_schedule
+from minitorch_compile.inductor.runtime import code_cache
+from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.schedule.fused_call import FusedCall
+from minitorch_compile.inductor.schedule.interpreter import interpret_schedule
 from minitorch_compile.tensor.tensor_base import wrap
 from minitorch_compile.tensor.thread_count import get_num_threads, set_num_threads
 from tests.inductor.prim_graphs import expected, record, tensors_of

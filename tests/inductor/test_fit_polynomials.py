@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minitorch_compile.inductor.vecmath import error_functions, float32, float64
+from minitorch_compile.inductor.kernels.vecmath import error_functions, float32, float64
 
 TOOL = Path(__file__).parents[2] / "tools" / "fit_polynomials.py"
 _spec = importlib.util.spec_from_file_location("fit_polynomials", TOOL)

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from minitorch_compile import logs
-from minitorch_compile.inductor import code_cache, compile_graph
-from minitorch_compile.inductor.codegen.wrapper import write_file
+from minitorch_compile.inductor import compile_graph
+from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.runtime import code_cache
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.tensor.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats
@@ -100,7 +101,8 @@ def test_the_file_is_readable_without_numba():
              "pooling", "integer_arithmetic", "random_numbers", "conversions", "padding"]  # fmt: skip
     program = f"""
 import warnings; warnings.simplefilter("ignore")
-from minitorch_compile.inductor import code_cache, compile_graph
+from minitorch_compile.inductor import compile_graph
+from minitorch_compile.inductor.runtime import code_cache
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS
 for name in {names}:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from minitorch_compile.inductor import half_floats
+from minitorch_compile.inductor.kernels import half_floats
 from minitorch_compile.inductor.machine import host, using
 
 PLAIN = replace(host(), instructions=frozenset())  # a processor that converts nothing

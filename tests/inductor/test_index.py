@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minitorch_compile.inductor.index import Digit, Index, Symbol, flatten, index, symbol, unflatten, variables
+from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, flatten, index, symbol, unflatten, variables
 
 VARIABLES = [symbol("i", 3), symbol("j", 4), symbol("k", 5), symbol("u", 1)]
 

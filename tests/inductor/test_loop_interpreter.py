@@ -2,7 +2,7 @@
 
 import pytest
 
-from minitorch_compile.inductor.loop_interpreter import interpret
+from minitorch_compile.inductor.ir.interpreter import interpret
 from minitorch_compile.inductor.lowering import lower
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS

@@ -10,9 +10,10 @@ import pytest
 from numba import types
 
 from minitorch_compile import logs
-from minitorch_compile.inductor import code_cache, compile_pool, machine, object_store
-from minitorch_compile.inductor.kernel_function import kernel
+from minitorch_compile.inductor import machine
 from minitorch_compile.inductor.machine import current, host, named, using
+from minitorch_compile.inductor.runtime import code_cache, compile_pool, object_store
+from minitorch_compile.inductor.runtime.kernel_function import kernel
 
 PC, ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 

@@ -11,11 +11,11 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.compiler import inspect
-from minitorch_compile.inductor.codegen.wrapper import write_file
-from minitorch_compile.inductor.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import Options
-from minitorch_compile.inductor.scheduler import Limits, schedule
+from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
 
 
 def chain(x: Any, w: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.extern.pooling import Window, max_pool_kernel
+from minitorch_compile.inductor.kernels.pooling import Window, max_pool_kernel
 
 WINDOWS = {
     "tiles": Window(2, 8, 70, 4, 35, 2, 2, 2, 2),

@@ -12,10 +12,10 @@ from numba import njit, types
 
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
-from minitorch_compile.inductor.atomics import atomic_add, atomic_load
-from minitorch_compile.inductor.codegen.chunks import chunk_length
-from minitorch_compile.inductor.kernel_function import native_function
-from minitorch_compile.inductor.thread_pool import POOL, parallel_for
+from minitorch_compile.inductor.runtime.atomics import atomic_add, atomic_load
+from minitorch_compile.inductor.runtime.chunks import chunk_length
+from minitorch_compile.inductor.runtime.kernel_function import native_function
+from minitorch_compile.inductor.runtime.thread_pool import POOL, parallel_for
 
 COUNTS = (1, 2, 4)
 

@@ -7,10 +7,10 @@ import pytest
 from numba import njit
 from scipy import special
 
-from minitorch_compile.inductor import vecmath
-from minitorch_compile.inductor.kernel_function import kernel
-from minitorch_compile.inductor.raw_memory import ELEMENTS
-from minitorch_compile.inductor.vecmath import LARGEST_ANGLE, ULP_BOUNDS
+from minitorch_compile.inductor.kernels import vecmath
+from minitorch_compile.inductor.kernels.vecmath import LARGEST_ANGLE, ULP_BOUNDS
+from minitorch_compile.inductor.runtime.kernel_function import kernel
+from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS
 from tests.inductor.references import ONLY_FLOAT32, REFERENCES
 from tests.inductor.sweep import sweep
 

@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from minitorch_compile.inductor import code_cache
-from minitorch_compile.inductor.codegen.wrapper import write_file
-from minitorch_compile.inductor.kernel_function import NativeFunction
+from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.scheduler import schedule
+from minitorch_compile.inductor.runtime import code_cache
+from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.tensor.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import BF16, PROGRAMS, floats, ints

@@ -5,13 +5,13 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.compiler import inspect
-from minitorch_compile.inductor import autotune
-from minitorch_compile.inductor.autotune import tuned_schedule
-from minitorch_compile.inductor.extern.winograd import plan_of, suits, winograd_kernel
-from minitorch_compile.inductor.group import Group
+from minitorch_compile.inductor.kernels.winograd import plan_of, suits, winograd_kernel
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import Options
-from minitorch_compile.inductor.scheduler import call_of
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.schedule.scheduler import call_of
+from minitorch_compile.inductor.tuning import autotune
+from minitorch_compile.inductor.tuning.autotune import tuned_schedule
 from tests.inductor.test_convolution import expected, geometry
 
 SHAPES = {

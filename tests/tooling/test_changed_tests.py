@@ -13,9 +13,9 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, *changed: str) -> list[str]:
 
 
 def test_a_kernel_asks_for_the_floors_that_generate_kernels_and_for_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    places = asked_for(monkeypatch, "minitorch_compile/inductor/codegen/cpu_rows.py")
+    places = asked_for(monkeypatch, "minitorch_compile/inductor/codegen/cpu/rows.py")
     assert {"tests/inductor", "tests/compiler", "tests/pipeline"} <= set(places)
-    assert "minitorch_compile/inductor/codegen/cpu_rows.py" in places
+    assert "minitorch_compile/inductor/codegen/cpu/rows.py" in places
     assert not {"tests/tensor", "tests/autograd", "tests/dynamo", "tests/aot"} & set(places)
 
 

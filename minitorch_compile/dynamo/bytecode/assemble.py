@@ -30,7 +30,7 @@ from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.bytecode.exception_table import ByteRange, encode_exception_table
 from minitorch_compile.dynamo.bytecode.instructions import Instruction, Program
 from minitorch_compile.dynamo.bytecode.location_table import encode_location_table
-from minitorch_compile.dynamo.frame_evaluation.marks import generated
+from minitorch_compile.frame_marks import generated
 
 
 def assemble(program: Program) -> types.CodeType:

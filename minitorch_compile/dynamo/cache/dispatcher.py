@@ -26,10 +26,10 @@ from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
 from minitorch_compile.dynamo.cache.wrapper import Signature, plain_caller
 from minitorch_compile.dynamo.compile_frame import compile_frame
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError
-from minitorch_compile.dynamo.frame_evaluation.marks import unhooked
 from minitorch_compile.dynamo.guards.guards import GuardFailure, failure
 from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
 from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
+from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dispatch import stacks

@@ -1,9 +1,10 @@
-"""Functions that are one node of a graph each, though they are no operations: the steps of a function transform.
+"""The steps of function transforms in a graph: functions that are one node each, though they are no operations.
 
 `vmap` is Python around a few steps such as "this tensor is one example of a batch from now on". A step is run while
 tracing, on fakes, as the graph will run it: so what it changes (the stack of transforms) is changed for the rest of
 the trace, too. A step that gives no tensor, but an answer, is answered while tracing.
 
+>>> from minitorch_compile.control import graph_step
 >>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones
 >>> @graph_step
@@ -21,30 +22,11 @@ graph must not give such a tensor away (`confinement`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from minitorch_compile.fx import Graph
-from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.tensor.dispatch import stacks
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
-MARK = "_dynamo_step"
-
-
-def graph_step(function: AnyCallable) -> AnyCallable:
-    """Marks a function whose call is a node that is neither dropped nor merged. It fails for tensors without data
-    exactly when it fails for others."""
-    assert isinstance(function, FunctionType)
-    function.__dict__[MARK] = True
-    return has_side_effect(function)
-
-
-def is_graph_step(target: Any) -> bool:
-    """Whether the target of a node is such a function."""
-    return isinstance(target, FunctionType) and MARK in target.__dict__
 
 
 def is_inside(graph: Graph) -> bool:

@@ -22,9 +22,9 @@ from types import CellType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile import config
+from minitorch_compile.control import is_graph_step
 from minitorch_compile.dynamo.capture.expectations import Expectation
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
-from minitorch_compile.dynamo.capture.graph_steps import is_graph_step
 from minitorch_compile.dynamo.capture.places_in_memory import asks_for_offset, check_window, places_windowed
 from minitorch_compile.dynamo.capture.side_effects import SideEffects
 from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, SymbolicSizes

@@ -29,8 +29,9 @@ from __future__ import annotations
 import re
 
 from minitorch_compile.dynamo.frame_evaluation.layout import LAYOUTS
+from minitorch_compile.frame_marks import CAPTURE, OFF, PASS
 
-PASS, OFF, CAPTURE, PASS_HERE = 1, 2, 3, 4  # PASS_HERE is one record's opinion, as CAPTURE is; PASS and OFF everybody's
+PASS_HERE = 4  # one record's opinion, as CAPTURE is; PASS and OFF everybody's
 
 HOOK = """
 @key = external global i64                      ; which thread-specific value is ours

@@ -32,6 +32,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, OFF, PASS, PASS_HERE, functions_of, hook_text
+from minitorch_compile.frame_marks import listen
 
 __all__ = ["CAPTURE", "OFF", "PASS", "PASS_HERE", "RUN_AS_IS", "Callback", "NativeHook", "Word", "native_hook"]
 
@@ -182,13 +183,10 @@ _made: list[NativeHook] = []  # for ever: frames may be on their way through it
 def native_hook() -> NativeHook:
     """The process's hook, made when it is first wanted."""
     if not _made:
-        _made.append(NativeHook())
+        hook = NativeHook()
+        listen(lambda code, kind: hook.set_word(code, Word(kind if kind != CAPTURE else 0)))
+        _made.append(hook)
     return _made[0]
-
-
-def native_hook_if_made() -> NativeHook | None:
-    """The hook, None if nobody has wanted it so far."""
-    return _made[0] if _made else None
 
 
 def _new_thread_key() -> ctypes.c_int64:

@@ -6,7 +6,7 @@ same `locals()`. Where there is no hook (`config.frame_hook` off, or an interpre
 is rewritten to call through the compiler (call_through.py), which reaches what it calls itself.
 
 >>> from minitorch_compile.dynamo.cache.region import Region
->>> from minitorch_compile.dynamo.frame_evaluation.marks import passed
+>>> from minitorch_compile.frame_marks import passed
 >>> from minitorch_compile.dynamo.testing import eager
 >>> from minitorch_compile.tensor import ones
 >>> def double(x):

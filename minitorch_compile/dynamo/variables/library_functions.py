@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from minitorch_compile.dynamo.control import cudagraph_mark_step_begin, graph_break, is_compiling, is_exporting
+from minitorch_compile.control import cudagraph_mark_step_begin, graph_break, is_compiling, is_exporting
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.arrays import ArrayVariable, tensor_of, tensor_sharing
 from minitorch_compile.dynamo.variables.base import Value

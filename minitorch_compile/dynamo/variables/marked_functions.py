@@ -1,6 +1,6 @@
 """Functions that say how they want to be compiled: disable(), allow_in_graph(), assume_constant_result().
 
->>> from minitorch_compile.dynamo.control import allow_in_graph
+>>> from minitorch_compile.control import allow_in_graph
 >>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones
 >>> @allow_in_graph
@@ -16,7 +16,7 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture.graph_steps import MARK
+from minitorch_compile.control import GRAPH_STEP
 from minitorch_compile.dynamo.errors import ObservedException, Unsupported
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
@@ -108,7 +108,7 @@ MARKS: dict[str, type[MarkedFunctionVariable]] = {
     "_dynamo_disabled": DisabledFunctionVariable,
     "_dynamo_allowed": AllowedFunctionVariable,
     "_dynamo_constant": ConstantFunctionVariable,
-    MARK: GraphStepVariable,
+    GRAPH_STEP: GraphStepVariable,
 }
 
 

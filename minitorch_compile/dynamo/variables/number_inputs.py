@@ -2,7 +2,7 @@
 
 A learning rate changes during training. As a constant of the graph, each new one would be compiled again.
 
->>> from minitorch_compile.dynamo.control import as_graph_input
+>>> from minitorch_compile.control import as_graph_input
 >>> from minitorch_compile.dynamo.testing import generated
 >>> from minitorch_compile.tensor import ones
 >>> def f(x, lr):
@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from minitorch_compile.dynamo.control import as_graph_input
+from minitorch_compile.control import as_graph_input
 from minitorch_compile.dynamo.guards.source import ChainedSource
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.extern.calls import CHANNELS_LAST, shape_of_convolution
-from minitorch_compile.inductor.extern.channels_last_plan import suits
-from minitorch_compile.inductor.extern.convolution_plan import Shape
-from minitorch_compile.inductor.ir import Ints, StridedView, TensorBox
+from minitorch_compile.inductor.ir.loops import Ints, StridedView, TensorBox
+from minitorch_compile.inductor.kernels.calls import CHANNELS_LAST, shape_of_convolution
+from minitorch_compile.inductor.kernels.channels_last_plan import suits
+from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.lowering.extern import extern_rule
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import reindexed

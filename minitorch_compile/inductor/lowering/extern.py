@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.ir import Buffer, Ints, StridedView, TensorBox, matrix_layout
+from minitorch_compile.inductor.ir.loops import Buffer, Ints, StridedView, TensorBox, matrix_layout
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.pointwise import elementwise

@@ -14,10 +14,10 @@ import numpy as np
 
 from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.arguments import map_arg
-from minitorch_compile.inductor.dependencies import in_dependency_order, plain_view
-from minitorch_compile.inductor.handler import Origin
-from minitorch_compile.inductor.index import ZERO, Index, variables
-from minitorch_compile.inductor.ir import (
+from minitorch_compile.inductor.ir.dependencies import in_dependency_order, plain_view
+from minitorch_compile.inductor.ir.handler import Origin
+from minitorch_compile.inductor.ir.index import ZERO, Index, variables
+from minitorch_compile.inductor.ir.loops import (
     Buffer,
     ExternCall,
     Ints,

@@ -5,8 +5,8 @@ between, so that x * y + z costs no more conversions than loads and stores. `con
 the rounding after each operation, as eager execution does it. What a program compares, or converts itself, is always
 rounded.
 
->>> from minitorch_compile.inductor.ir import Buffer
->>> from minitorch_compile.inductor.loop_printer import print_body
+>>> from minitorch_compile.inductor.ir.loops import Buffer
+>>> from minitorch_compile.inductor.ir.printer import print_body
 >>> from minitorch_compile.tensor.dtype import float16
 >>> x = TensorBox.of(Buffer.contiguous("x", (4,), float16))
 >>> double = in_float32(lambda graph, a, b: TensorBox(a.sizes, a.dtype, lambda ops, at:
@@ -32,8 +32,8 @@ import numpy as np
 
 from minitorch_compile import config
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.inductor.handler import Handler, Number
-from minitorch_compile.inductor.ir import Ints, Position, TensorBox
+from minitorch_compile.inductor.ir.handler import Handler, Number
+from minitorch_compile.inductor.ir.loops import Ints, Position, TensorBox
 from minitorch_compile.inductor.lowering.table import Rule
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import bfloat16, dtype, float16, float32

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.dependencies import EXPENSIVE
-from minitorch_compile.inductor.handler import PREDICATES, Number
-from minitorch_compile.inductor.ir import TensorBox
+from minitorch_compile.inductor.ir.dependencies import EXPENSIVE
+from minitorch_compile.inductor.ir.handler import PREDICATES, Number
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF, rounded_and_widened
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule, lowering

@@ -16,7 +16,7 @@ import numbers
 import warnings
 from typing import Any
 
-from minitorch_compile.dynamo import disable
+from minitorch_compile.control import disable
 from minitorch_compile.nn import init
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.parameter import Parameter

@@ -9,7 +9,7 @@ make any block of the weights again,
 
 so the gradient needs no score matrix either. (Their sum, the logsumexp, would not do: beside the -1e9 of a mask that
 hides everything, a float32 has no digit left for log(l).) The kernels below are the meaning, and do make one; those
-that don't are in `inductor/extern/attention.py`.
+that don't are in `inductor/kernels/attention.py`.
 
 >>> from minitorch_compile.tensor import tensor
 >>> keys = tensor([[[[1.0, 0.0], [0.0, 1.0]]]])

@@ -22,7 +22,8 @@ import numpy as np
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.course.grade import code_cells
-from minitorch_compile.inductor import object_store, remembered_choices
+from minitorch_compile.inductor.runtime import object_store
+from minitorch_compile.inductor.tuning import autotune_cache
 from minitorch_compile.serialization import UnreadableFileError
 from tests.serialization.fuzz.mutations import damaged
 from tests.serialization.fuzz.structured import (
@@ -125,13 +126,13 @@ def damaged_entry(data: bytes, random: Random) -> bytes:
 
 def times() -> bytes:
     """What timing found out, as it lies on disk."""
-    return remembered_choices.pack({"bus": 31e-6, "tram": 25e-6})
+    return autotune_cache.pack({"bus": 31e-6, "tram": 25e-6})
 
 
 def damaged_times(data: bytes, random: Random) -> bytes:
     """Times of which something was changed before their hash was computed."""
     text = damaged_json(data.partition(b"\n")[2], random)
-    return remembered_choices.MARK.encode() + hashlib.sha256(text).hexdigest().encode() + b"\n" + text
+    return autotune_cache.MARK.encode() + hashlib.sha256(text).hexdigest().encode() + b"\n" + text
 
 
 READERS = {
@@ -139,8 +140,6 @@ READERS = {
     "legacy": Reader(lambda: recorded(True), load, damaged_legacy, UnreadableFileError),
     "safetensors": Reader(our_files, load, damaged_safetensors, UnreadableFileError),
     "kernel cache": Reader(lambda: [entry()], read_entry, damaged_entry, ()),
-    "times": Reader(
-        lambda: [times()], lambda data: remembered_choices.unpack(data, ["bus", "tram"]), damaged_times, ()
-    ),
+    "times": Reader(lambda: [times()], lambda data: autotune_cache.unpack(data, ["bus", "tram"]), damaged_times, ()),
     "notebooks": Reader(lambda: [notebook()], read_notebook, damaged_json, ValueError),
 }

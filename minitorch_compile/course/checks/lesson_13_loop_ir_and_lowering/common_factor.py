@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.index import Index, flatten, symbol, unflatten
+from minitorch_compile.inductor.ir.index import Index, flatten, symbol, unflatten
 
 from ...exercise import Exercise, Misconception, WrongAnswer, agree
 from ...splice import splice

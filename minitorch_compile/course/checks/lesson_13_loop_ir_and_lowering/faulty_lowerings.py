@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.inductor.ir import TensorBox
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.shape import within
 
 Ints = tuple[int, ...]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.ir import Loop
-from minitorch_compile.inductor.loop_printer import print_operation
+from minitorch_compile.inductor.ir.loops import Loop
+from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.tensor import Tensor
 
 from ...exercise import Exercise, NotWritten, WrongAnswer, outcome

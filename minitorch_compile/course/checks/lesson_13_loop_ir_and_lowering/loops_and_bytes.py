@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.ir import Loop
+from minitorch_compile.inductor.ir.loops import Loop
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 from ...loops import bytes_moved, loops_of

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.ir import Buffer, Loop, TensorBox
-from minitorch_compile.inductor.loop_printer import loop_variables, print_operation
+from minitorch_compile.inductor.ir.loops import Buffer, Loop, TensorBox
+from minitorch_compile.inductor.ir.printer import loop_variables, print_operation
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.strides import numel

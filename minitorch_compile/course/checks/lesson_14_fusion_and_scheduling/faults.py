@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from minitorch_compile.inductor.ir import Loop
+from minitorch_compile.inductor.ir.loops import Loop
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 from . import faulty_rules

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from minitorch_compile.inductor.dependencies import buffers_read
-from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.ir import Loop
+from minitorch_compile.inductor.ir.dependencies import buffers_read
+from minitorch_compile.inductor.ir.loops import Loop
+from minitorch_compile.inductor.schedule.group import Group
 
 Loops = Sequence[Loop]
 

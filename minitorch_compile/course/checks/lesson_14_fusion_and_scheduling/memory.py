@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.memory_plan import Life, assign_offsets
-from minitorch_compile.inductor.raw_memory import ALIGNMENT
+from minitorch_compile.inductor.runtime.raw_memory import ALIGNMENT
+from minitorch_compile.inductor.schedule.memory_plan import Life, assign_offsets
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.scheduler import Scheduler
+from minitorch_compile.inductor.schedule.group import Group
+from minitorch_compile.inductor.schedule.scheduler import Scheduler
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from minitorch_compile.inductor.kernel_function import NativeFunction
+from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
 
 from ...exercise import NotWritten, WrongAnswer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import types
 
-from minitorch_compile.inductor.native import accumulate_sum
+from minitorch_compile.inductor.runtime.native import accumulate_sum
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 from .vector_code import compiled, optimised, vector_operations

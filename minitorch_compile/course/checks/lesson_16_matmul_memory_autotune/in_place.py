@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.group import Group
-from minitorch_compile.inductor.handler import Handler
-from minitorch_compile.inductor.index import Index
-from minitorch_compile.inductor.ir import Buffer, Loop
+from minitorch_compile.inductor.ir.handler import Handler
+from minitorch_compile.inductor.ir.index import Index
+from minitorch_compile.inductor.ir.loops import Buffer, Loop
+from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.dtype import float32
 
 from ...exercise import Exercise, WrongAnswer, outcome

@@ -1,0 +1,141 @@
+"""What a program says to the compiler: break the graph here, don't compile this, are we compiling?
+
+These functions only leave marks, or give the answer that holds when nobody traces; the tracer, which stands far above,
+looks at the marks and answers for itself. So a library can speak to a compiler that it doesn't import.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar
+
+from minitorch_compile.frame_marks import passed, unhooked
+
+AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
+
+
+def graph_break(reason: str = "") -> None:
+    """Ends the graph here when traced; does nothing when run. A `reason` is for the reader.
+
+    >>> graph_break()
+    """
+
+
+def is_compiling() -> bool:
+    """True while the function is traced for compilation, False when it runs as plain Python.
+
+    >>> is_compiling()
+    False
+    """
+    return False
+
+
+def as_graph_input(number: Any) -> Any:
+    """The number itself; in a compiled function a float from outside as a tensor, so that another value of it is no
+    reason to compile again.
+
+    >>> as_graph_input(0.1)
+    0.1
+    """
+    return number
+
+
+def is_exporting() -> bool:
+    """Whether a program is traced by `torch.export`, which is not part of this package: False.
+
+    >>> is_exporting()
+    False
+    """
+    return False
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Tells PyTorch that what the last step of a CUDA graph returned may be overwritten. No CUDA graphs are recorded
+    here, so there is nothing to do.
+
+    >>> cudagraph_mark_step_begin()
+    """
+
+
+def disable(function: AnyCallable | None = None, recursive: bool = True, *, reason: str = "") -> Any:
+    """Marks a function that is never compiled: a compiled caller breaks its graph and calls it. Also a decorator.
+
+    With `recursive=False` only the function itself runs as plain Python; what it calls is compiled.
+
+    >>> @disable
+    ... def log(loss):
+    ...     return f"{loss:.3f}"
+    >>> log(0.5)
+    '0.500'
+    """
+    if function is None:
+        return functools.partial(disable, recursive=recursive, reason=reason)
+    if not callable(function):
+        raise TypeError(f"disable: function must be callable, but got {type(function).__name__}.")
+    original = getattr(function, "_dynamo_original", function)  # of a compiled function, the plain one runs
+
+    @unhooked
+    def disabled(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs)
+
+    def frame_disabled(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs)
+
+    made = functools.wraps(original)(disabled if recursive else frame_disabled)
+    made.__dict__.pop("_dynamo_original", None)
+    made.__dict__["_dynamo_disabled"] = True
+    if not recursive and isinstance(original, FunctionType):
+        made.__dict__["_dynamo_only_frame"] = passed(original)
+    return made
+
+
+def allow_in_graph(function: AnyCallable) -> AnyCallable:
+    """Marks a Python function of tensors whose call becomes one node: the tracer does not look inside. Also a
+    decorator.
+
+    The function must do nothing but compute its result from its arguments; nobody checks that.
+
+    >>> @allow_in_graph
+    ... def double(x):
+    ...     return x * 2
+    >>> double(3)
+    6
+    """
+    return _marked(function, "allow_in_graph", "_dynamo_allowed")
+
+
+def assume_constant_result(function: AnyCallable) -> AnyCallable:
+    """Marks a Python function that is called once, while tracing; its result is a constant of the compiled code.
+
+    >>> @assume_constant_result
+    ... def setting():
+    ...     return 3
+    >>> setting()
+    3
+    """
+    return _marked(function, "assume_constant_result", "_dynamo_constant")
+
+
+def _marked(function: AnyCallable, caller: str, mark: str) -> AnyCallable:
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"{caller}: function must be a Python function, but got {type(function).__name__}.")
+    function.__dict__[mark] = True
+    return function
+
+
+GRAPH_STEP = "_dynamo_step"
+
+
+def graph_step(function: AnyCallable) -> AnyCallable:
+    """Marks a function whose call is one node that is neither dropped nor merged: a step of a function transform, say
+    (`dynamo/capture/graph_steps.py`). It fails for tensors without data exactly when it fails for others."""
+    assert isinstance(function, FunctionType)
+    function.__dict__[GRAPH_STEP] = True
+    return function
+
+
+def is_graph_step(target: Any) -> bool:
+    """Whether the target of a node is such a function."""
+    return isinstance(target, FunctionType) and GRAPH_STEP in target.__dict__

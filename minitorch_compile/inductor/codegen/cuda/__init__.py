@@ -1,0 +1,1 @@
+"""From groups to numba.cuda kernels, and the program that launches them."""

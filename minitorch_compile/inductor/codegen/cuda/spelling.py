@@ -1,0 +1,72 @@
+"""How the CUDA target writes operations: Python that numba.cuda compiles. Results of functions are cast to their dtype.
+
+>>> from minitorch_compile.tensor.dtype import float32
+>>> gpu = CudaSpelling()
+>>> gpu.apply("mul", float32, ["t0", "t1"]), gpu.apply("exp", float32, ["t0"])
+('t0 * t1', 'float32(device_functions.exp(t0))')
+"""
+
+from __future__ import annotations
+
+from minitorch_compile.inductor.codegen.cpu.spelling import INFIX, CpuSpelling, typed
+from minitorch_compile.tensor.dtype import bool_, dtype
+
+FUNCTIONS = {
+    "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
+    "tanh": "tanh", "erf": "erf", "pow": "power", "atan2": "atan2", "floor": "floor",
+    "ceil": "ceil", "trunc": "trunc", "round": "round_half_even", "maximum": "maximum", "minimum": "minimum",
+    "remainder": "float_remainder", "fmod": "truncated_float_remainder", "where": "select",
+}  # fmt: skip
+
+INTEGER_FUNCTIONS = {
+    "maximum": "max", "minimum": "min", "where": "device_functions.select",
+    "div": "device_functions.truncated_quotient",
+    "remainder": "device_functions.integer_remainder", "fmod": "device_functions.truncated_remainder",
+    "pow": "device_functions.integer_power", "abs": "abs",
+}  # fmt: skip
+
+
+class CudaSpelling(CpuSpelling):
+    """Operations as CUDA device functions and operators; constants and conversions are written as on the CPU."""
+
+    def _float(self, prim: str, dtype: dtype, operands: list[str]) -> str:
+        if prim in INFIX or prim in ("div", "reciprocal"):
+            return super()._float(prim, dtype, operands)
+        if prim == "neg":
+            return f"-{operands[0]}"
+        if prim == "abs":
+            return f"abs({operands[0]})"
+        if prim == "signbit":
+            return f"device_functions.sign_bit({operands[0]})"
+        if prim == "rsqrt":
+            return f"{self.constant(1, dtype)} / {self._float('sqrt', dtype, operands)}"
+        return f"{dtype.name}(device_functions.{FUNCTIONS[prim]}({', '.join(operands)}))"
+
+    def _integer(self, prim: str, operands: list[str]) -> str:
+        if prim in INTEGER_FUNCTIONS:
+            return f"{INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
+        return super()._integer(prim, operands)
+
+    def _bool(self, prim: str, operands: list[str]) -> str:
+        text = super()._bool(prim, operands)
+        return f"device_functions.{text}" if text.startswith("select(") else text
+
+    def convert(self, operand: str, source: dtype, target: dtype) -> str:
+        if target is bool_ or source is target:
+            return super().convert(operand, source, target)
+        return f"{target.name}({operand})"
+
+    def random(self, seed: str, counter: str, dtype: dtype) -> str:
+        return f"philox.philox_{dtype.name}({seed}, {counter})"
+
+    def checked(self, function: str) -> str:
+        return f"device_functions.{function}"
+
+    def load(self, pointer: str, address: str, dtype: dtype) -> str:
+        return f"{pointer}[{address}]"
+
+    def store(self, pointer: str, address: str, value: str, dtype: dtype) -> str:
+        return f"{pointer}[{address}] = {value}"
+
+    def digit(self, base: str, divisor: int, modulus: int, may_be_negative: bool) -> str:
+        return super().digit(base, divisor, modulus, may_be_negative=True)

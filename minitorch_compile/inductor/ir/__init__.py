@@ -1,0 +1,1 @@
+"""The loop IR: what a kernel computes, as loops over index expressions, and what that means."""

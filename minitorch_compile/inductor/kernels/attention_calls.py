@@ -1,0 +1,74 @@
+"""What a graph passes to the kernels of attention: where its tensors lie, as numbers.
+
+>>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, StridedView, whole
+>>> from minitorch_compile.tensor.dtype import float32
+>>> query, key, value = (whole(Buffer.contiguous(name, (1, 2, 100, 8), float32)) for name in "qkv")
+>>> out, sums = Buffer.contiguous("out", (1, 2, 100, 8), float32), Buffer.contiguous("sums", (1, 2, 100, 2), float32)
+>>> call = ExternCall("flash_attention", [query, key, value], [out, sums], (None, True, 0.5, 0.0, False))
+>>> extent, multiplications, numbers = arguments_of(call)
+>>> extent, multiplications                     # two blocks of queries in each head; half of the scores, twice
+(4, 160000)
+>>> shape_of_call(call).rows, mask_dtype(call)
+(64, 'float32')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from minitorch_compile.inductor.ir.loops import ExternCall, StridedView
+from minitorch_compile.inductor.kernels import attention, attention_backward
+from minitorch_compile.inductor.kernels.attention_blocks import Shape, broadcast_steps, matrices, shape_of
+
+# The function that compiles each kernel; generated files import it by name.
+KERNELS = {"flash_attention": "attention_kernel", "flash_attention_backward": "attention_backward_kernel"}
+TENSORS = {"flash_attention": 3, "flash_attention_backward": 6}  # besides the mask, which is the last input
+NO_STRIDES = (0, 0, 0, 0)
+
+
+def _mask(call: ExternCall) -> StridedView | None:
+    return call.inputs[-1] if len(call.inputs) > TENSORS[call.kernel] else None
+
+
+def mask_dtype(call: ExternCall) -> str:
+    """The element type behind the mask's pointer; without a mask, that pointer is never followed."""
+    mask = _mask(call)
+    return (call.inputs[0] if mask is None else mask).buffer.dtype.name
+
+
+def with_mask(call: ExternCall, pointers: Sequence[str]) -> list[str]:
+    """The texts for inputs and outputs, with one in the place of a mask that there isn't."""
+    count = TENSORS[call.kernel]
+    return [*pointers] if _mask(call) else [*pointers[:count], pointers[0], *pointers[count:]]
+
+
+def shape_of_call(call: ExternCall) -> Shape:
+    first = 0 if call.kernel == "flash_attention" else 1
+    query, key, value = (view.sizes for view in call.inputs[first : first + 3])
+    mask = _mask(call)
+    how = [*call.parameters[-4:]] if call.kernel == "flash_attention" else [*call.parameters[-3:], False]
+    return shape_of(query, key, value, None if mask is None else mask.buffer, how)
+
+
+def workspace_bytes(call: ExternCall) -> int:
+    """The scratch memory that a call needs, for one thread."""
+    plan = attention.plan if call.kernel == "flash_attention" else attention_backward.plan
+    return plan(shape_of_call(call))[1] * call.outputs[0].dtype.itemsize
+
+
+def arguments_of(call: ExternCall) -> tuple[int, int, tuple[int, ...]]:
+    """How far the kernel's range goes, how many multiplications its products take, and its numbers."""
+    shape, mask = shape_of_call(call), _mask(call)
+    steps = NO_STRIDES if mask is None else broadcast_steps(mask)
+    if call.kernel == "flash_attention":
+        query, key, value = call.inputs[:3]
+        (places, _), (out, _) = attention.plan(shape), call.outputs
+        numbers = (*shape.numbers, *query.strides, *matrices(key), *matrices(value), *steps, *out.strides[:3], *places)
+        count = shape.batches * shape.heads * shape.query_blocks
+        return count, shape.scores * (shape.width + shape.value_width), numbers
+    grad, query, key, value, out_view = call.inputs[:5]
+    places, _ = attention_backward.plan(shape)
+    made = [stride for buffer in call.outputs for stride in buffer.strides[:3]]
+    layouts = (*query.strides, *matrices(key), *matrices(value), *steps, *grad.strides, *out_view.strides)
+    products = shape.scores * (3 * shape.width + 2 * shape.value_width)
+    return shape.batches * shape.groups, products, (*shape.numbers, *layouts, *made, *places)

@@ -1,0 +1,209 @@
+"""What a convolution's kernels are told: its shape, and where they put what in their scratch memory.
+
+>>> shape = Shape(1, 3, (8, 8), 16, (3, 3), (8, 8), (1, 1), (1, 1), (1, 1), 1)
+>>> plan, elements = plan_forward(shape)
+>>> plan.rows, plan.pitch                           # of a plane: the border of one is shared between rows
+(10, 9)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from minitorch_compile.inductor.kernels.shifted_planes import most_places, padded_to_block, pitch_of
+from minitorch_compile.inductor.kernels.vector_tiles import (
+    COLUMNS_OF_ONE,
+    most_lanes,
+    tile_columns,
+    tile_filters,
+    tile_rows,
+)
+from minitorch_compile.inductor.machine import Machine, machine_number
+
+Pair = tuple[int, int]
+FEWEST_PLACES = 2048  # over which a gradient of weights is added up in registers: several images, if they are small
+FEWEST_RANGES = 8  # into which the work is cut, if there is enough: what as many threads can share
+SMALLEST_RANGE = 1 << 20  # multiplications that are worth a range of their own
+WIDE, FEW = 256, 64  # places and channels: a matrix product of at least so many columns, and at most so long sums
+ENTRY = 2  # elements that one offset takes at most: it has eight bytes
+
+
+@machine_number
+def filters_together(machine: Machine) -> int:
+    """Filters for whose weights' gradients the planes of the output's gradient lie in memory together."""
+    return 4 * tile_rows()
+
+
+class Shape(NamedTuple):
+    """The sizes of a convolution; pairs are (y, x)."""
+
+    images: int
+    channels: int
+    image: Pair
+    filters: int
+    kernel: Pair
+    out: Pair
+    stride: Pair
+    padding: Pair
+    dilation: Pair
+    groups: int
+
+    @property
+    def is_product(self) -> bool:
+        """Whether BLAS could do it."""
+        return self.kernel == (1, 1) and self.stride == (1, 1) and self.padding == (0, 0)
+
+    def slides(self, inner: int, results: int) -> bool:
+        """Whether it's faster not to ask BLAS, for sums of `inner` products: it needs more of them in each sum."""
+        wide = self.out[0] * self.out[1] >= WIDE and inner <= FEW and results >= tile_filters()
+        return wide or not self.is_product
+
+    @property
+    def part(self) -> int:
+        """The channels of a group."""
+        return self.channels // self.groups
+
+    @property
+    def per_group(self) -> int:
+        """The filters of a group."""
+        return self.filters // self.groups
+
+    @property
+    def window(self) -> int:
+        """The weights of a filter."""
+        return self.part * self.kernel[0] * self.kernel[1]
+
+    @property
+    def pixels(self) -> int:
+        """The places of all results."""
+        return self.images * self.out[0] * self.out[1]
+
+    @property
+    def multiplications(self) -> int:
+        """How many a direct computation takes."""
+        return self.images * self.filters * self.out[0] * self.out[1] * self.window
+
+
+class Plan(NamedTuple):
+    """A `Shape`, flat, and then: whether it `slides`; the `rows` of a plane, and how far apart they lie (`pitch`); how
+    many rows and columns of zeros stand before an image (`top`, `left`); how many results' channels of a group (or, for
+    the weights' gradient, images) are computed `at_once`; how many packed weights a group has; and where in scratch
+    memory these (or the planes of the output's gradient), the tile and the offsets lie.
+    """
+
+    images: int = 0
+    channels: int = 0
+    height: int = 0
+    width: int = 0
+    filters: int = 0
+    kernel_y: int = 0
+    kernel_x: int = 0
+    out_y: int = 0
+    out_x: int = 0
+    stride_y: int = 0
+    stride_x: int = 0
+    padding_y: int = 0
+    padding_x: int = 0
+    dilation_y: int = 0
+    dilation_x: int = 0
+    groups: int = 0
+    slides: int = 0
+    rows: int = 0
+    pitch: int = 0
+    top: int = 0
+    left: int = 0
+    at_once: int = 0
+    packed: int = 0
+    second_at: int = 0
+    tile_at: int = 0
+    offsets_at: int = 0
+
+    def __repr__(self) -> str:
+        """The numbers alone: what stands in a generated file."""
+        return repr(tuple(self))
+
+
+PLAN = Plan()
+
+
+def plan_of(shape: Shape, at_once: int, places: Pair = (0, 0), before: Pair = (0, 0)) -> Plan:
+    """The plan of a shape, without the places of its parts. `places` are the rows and the pitch, if it slides."""
+    pairs = (*shape.kernel, *shape.out, *shape.stride, *shape.padding, *shape.dilation)
+    flat = (shape.images, shape.channels, *shape.image, shape.filters, *pairs, shape.groups)
+    return Plan(*flat, int(places != (0, 0)), *places, *before, at_once)
+
+
+def placed(plan: Plan, first: int, second: int, tile: int, offsets: int) -> tuple[Plan, int]:
+    """The plan with places for parts of these lengths, one after the other, and how many elements all of them have."""
+    ends = [0]
+    for elements in (first, second, tile, ENTRY * offsets):
+        ends.append(ends[-1] + -(-elements // 16) * 16)
+    return plan._replace(second_at=ends[1], tile_at=ends[2], offsets_at=ends[3]), ends[4]
+
+
+def at_once(shape: Shape, results: int) -> int:
+    """How many of a group's result channels one range computes: all, unless there are few images and groups."""
+    ranges = min(-(-FEWEST_RANGES // max(1, shape.images * shape.groups)), shape.multiplications // SMALLEST_RANGE)
+    blocks = -(-results // tile_filters())
+    return min(results, tile_filters() * -(-blocks // max(1, min(ranges, blocks))))
+
+
+def plan_forward(shape: Shape) -> tuple[Plan, int]:
+    """What `forward` takes, and how many elements of scratch memory it needs."""
+    together = at_once(shape, shape.per_group)
+    if not shape.slides(shape.part, shape.per_group):
+        return plan_of(shape, together), 0
+    rows, pitch = sizes_of_planes(shape)
+    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
+    tile = tile_filters() * (shape.out[0] * pitch + most_places())
+    plan = plan_of(shape, together, (rows, pitch), shape.padding)
+    plan = plan._replace(packed=padded_to_block(shape.per_group) * shape.window)
+    return placed(plan, planes, shape.groups * plan.packed, tile, shape.window)
+
+
+def sizes_of_planes(shape: Shape) -> Pair:
+    """The rows of an image's planes, and how far apart they lie."""
+    reach_y, reach = ((k - 1) * d // s for k, d, s in zip(shape.kernel, shape.dilation, shape.stride))
+    pitch = shape.out[1] + reach
+    if shape.stride[1] == 1:
+        pitch = pitch_of(shape.image[1], shape.padding[1], shape.out[1], reach)
+    return shape.out[0] + reach_y, pitch
+
+
+def shifts(stride: int, padding: int, kernel: int, dilation: int) -> tuple[int, int]:
+    """The least and the largest row of the output, from row 0 of each kind, that a row of the input went into."""
+    steps = [r + padding - k * dilation for r in range(stride) for k in range(kernel)]
+    whole = [step // stride for step in steps if step % stride == 0]
+    return min(whole, default=0), max(whole, default=0)
+
+
+def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
+    """What `input_grad` takes, and how many elements of scratch memory it needs."""
+    together = at_once(shape, shape.part)
+    if not shape.slides(shape.per_group, shape.part):
+        return plan_of(shape, together), 0
+    (top, bottom), (left, right) = (
+        shifts(*four) for four in zip(shape.stride, shape.padding, shape.kernel, shape.dilation)
+    )
+    rows, columns = (-(-size // stride) for size, stride in zip(shape.image, shape.stride))
+    pitch = pitch_of(shape.out[1], -left, columns, right - left)
+    height = rows + bottom - top
+    window, kinds = shape.per_group * shape.kernel[0] * shape.kernel[1], shape.stride[0] * shape.stride[1]
+    planes = shape.per_group * height * pitch + pitch + most_places()
+    plan = plan_of(shape, together, (height, pitch), (-top, -left))
+    plan = plan._replace(packed=padded_to_block(shape.part) * window)
+    tile = tile_filters() * (rows * pitch + most_places())
+    return placed(plan, planes, shape.groups * plan.packed, tile, window + kinds)
+
+
+def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
+    """What `weight_grad` takes, and how many elements of scratch memory it needs."""
+    if shape.is_product:
+        return plan_of(shape, 1), 0
+    rows, pitch = sizes_of_planes(shape)
+    batches = -(-shape.images // max(1, FEWEST_PLACES // max(1, shape.out[0] * pitch)))
+    images = max(1, -(-shape.images // max(1, batches)))
+    planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
+    grads = filters_together() * (shape.out[0] * pitch + most_lanes())
+    plan = plan_of(shape, images, (rows, pitch), shape.padding)
+    return placed(plan, images * planes, images * grads, 0, shape.window + tile_columns() + COLUMNS_OF_ONE)

@@ -1,0 +1,63 @@
+"""Functions whose code ends up inside compiled kernels, and what tells that it is still the same.
+
+A kernel on disk is as stale as the oldest function in it, and so is a function that Numba keeps in a cache of its own,
+beside the bytecode: Numba looks at the file in which the function stands, and not at those of the functions that it
+calls. So both are kept under a digest of all these files.
+
+>>> @kept_njit("int64(int64)", error_model="numpy")
+... def double(x):
+...     return x + x
+>>> double(4)
+8
+>>> len(inlined_digest())
+64
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+
+from minitorch_compile.tensor.kept_functions import KeptFunction, keep
+
+# Where code lies that ends up inside compiled kernels: a change in it makes every kernel that was kept stale.
+INLINED_SOURCES = ("machine.py", "runtime/*.py", "kernels/*.py", "kernels/vecmath/*.py")
+
+
+@cache
+def inlined_digest() -> str:
+    """The hash of these modules."""
+    floor = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for pattern in INLINED_SOURCES:
+        for file in sorted(floor.glob(pattern)):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+class KeptCode(KeptFunction):
+    """Numba's cache of one function, for as long as the digest stays the same. Numba's key names the processor."""
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(signature, codegen), inlined_digest())
+
+
+def kept_njit(signature: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`njit(cache=True)` with that cache. With `signature`, it is compiled or loaded now, and for no other."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(**options)(function)
+        if config.DISABLE_JIT:
+            return function
+        keep(dispatcher, KeptCode)
+        if signature is not None:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher
+
+    return decorate

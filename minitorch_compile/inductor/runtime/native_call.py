@@ -1,0 +1,267 @@
+"""A whole graph as one native call: a list of kernels and what to pass to each, walked by one small compiled loop.
+
+The list is data, so making it costs nothing: only kernels have to be compiled. (A compiled function that calls the
+kernels of a four-layer GPT one after the other would take as long to compile as the kernels themselves.)
+
+An argument of a kernel is a number, a tuple of numbers (passed as a pointer to them), or the name of an array. Names
+of `tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during the
+call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out; what
+only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. Kernels that are `InTurns` do
+one block of their common range after the other, each kernel what the one before it has just finished; what goes from
+one to the next may be a `Window`, of which memory holds only the block at hand.
+
+>>> from minitorch_compile.inductor.runtime.kernel_function import kernel
+>>> @kernel("doctest_add", types.float64, types.float64, types.float64)
+... def add(lo, hi, x, y, out):
+...     for i in range(lo, hi):
+...         out[i] = x[i] + y[i]
+>>> quadruple = NativeCall(
+...     tensors=("x", "out"),
+...     block=64,
+...     temporaries={"double": ("float64", 0)},
+...     steps=[
+...         (add, 0, 3, "x", "x", "double"),
+...         (add, Chunks(3, 2), "double", "double", "out"),
+...     ],
+... )
+>>> x, out = np.arange(3.0), np.empty(3)
+>>> quadruple((x, out)); out
+array([0., 4., 8.])
+>>> double = Window(0, "float64", 8, 3)
+>>> in_turns = NativeCall(
+...     tensors=("x", "out"),
+...     scratch=16,
+...     steps=[InTurns(3, 2, (add, 3, "x", "x", double), (add, 3, double, double, "out"))],
+... )
+>>> x, out = np.arange(3.0), np.empty(3)
+>>> in_turns((x, out)); out
+array([0., 4., 8.])
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import config, types  # noqa: F401 (types: the example's)
+
+from minitorch_compile.inductor.runtime import native_loop
+from minitorch_compile.inductor.runtime.native_loop import (
+    ARRAY_DATA,
+    FIRST_TENSOR,
+    IN_BLOCK,
+    IN_LIST,
+    IN_SCRATCH,
+    IN_WINDOW,
+    MOST_ARGUMENTS,
+    NUMBER,
+    TUPLE_ITEMS,
+)
+
+Kernel = tuple[Any, ...]
+
+
+class Part(NamedTuple):
+    """An array `offset` bytes into a named one; `element` is its dtype, for those who run without Numba."""
+
+    name: str
+    offset: int
+    element: str
+
+
+class Chunks(NamedTuple):
+    """The range [0, extent), in pieces of `length` that may run at the same time."""
+
+    extent: int
+    length: int
+
+
+class Window(NamedTuple):
+    """An array of which scratch memory holds, from `offset` on, only what belongs to the block at hand.
+
+    Kernels address it as if all of it were there: it has `nbytes` for each of `extent` positions of the range.
+    """
+
+    offset: int
+    element: str
+    nbytes: int
+    extent: int
+
+
+class InTurns:
+    """Kernels that take turns at the blocks of the range [0, extent), `length` positions each.
+
+    Each of `kernels` is (function, how far its own range goes, arguments...). A kernel may count several steps for one
+    position, or one for several, as long as blocks begin and end at whole steps. Blocks may run at the same time.
+    """
+
+    def __init__(self, extent: int, length: int, *kernels: Kernel) -> None:
+        self.extent, self.length, self.kernels = extent, length, kernels
+
+
+Step = Kernel | InTurns
+
+
+class NativeCall:
+    """`call(arrays)` runs the steps; `arrays` are those that `tensors` names, contiguous, of the right dtypes.
+
+    `scratch` is how many bytes each thread needs; `blas` says that there are matrix products among the kernels.
+    """
+
+    def __init__(
+        self,
+        tensors: Sequence[str],
+        steps: Sequence[Step],
+        block: int = 0,
+        temporaries: Mapping[str, tuple[str, int]] | None = None,
+        scratch: int = 0,
+        blas: bool = False,
+    ) -> None:
+        self.tensors = tuple(tensors)
+        self.steps = list(steps)
+        self.block = block
+        self.temporaries = dict(temporaries or {})
+        self.scratch = scratch
+        self.blas = blas
+
+    def __call__(self, arrays: tuple[np.ndarray, ...]) -> None:
+        native_loop.execute(self.address, id(arrays), native_loop.PARALLEL_ADDRESS)
+
+    if config.DISABLE_JIT:
+
+        def __call__(self, arrays: tuple[np.ndarray, ...]) -> None:
+            self.interpret(arrays)
+
+    # ------------------------------------------------------------------------------------------ as data
+
+    @cached_property
+    def address(self) -> int:
+        """Where the list lies; asking for it compiles what isn't yet."""
+        if self.uses_threads:
+            native_loop.provide_threads()
+        self.code = self.encoded()
+        return int(self.code.ctypes.data)
+
+    @property
+    def uses_threads(self) -> bool:
+        return any(isinstance(step, InTurns) or any(isinstance(a, Chunks) for a in step) for step in self.steps)
+
+    @property
+    def functions(self) -> list[Any]:
+        """The native functions that the call needs."""
+        kernels = [k for step in self.steps for k in (step.kernels if isinstance(step, InTurns) else (step,))]
+        return [kernel[0] for kernel in kernels] + (native_loop.thread_functions() if self.uses_threads else [])
+
+    def encoded(self) -> np.ndarray:
+        """The list as integers, in the form that `native_loop` describes; tuples of numbers follow the steps."""
+        words: list[int] = [len(self.steps), self.block, self.scratch, int(self.blas)]
+        tuples: list[tuple[int, tuple[int, ...]]] = []  # where a tuple is wanted, and its numbers
+        for step in self.steps:
+            if isinstance(step, InTurns):
+                words += [step.extent, step.length, len(step.kernels)]
+                for function, extent, *arguments in step.kernels:
+                    self.encode(words, tuples, function, extent, [0, extent, *arguments])
+                continue
+            function, *arguments = step
+            chunks = arguments[0] if arguments and isinstance(arguments[0], Chunks) else None
+            words += [*(chunks or (0, 0)), 1]
+            arguments = [0, chunks.extent, *arguments[1:]] if chunks else arguments
+            self.encode(words, tuples, function, chunks.extent if chunks else 0, arguments)
+        for place, numbers in tuples:
+            words[place] = 8 * len(words)
+            words += numbers
+        return np.array(words, np.int64)
+
+    def encode(self, words: list[int], tuples: list[Any], function: Any, extent: int, arguments: list[Any]) -> None:
+        """One kernel: its address, how many arguments it takes, how far its range goes, the arguments."""
+        if len(arguments) > MOST_ARGUMENTS:
+            raise RuntimeError(f"NativeCall: {function} takes {len(arguments)} arguments, more than {MOST_ARGUMENTS}")
+        words += [function.address, len(arguments), extent]
+        for argument in arguments:
+            if isinstance(argument, Window):
+                tuples.append((len(words) + 1, (argument.offset, argument.nbytes)))
+            elif isinstance(argument, tuple) and not isinstance(argument, Part):
+                tuples.append((len(words) + 1, argument))
+            words += self.pair(argument)
+
+    def pair(self, argument: Any) -> tuple[int, int]:
+        """What the argument counts from, and how many bytes (or just how many) from there."""
+        if isinstance(argument, Part):
+            base, offset = self.pair(argument.name)
+            return base, offset + argument.offset
+        if isinstance(argument, Window):
+            return IN_WINDOW, 0
+        if argument in self.temporaries:
+            base, start = self.pair("block")
+            return base, start + self.temporaries[argument][1]
+        if argument == "scratch":
+            return IN_SCRATCH, 0
+        if isinstance(argument, str):
+            known = argument in self.tensors  # the block may be one of them: the caller keeps it from call to call
+            return (FIRST_TENSOR + self.tensors.index(argument), 0) if known else (IN_BLOCK, 0)
+        return (IN_LIST, 0) if isinstance(argument, tuple) else (NUMBER, int(argument))
+
+    # ------------------------------------------------------------------------------------------ as Python
+
+    def interpret(self, arrays: tuple[np.ndarray, ...]) -> None:
+        """Runs the steps as plain Python functions on arrays."""
+        named = {name: as_stored(array) for name, array in zip(self.tensors, arrays)}
+        named.setdefault("block", np.zeros(self.block, np.uint8))
+        named["scratch"] = np.zeros(self.scratch, np.uint8)
+        for name, (element, offset) in self.temporaries.items():
+            named[name] = as_array(named["block"], offset, element)
+        for step in self.steps:
+            if isinstance(step, InTurns):
+                windows = {w: whole_window(w) for kernel in step.kernels for w in kernel if isinstance(w, Window)}
+                for function, *arguments in step.kernels:  # with room for all blocks, one turn is enough
+                    function(0, *(windows[a] if isinstance(a, Window) else self.value(a, named) for a in arguments))
+                continue
+            function, *arguments = step
+            if arguments and isinstance(arguments[0], Chunks):
+                arguments = [0, *arguments]
+            function(*(self.value(argument, named) for argument in arguments))
+
+    def value(self, argument: Any, named: Mapping[str, np.ndarray]) -> Any:
+        if isinstance(argument, Part):
+            return as_array(named[argument.name], argument.offset, argument.element)
+        if isinstance(argument, str):
+            return named[argument]
+        if isinstance(argument, Chunks):
+            return argument.extent
+        return np.array(argument) if isinstance(argument, tuple) else argument
+
+
+def whole_window(window: Window) -> np.ndarray:
+    """Memory for a window over its whole range."""
+    return as_array(np.zeros(window.nbytes * window.extent, np.uint8), 0, window.element)
+
+
+def as_array(memory: np.ndarray, offset: int, element: str) -> np.ndarray:
+    """The bytes of an array from an offset on, as elements of a dtype."""
+    rest = memory.view(np.uint8)[offset:]
+    kind = np.dtype("uint16" if element in ("float16", "bfloat16") else element)
+    return rest[: len(rest) // kind.itemsize * kind.itemsize].view(kind)
+
+
+def as_stored(array: np.ndarray) -> np.ndarray:
+    """An array as kernels see it: floats of two bytes are their bits."""
+    return array.view(np.uint16) if array.dtype.name in ("float16", "bfloat16") else array
+
+
+def check_layout() -> None:
+    """RuntimeError if an array's data isn't where `execute` looks for it."""
+    word_at = lambda address: ctypes.c_int64.from_address(address).value
+    arrays = (np.zeros(1), np.zeros(3, np.int64))
+    for number, array in enumerate(arrays):
+        item = word_at(id(arrays) + TUPLE_ITEMS + 8 * number)
+        if item != id(array) or word_at(item + ARRAY_DATA) != array.ctypes.data:
+            raise RuntimeError(
+                "inductor: this Python or NumPy lays out its objects in an unknown way;"
+                " use backend='loops' or 'aot_eager'"
+            )
+
+
+check_layout()

@@ -1,0 +1,171 @@
+"""Machine code on disk: an object file for each kernel, found again by the hash of all that determines it.
+
+Kernels are kept one by one, not by graph: a model whose last layer was changed finds those of the others, and so does
+the same model in another program. An entry is a line (a mark, the hash of the rest), a line with its key and the name
+of the function, and the object file that LLVM made. Nothing is unpickled, and nothing is linked before its hash was
+found right; that the bytes come from this user is the folder's business (`cache_folder`). An entry that is damaged, or
+is another one's, is as good as none: it is compiled again and replaced.
+
+>>> entry = pack("key", "symbol", b"machine code")
+>>> unpack("key", entry)
+('symbol', b'machine code')
+>>> unpack("key", entry[:-1]), unpack("another", entry)
+(None, None)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+import scipy
+from llvmlite import binding as llvm
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+
+from minitorch_compile import logs
+from minitorch_compile.inductor.machine import Machine, current
+from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, write_whole
+from minitorch_compile.inductor.runtime.inlined_code import inlined_digest
+from minitorch_compile.version import __version__
+
+# What the user can set that changes the code that Numba makes, besides the processor.
+NUMBA_SETTINGS = (
+    "OPT",
+    "BOUNDSCHECK",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "DEBUGINFO_DEFAULT",
+)
+MARK = b"minitorch_compile object 2 "
+
+log = logs.artifact("cache")
+
+# ------------------------------------------------------------------------------------------------ keys
+
+
+def environment() -> str:
+    """All that machine code depends on besides the text: versions, the machine, and the code that is inlined."""
+    return environment_of(current())
+
+
+@lru_cache
+def environment_of(machine: Machine) -> str:
+    versions = (__version__, sys.version, numba.__version__, llvmlite.__version__, np.__version__, scipy.__version__)
+    settings = [str(getattr(numba.config, name, None)) for name in NUMBA_SETTINGS]
+    layout = (tuple.__basicsize__, object.__basicsize__, llvm.get_process_triple())  # native_loop reads objects
+    return f"{versions} {machine.key} {settings} {layout} {inlined_digest()}"
+
+
+def key_of(name: str, signature: Any, function: Any) -> str | None:
+    """What a function's machine code is called; None for one that depends on more than a key can say.
+
+    That is any function which isn't ours: what such a function calls may change without our noticing.
+    """
+    if not function.__module__.startswith("minitorch_compile") or function.__closure__:
+        return None
+    code = function.__code__
+    seen = [
+        (called, _described(function.__globals__[called])) for called in _names(code) if called in function.__globals__
+    ]
+    text = f"{environment()}\n{name} {signature}\n{_text_of(code)}\n{seen}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _text_of(code: CodeType) -> str:
+    """What a code object does, without where it stands."""
+    constants = [_text_of(c) if isinstance(c, CodeType) else f"{type(c).__name__} {c!r}" for c in code.co_consts]
+    return f"{code.co_code.hex()} {code.co_varnames} {code.co_argcount} {code.co_names} {constants}"
+
+
+def _names(code: CodeType) -> list[str]:
+    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return sorted({*code.co_names}.union(*inner))
+
+
+def _described(value: Any) -> str:
+    """A global that a kernel reads: a number, or something with a name, whose own text `environment` covers."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    named = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return f"{getattr(value, '__module__', '')}.{named}" if named else repr(value)
+
+
+# ------------------------------------------------------------------------------------------------ entries
+
+
+def pack(key: str, symbol: str, code: bytes) -> bytes:
+    body = f"{key} {symbol}\n".encode() + code
+    return MARK + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def unpack(key: str, entry: bytes) -> tuple[str, bytes] | None:
+    """The name of the function and its object file; None for an entry that isn't whole or has another key."""
+    head, _, body = entry.partition(b"\n")
+    if head != MARK + hashlib.sha256(body).hexdigest().encode():
+        return None
+    line, _, code = body.partition(b"\n")
+    kept_as, _, symbol = line.decode(errors="replace").partition(" ")
+    return (symbol, code) if kept_as == key else None
+
+
+def path_of(key: str) -> Path:
+    return cache_folder() / key[:2] / f"mtc_{key}.o"
+
+
+def find(key: str) -> int | None:
+    """The address of a function whose machine code was kept; None if it wasn't."""
+    path = path_of(key)
+    entry = read_own(path)
+    if entry is None:
+        log(f"kernel {key}: not on disk")
+        return None
+    found = unpack(key, entry)
+    if found is None:
+        log(f"kernel {key}: damaged, compiled again ({path})")
+        return None
+    log(f"kernel {key}: on disk")
+    return link(*found)
+
+
+def keep(key: str, symbol: str, code: bytes) -> None:
+    """Keeps a function's object file for later processes."""
+    write_whole(path_of(key), pack(key, symbol, code))
+
+
+# ------------------------------------------------------------------------------------------------ linking
+
+
+_engines: list[llvm.ExecutionEngine] = []  # they live as long as the process, as what they have linked may run
+
+
+def _new_engine() -> llvm.ExecutionEngine:
+    """An engine for one object file.
+
+    Object files must not meet in one: Numba numbers the functions that a process compiles, so two processes may have
+    given one name to two functions, and the second would silently be taken for the first.
+    """
+    assert cpu_target.target_context  # making it provides the functions that Numba's code calls
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory)
+
+
+def link(symbol: str, code: bytes) -> int:
+    """Loads an object file into this process; the address of one of its functions."""
+    with global_compiler_lock:
+        engine = _new_engine()
+        _engines.append(engine)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = engine.get_function_address(symbol)
+    if not address:
+        raise RuntimeError(f"object_store: no function {symbol!r} in the object file")
+    return address

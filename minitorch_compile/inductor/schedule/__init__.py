@@ -1,0 +1,1 @@
+"""From loops to kernels to be: which loops fuse, in which order they run, and where their buffers lie."""

@@ -1,0 +1,1 @@
+"""Choosing among ways to compute something by timing them, and remembering the answer."""
