@@ -101,8 +101,12 @@ class ConstantVariable(VariableTracker):
     def _guard_member(self, tracer: Tracer) -> None:
         """Of an enum's member, what its text is made of."""
         if isinstance(self.value, enum.Enum):
-            for name in ("name", "value"):
-                self._own_of_member(tracer, name)
+            self._own_of_member(tracer, "name")
+            value = self._own_of_member(tracer, "value")
+            if value is not None and value.source is not None:  # no number or text
+                tracer.output.guards.add(
+                    guards.identity(value.source, self.value._value_, tracer.output.names, "value")
+                )
 
     def _own_of_member(self, tracer: Tracer, name: str) -> Value | None:
         """What a member of an enum has in its own `__dict__`, its value and name among it, guarded; what its class says
