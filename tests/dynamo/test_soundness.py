@@ -295,6 +295,19 @@ def test_what_is_filled_keeps_the_items_that_come_before_an_error(make, fill):
     same(f, matrix, make)
 
 
+@pytest.mark.parametrize("gradient", [lambda x: x, lambda x: x[0], lambda x: x.double(), lambda x: 5, lambda x: x + 1])
+def test_what_can_not_be_a_gradient_is_refused_where_it_is_stored(gradient):
+    def f(x):
+        try:
+            x.grad = gradient(x)
+        except (RuntimeError, TypeError) as error:
+            LOG.append(str(error))
+        LOG.append("behind it")
+        return len(LOG)
+
+    same(f, matrix)
+
+
 # --- variables that inner functions share ---------------------------------------------------------------------------
 
 

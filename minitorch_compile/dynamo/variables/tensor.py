@@ -191,9 +191,23 @@ class TensorVariable(VariableTracker):
             )
         if self.source is None:
             raise Unsupported("unsupported-store", f"setting .{name} of a tensor that the graph computes.")
+        if name == "grad" and not tracer.is_none(value) and not self._can_be_gradient(value.realize()):
+            raise Unsupported(
+                "unsupported-store", f"{value.realize().describe()} can't be the gradient of this tensor."
+            )
         if name == "grad" and tracer.is_none(value) and tracer.side_effects.attribute(self, name) is None:
             note_dropped(tracer.output, self)
         tracer.side_effects.store_attribute(self, name, value)
+
+    def _can_be_gradient(self, value: VariableTracker) -> bool:
+        """Whether the store succeeds; the real one tells best why not, at once and not at the end of the graph."""
+        return (
+            isinstance(value, TensorVariable)
+            and value is not self
+            and tuple(value.fake.sizes) == tuple(self.fake.sizes)
+            and value.fake.dtype is self.fake.dtype
+            and value.fake.device == self.fake.device
+        )
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
