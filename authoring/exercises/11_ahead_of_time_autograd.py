@@ -345,7 +345,7 @@ check("11.5")
 
 # %%
 if passed("11.5"):
-    from minitorch_compile.aot.partition import Sides, cut
+    from minitorch_compile.aot.partitioning.partition import Sides, cut
 
     chain = lambda x: x.sin().exp().tanh().sigmoid().sin().exp()
     x = torch.linspace(0, 1, 1000, requires_grad=True)

@@ -283,7 +283,7 @@ functional.graph.draw()
 # and the memory plan of lesson 16 may well decide to do it in place.
 #
 # The package's `Functionalize`, in `aot/functionalize.py`, has the same shape, and an inverse for each kind of view
-# (`aot/view_inverses.py`). It also covers what ours doesn't: `detach`, writes under `no_grad`, two results that share
+# (`aot/aliasing/view_inverses.py`). It also covers what ours doesn't: `detach`, writes under `no_grad`, two results that share
 # memory. What a graph of pure functions can't say is noted beside it, and done around it at each call. Here two
 # arguments are overwritten, and the results are no new tensors at all, but the second argument and a view of the first:
 
@@ -550,7 +550,7 @@ draw_pipes(pipes_of(joint, (ops.mm,)), cut)
 # Bytes alone would choose the arguments, and multiply again. With matrix products among the sources, the product is
 # saved and the rest is made again. That is the whole design of such a partitioner: *bytes are the widths, and what
 # costs too much is a source*. Pointwise operations and views are cheap; products, convolutions and sums are not. The
-# package's list of what is cheap is `aot/recomputation.py`.
+# package's list of what is cheap is `aot/partitioning/recomputation.py`.
 #
 # The narrowest place can be far from where the values are read. This function compares each of a thousand numbers with
 # each of a thousand others:
@@ -586,7 +586,7 @@ draw_joint(table, [node for node in table.graph.nodes if (node.name, f"{node.nam
 # arguments and results, each of which may or may not need a gradient. A partition function takes it and gives a
 # `Partition`: two graphs, and a report. `default_partition` saves all that is read, as the tape does.
 # `min_cut_partition` is what you have just built, and what `torch.compile` uses; its flow is Dinic's
-# (`aot/max_flow.py`), which is quicker on large graphs. With `options={"partitioner": ...}` you choose another, by name
+# (`aot/partitioning/max_flow.py`), which is quicker on large graphs. With `options={"partitioner": ...}` you choose another, by name
 # or a function of your own.
 
 # %%

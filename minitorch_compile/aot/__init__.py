@@ -14,9 +14,9 @@ from minitorch_compile.aot.backends import aot_eager
 from minitorch_compile.aot.call_compiler import CompiledGraph, Compiler
 from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
-from minitorch_compile.aot.min_cut_partition import min_cut_partition
-from minitorch_compile.aot.partition import Partition, default_partition
-from minitorch_compile.aot.partitioners import chosen_partition, lookup_partitioner
+from minitorch_compile.aot.partitioning.min_cut import min_cut_partition
+from minitorch_compile.aot.partitioning.partition import Partition, default_partition
+from minitorch_compile.aot.partitioning.partitioners import chosen_partition, lookup_partitioner
 from minitorch_compile.aot.tracing import Tracer, trace
 
 __all__ = [

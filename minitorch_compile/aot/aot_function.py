@@ -25,7 +25,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.aot.argument_layouts import ForEachLayout, matters
+from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout, matters
+from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_in_graph import with_recomputation
 from minitorch_compile.aot.call_compiler import WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
 from minitorch_compile.aot.compiled_function import CompiledFunction
@@ -36,9 +37,8 @@ from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.keep_history import without_history
 from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.output_plan import FromGraph, make_all, with_sizes
-from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
+from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction, default_partition
 from minitorch_compile.aot.passes import custom_pass, simplify
-from minitorch_compile.aot.shared_memory import Sharing
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor

@@ -13,7 +13,8 @@ in it twice:
 >>> def show(gm, inputs):
 ...     print(*[node.name for node in gm.graph.find_nodes(op="call_function")])
 ...     return gm
->>> from minitorch_compile.aot import aot_function, min_cut_partition
+>>> from minitorch_compile.aot import aot_function
+>>> from minitorch_compile.aot import min_cut_partition
 >>> backend = lambda gm, inputs: aot_function(gm, inputs, show, partition_fn=min_cut_partition)
 >>> _ = torch.compile(step, backend=backend)(w, x)
 mm sin exp sum_1 cos sin_1 exp_1 mul_1 transpose mm_1
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 from minitorch_compile.aot.joint_graph import JointGraph
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
-from minitorch_compile.aot.partition import Partition, PartitionFunction
+from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction
 from minitorch_compile.aot.subgraph import descendants, extract
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule

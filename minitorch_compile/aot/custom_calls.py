@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.aot.aliasing.overwritten_values import seen_in
 from minitorch_compile.aot.functionalize import Functionalize
-from minitorch_compile.aot.overwritten_values import seen_in
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode

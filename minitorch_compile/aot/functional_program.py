@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record_call
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import AotOp
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlanner, Plan
 from minitorch_compile.aot.seeded_random import DrawFrom
-from minitorch_compile.aot.shared_memory import Sharing
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional

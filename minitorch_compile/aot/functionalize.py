@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minitorch_compile.aot.aliasing.overwritten_values import Seen, Uses, seen_in
+from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.keep_history import keep_history, untracked
-from minitorch_compile.aot.overwritten_values import Seen, Uses, seen_in
 from minitorch_compile.aot.tracing import Tracer
-from minitorch_compile.aot.view_steps import ViewStep
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import dispatch, ops

@@ -25,9 +25,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from minitorch_compile.aot.aliasing.overwritten_values import Refusals
 from minitorch_compile.aot.keep_history import check_tracked, without_history
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
-from minitorch_compile.aot.overwritten_values import Refusals
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
 from minitorch_compile.autograd.node import BeforeApply

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.size_values import Values, with_values
-from minitorch_compile.aot.view_steps import ViewStep
 from minitorch_compile.tensor.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 

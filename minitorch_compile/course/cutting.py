@@ -20,7 +20,7 @@ from functools import wraps
 from typing import Any
 
 from minitorch_compile.aot import JointGraph, trace, trace_joint
-from minitorch_compile.aot.max_flow import INFINITE, FlowNetwork
+from minitorch_compile.aot.partitioning.max_flow import INFINITE, FlowNetwork
 from minitorch_compile.aot.subgraph import ancestors, descendants, extract
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node

@@ -150,13 +150,13 @@ SPLICE_POINTS = (
     ),
     SplicePoint(
         "aot.slice_replaced",
-        "aot.view_inverses:slice_replaced",
+        "aot.aliasing.view_inverses:slice_replaced",
         ("base", "new", "dim", "start", "end", "step"),
         "What `base` becomes when `new` is written to its slice, as a new value: nothing is overwritten.",
     ),
     SplicePoint(
         "aot.minimum_cut",
-        "aot.max_flow:FlowNetwork.minimum_cut",
+        "aot.partitioning.max_flow:FlowNetwork.minimum_cut",
         ("self", "source", "sink"),
         "The edges of a cheapest cut, a set of pairs: of all such cuts the one nearest to the sink.",
     ),

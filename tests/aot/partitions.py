@@ -17,7 +17,7 @@ import numpy as np
 
 from minitorch_compile import as_torch
 from minitorch_compile.aot import JointGraph, Partition, aot_function, interpret
-from minitorch_compile.aot.partitioners import PARTITIONERS
+from minitorch_compile.aot.partitioning.partitioners import PARTITIONERS
 from minitorch_compile.prims import beyond_prims, decompose
 from tests.as_torch.measure import model_files
 from tests.compiler.test_model_families import differences, trained

@@ -10,7 +10,7 @@ import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import config, nn
 from minitorch_compile.aot import default_partition, min_cut_partition
-from minitorch_compile.aot.recomputation import region_of
+from minitorch_compile.aot.partitioning.recomputation import region_of
 from minitorch_compile.dynamo.testing import CompileCounter
 from minitorch_compile.testing import assert_close
 from minitorch_compile.utils.checkpoint import checkpoint, checkpoint_sequential

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from minitorch_compile.aot.aliasing.view_inverses import has_inverse
+from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.aot_function import aot_function
 from minitorch_compile.aot.functional_program import functional_program
 from minitorch_compile.aot.functionalize import trace_functionally
 from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.aot.verify import verify_functional
-from minitorch_compile.aot.view_inverses import has_inverse
-from minitorch_compile.aot.view_steps import ViewStep
 from minitorch_compile.autograd import Function
 from minitorch_compile.tensor import arange, empty_fake, from_numpy, no_grad, ops, tensor
 from minitorch_compile.tensor.op import Op

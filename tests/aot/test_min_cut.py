@@ -14,9 +14,9 @@ import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import prims
 from minitorch_compile.aot import JointGraph, aot_function, default_partition, interpret, min_cut_partition
-from minitorch_compile.aot.max_flow import INFINITE, FlowNetwork
-from minitorch_compile.aot.partition import Sides
-from minitorch_compile.aot.recomputation import is_cheap, is_constant, total_bytes
+from minitorch_compile.aot.partitioning.max_flow import INFINITE, FlowNetwork
+from minitorch_compile.aot.partitioning.partition import Sides
+from minitorch_compile.aot.partitioning.recomputation import is_cheap, is_constant, total_bytes
 from minitorch_compile.aot.subgraph import ancestors
 from minitorch_compile.compiler.pipeline import Inductor
 from minitorch_compile.tensor import ops

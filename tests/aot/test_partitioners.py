@@ -10,7 +10,7 @@ import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import config, logs
 from minitorch_compile.aot import aot_function, default_partition, interpret, lookup_partitioner, min_cut_partition
-from minitorch_compile.aot.partition import Sides, cut
+from minitorch_compile.aot.partitioning.partition import Sides, cut
 from minitorch_compile.testing import assert_close
 from tests.aot.compare import captured
 from tests.aot.partitions import LEVELS, compare

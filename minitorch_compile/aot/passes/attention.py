@@ -26,7 +26,7 @@ import operator
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.aot.overwritten_values import KEY
+from minitorch_compile.aot.aliasing.overwritten_values import KEY
 from minitorch_compile.aot.passes.attention_pattern import Attention, NoAttention, find_attention, value_of
 from minitorch_compile.aot.passes.node_facts import name_of, number_of, tensor_of
 from minitorch_compile.fx.arguments import map_arg

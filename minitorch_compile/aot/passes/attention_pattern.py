@@ -26,7 +26,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from minitorch_compile.aot.overwritten_values import KEY
+from minitorch_compile.aot.aliasing.overwritten_values import KEY
 from minitorch_compile.aot.passes.node_facts import has_known_sizes, is_view, name_of, number_of, tensor_of
 from minitorch_compile.aot.passes.triangle_facts import hides_later_places, shows_earlier_places
 from minitorch_compile.fx.node import Node

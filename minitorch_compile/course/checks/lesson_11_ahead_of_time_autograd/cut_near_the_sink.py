@@ -9,7 +9,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.aot import min_cut_partition
-from minitorch_compile.aot.max_flow import FlowNetwork
+from minitorch_compile.aot.partitioning.max_flow import FlowNetwork
 from minitorch_compile.tensor import empty_fake
 
 from ...cutting import joint_graph

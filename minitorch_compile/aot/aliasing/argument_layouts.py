@@ -19,9 +19,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.aot.aliasing.shared_memory import Sharing, repeats_elements, sharing_of
 from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.functional_program import FunctionalProgram
-from minitorch_compile.aot.shared_memory import Sharing, repeats_elements, sharing_of
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Compile = Callable[[Sequence[Any], Sharing | None], CompiledGraph]

@@ -1,7 +1,7 @@
 """What a partition keeps in memory from the forward to the backward pass, in bytes.
 
 >>> from minitorch_compile.aot.joint_graph import trace_joint
->>> from minitorch_compile.aot.min_cut_partition import min_cut_partition
+>>> from minitorch_compile.aot.partitioning.min_cut import min_cut_partition
 >>> from minitorch_compile.aot.tracing import trace
 >>> from minitorch_compile.tensor import empty_fake
 >>> x, w = empty_fake((8, 8)), empty_fake((8, 8))
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from minitorch_compile.aot.recomputation import total_bytes
+from minitorch_compile.aot.partitioning.recomputation import total_bytes
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.printer import value_text
 

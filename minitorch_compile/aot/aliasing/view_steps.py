@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from minitorch_compile.aot.view_inverses import with_view_replaced
+from minitorch_compile.aot.aliasing.view_inverses import with_view_replaced
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Layout
 from minitorch_compile.symbolic import surely_equal

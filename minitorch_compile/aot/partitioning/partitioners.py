@@ -6,7 +6,7 @@
 A third one is any function from a `JointGraph` to a `Partition`; `partition.cut` makes one of a choice of nodes.
 
 >>> import minitorch_compile as torch
->>> from minitorch_compile.aot.partition import Sides, cut
+>>> from minitorch_compile.aot.partitioning.partition import Sides, cut
 >>> def save_arguments_only(joint):
 ...     sides = Sides(joint)
 ...     return cut(joint, sides, sides.inputs)
@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from minitorch_compile import config
 from minitorch_compile.aot.joint_graph import JointGraph
-from minitorch_compile.aot.min_cut_partition import min_cut_partition
-from minitorch_compile.aot.partition import Partition, PartitionFunction, default_partition
+from minitorch_compile.aot.partitioning.min_cut import min_cut_partition
+from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction, default_partition
 
 PARTITIONERS: dict[str, PartitionFunction] = {"default": default_partition, "min_cut": min_cut_partition}
 

@@ -23,9 +23,9 @@ Source: the rematerialisation pass of PyTorch's AOTAutograd (`torch/_functorch/p
 from __future__ import annotations
 
 from minitorch_compile.aot.joint_graph import JointGraph
-from minitorch_compile.aot.max_flow import INFINITE, FlowNetwork
-from minitorch_compile.aot.partition import Partition, Sides, cut
-from minitorch_compile.aot.recomputation import (
+from minitorch_compile.aot.partitioning.max_flow import INFINITE, FlowNetwork
+from minitorch_compile.aot.partitioning.partition import Partition, Sides, cut
+from minitorch_compile.aot.partitioning.recomputation import (
     is_cheap,
     is_constant,
     is_size,

@@ -31,8 +31,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.aot.joint_graph import JointGraph
-from minitorch_compile.aot.recomputation import is_constant, is_size, is_view, read_within_region, total_bytes
-from minitorch_compile.aot.saved_report import SavedReport
+from minitorch_compile.aot.partitioning.recomputation import (
+    is_constant,
+    is_size,
+    is_view,
+    read_within_region,
+    total_bytes,
+)
+from minitorch_compile.aot.partitioning.saved_report import SavedReport
 from minitorch_compile.aot.subgraph import ancestors, descendants, extract, in_order_of_need
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.graph_view import GraphView
@@ -58,7 +64,7 @@ class Partition:
 
     def draw(self, **options: Any) -> GraphView:
         """Both passes, what is saved between them and what is computed again; options are those of `fx.draw.draw`."""
-        from minitorch_compile.aot.partition_drawing import draw_partition
+        from minitorch_compile.aot.partitioning.drawing import draw_partition
 
         return draw_partition(self, **options)
 

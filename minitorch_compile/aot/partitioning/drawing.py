@@ -4,7 +4,7 @@ The bold arrows that lead from one frame into the other all begin at saved value
 backward pass computes again is drawn a second time, in its frame.
 
 >>> from minitorch_compile.aot.joint_graph import trace_joint
->>> from minitorch_compile.aot.min_cut_partition import min_cut_partition
+>>> from minitorch_compile.aot.partitioning.min_cut import min_cut_partition
 >>> from minitorch_compile.aot.tracing import trace
 >>> from minitorch_compile.tensor import empty_fake
 >>> x, w = empty_fake((8, 8)), empty_fake((8, 8))
@@ -34,7 +34,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.aot.recomputation import is_constant
+from minitorch_compile.aot.partitioning.recomputation import is_constant
 from minitorch_compile.aot.subgraph import ancestors, in_order_of_need
 from minitorch_compile.fx.dot import Drawing
 from minitorch_compile.fx.draw import draw
@@ -43,7 +43,7 @@ from minitorch_compile.fx.graph_view import GraphView
 from minitorch_compile.fx.node import Node
 
 if TYPE_CHECKING:
-    from minitorch_compile.aot.partition import Partition
+    from minitorch_compile.aot.partitioning.partition import Partition
 
 FORWARD, BACKWARD = "forward pass", "backward pass"
 
@@ -81,7 +81,7 @@ class _Picture:
     """One graph with the nodes of both passes, and the colour and the frame of each."""
 
     def __init__(self, partition: Partition) -> None:
-        from minitorch_compile.aot.partition import Sides
+        from minitorch_compile.aot.partitioning.partition import Sides
 
         self.graph = Graph()
         self.kinds: dict[Node, str] = {}
