@@ -37,7 +37,7 @@ F = np.float32
 vectorised = {
     "out[i] = x[i] * y[i] + x[i]": ...,
     "out[i] = x[i] if x[i] > y[i] else y[i]": ...,
-    "out[i] = math.sqrt(x[i])": ...,
+    "out[i] = x[i] / y[i]": ...,
     "out[i] = math.sin(x[i])": ...,
     "out[i + 1] = out[i] * x[i]": ...,
     "if x[i] > y[i]: break": ...,
@@ -50,7 +50,7 @@ vectorised = {
 vectorised = {
     "out[i] = x[i] * y[i] + x[i]": True,
     "out[i] = x[i] if x[i] > y[i] else y[i]": True,
-    "out[i] = math.sqrt(x[i])": True,
+    "out[i] = x[i] / y[i]": True,
     "out[i] = math.sin(x[i])": False,
     "out[i + 1] = out[i] * x[i]": False,
     "if x[i] > y[i]: break": False,

@@ -93,6 +93,11 @@ class Name:
         """Whether it is a view made under no_grad, whose root was written to since."""
         return self.root.written > self.made and not all(step.recorded for step in self.steps)
 
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether its root got another history since it was made."""
+        return self.root.recorded > self.made
+
 
 class Functionalize:
     """The mode. Put it above a tracer (or above nothing: then the values are computed)."""

@@ -21,20 +21,22 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 @dataclass(frozen=True)
 class FromInput:
     """The argument at `index`, or with steps a view of it. `outdated`: the view was made under no_grad before the
-    argument got the history that it has now."""
+    argument was written to; `overtaken`: that gave the argument another history."""
 
     index: int
     steps: tuple[ViewStep, ...] = ()
     outdated: bool = False
+    overtaken: bool = False
 
 
 @dataclass(frozen=True)
 class FromGraph:
-    """What the graph returns at `position`, or with steps a view of it, which may be outdated."""
+    """What the graph returns at `position`, or with steps a view of it, which may be outdated, too."""
 
     position: int
     steps: tuple[ViewStep, ...] = ()
     outdated: bool = False
+    overtaken: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,10 @@ def _make(
     for step in plan.steps:
         x = step.apply(x)
     if isinstance(plan, (FromInput, FromGraph)) and plan.outdated and x.base is not None and x.base.requires_grad:
-        x.base_rewritten = x.base.rewritten - 1  # so autograd refuses to use it, as it would plainly
+        if plan.overtaken:  # in either case autograd refuses to use it, as it would plainly
+            x.base_rewritten = x.base.rewritten - 1
+        else:
+            x.version_made = x.storage.version - 1
     return x
 
 
@@ -149,7 +154,7 @@ class OutputPlanner:
             return FromGraph(self._returned(x))
         if name.root.is_result or (name.root.steps and name.root.recorded):
             return Rewritten(view, self._returned(name.root.tensor), name.steps)
-        return replace(view, steps=(*view.steps, *name.steps), outdated=name.is_untracked)
+        return replace(view, steps=(*view.steps, *name.steps), outdated=name.is_untracked, overtaken=name.is_overtaken)
 
     def _view(self, x: TensorBase, shared: set[Any]) -> FromInput | FromGraph | None:
         """Where the root of a tensor finds its memory; None if the tensor may have memory of its own."""

@@ -24,7 +24,7 @@ from types import (
 )
 from typing import Any
 
-from minitorch_compile.dynamo.bytecode.instructions import slot_names
+from minitorch_compile.dynamo.bytecode.instructions import has_hidden_variables
 from minitorch_compile.dynamo.cache.region import Backend, Region
 from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
@@ -134,8 +134,11 @@ def _is_compilable(function: FunctionType) -> bool:
 def _has_plain_frame(function: FunctionType) -> bool:
     """Not the hidden function of a comprehension, nor that of type parameters: not all their variables have names."""
     code = function.__code__
-    has_names = all(name.isidentifier() for name in slot_names(code))
-    return has_names and not function.__dict__.get("_dynamo_disabled") and not code.co_flags & NOT_COMPILED
+    return (
+        not has_hidden_variables(code)
+        and not function.__dict__.get("_dynamo_disabled")
+        and not code.co_flags & NOT_COMPILED
+    )
 
 
 def region_of(function: Callable[..., Any]) -> Region:

@@ -22,6 +22,7 @@ Arguments are tensors, lists of them, and constants. `levels` are the vmaps that
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -107,7 +108,8 @@ def watch(x: Any, levels: LevelsAndSizes, keep_history: bool) -> Any:
     if not watched.requires_grad:  # a link is a leaf too where a compiler traces for values alone
         watched.requires_grad = True
     watched.is_confined = watched.is_in_use = True
-    stacks.recordings += 1
+    stacks.watched = [known for known in stacks.watched if getattr(known(), "is_in_use", False)]
+    stacks.watched.append(weakref.ref(watched))
     return watched
 
 
@@ -122,7 +124,6 @@ def end_recording(watched: Sequence[Any]) -> None:
     """The function has run. From now on only the recording knows these tensors."""
     for x in watched:
         x.is_in_use = False
-    stacks.recordings -= len(watched)
 
 
 @graph_step

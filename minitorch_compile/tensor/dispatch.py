@@ -29,6 +29,7 @@ Source: the dispatcher of PyTorch (its keys are our storeys) and the interpreter
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -72,7 +73,8 @@ class _Stacks(threading.local):
     def __init__(self) -> None:
         self.transforms: list[Interpreter] = []
         self.modes: list[Interpreter] = []
-        self.recordings = 0  # tensors that grad, vjp and the like watch while their function runs
+        # Tensors that grad, vjp and the like watch while their function runs; whoever drops them ends the watch.
+        self.watched: list[weakref.ref[Any]] = []
 
 
 stacks = _Stacks()
@@ -195,7 +197,7 @@ def _leave(stack: list[Interpreter], interpreter: Interpreter) -> None:
 
 def refuse_in_transforms(call: str) -> None:
     """RuntimeError inside a function that grad or another such transform runs: it takes care of gradients itself."""
-    if stacks.recordings:
+    if any(getattr(watched(), "is_in_use", False) for watched in stacks.watched):
         raise RuntimeError(
             f"{call}() is called inside of a function that a function transform (grad, vjp, jacrev, jvp, ...) runs,"
             " which is not supported; use the transforms instead, or call it outside"
@@ -205,11 +207,11 @@ def refuse_in_transforms(call: str) -> None:
 @contextmanager
 def leaving_transforms() -> Iterator[None]:
     """At the end, the transforms that were entered inside are left, if an error came in between."""
-    before, stack, recordings = list(stacks.transforms), stacks.transforms, stacks.recordings
+    before, stack, watched = list(stacks.transforms), stacks.transforms, list(stacks.watched)
     try:
         yield
     finally:
-        stacks.transforms, stacks.recordings = stack, recordings
+        stacks.transforms, stacks.watched = stack, watched
         for interpreter in [t for t in stack if t not in before]:
             _leave(stack, interpreter)
 

@@ -139,3 +139,4 @@ def test_a_function_transform_stays_whole():
     text = str(found)
     assert text.index("enter_vmap") < text.index("sin = torch.sin(as_argument)") < text.index("leave_vmap")
     assert "torch.exp" not in text and not dispatch.stacks.transforms
+    assert torch.ones(2).requires_grad_().requires_grad  # which is refused inside a transform

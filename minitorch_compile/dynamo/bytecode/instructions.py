@@ -193,6 +193,11 @@ def slot_names(code: types.CodeType) -> tuple[str, ...]:
     return (*(_unused(name, taken) if name in code.co_freevars else name for name in own), *code.co_freevars)
 
 
+def has_hidden_variables(code: types.CodeType) -> bool:
+    """Whether it is the hidden function of a comprehension, or of type parameters: `.0`, `.type_params`."""
+    return any(name.startswith(".") for name in slot_names(code))
+
+
 def _unused(name: str, taken: set[str]) -> str:
     return next(new for count in itertools.count() if (new := f"{'_' * count}own_{name}") not in taken)
 

@@ -33,7 +33,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from minitorch_compile import config
-from minitorch_compile.dynamo.bytecode.instructions import slot_names
+from minitorch_compile.dynamo.bytecode.instructions import has_hidden_variables
 from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
 from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, OFF, PASS, PASS_HERE
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_library
@@ -72,7 +72,7 @@ def is_ordinary(code: CodeType) -> bool:
     """A function's body that runs at once, not a generator's, a class's, a module's, a comprehension's; nor what makes
     type parameters, some of whose variables have no proper names."""
     is_body = code.co_flags & FUNCTION_BODY == FUNCTION_BODY and not code.co_flags & SUSPENDED
-    return is_body and all(name.isidentifier() for name in slot_names(code))
+    return is_body and not has_hidden_variables(code)
 
 
 def is_generated(code: CodeType) -> bool:

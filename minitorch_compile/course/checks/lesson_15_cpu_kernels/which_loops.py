@@ -29,7 +29,7 @@ WHICH_LOOPS = Exercise(
 EXPLAINED = {
     "out[i] = x[i] * y[i] + x[i]": "Nothing depends on another position.",
     "out[i] = x[i] if x[i] > y[i] else y[i]": "Both values are at hand, so the branch becomes a select.",
-    "out[i] = math.sqrt(x[i])": "Processors have an instruction for square roots, a packed one, too.",
+    "out[i] = x[i] / y[i]": "Processors have an instruction for quotients, a packed one, too.",
     "out[i] = math.sin(x[i])": "A sine is a call of the C library, one number at a time.",
     "out[i + 1] = out[i] * x[i]": "Each product needs the one before.",
     "if x[i] > y[i]: break": "Whether position 5 is read at all depends on position 4.",
