@@ -14,6 +14,7 @@ from typing import Any
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.size_values import Values, with_values
+from minitorch_compile.tensor.grad_mode import is_grad_enabled
 from minitorch_compile.tensor.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -163,8 +164,10 @@ class OutputPlanner:
         if x.storage in self.input_index:
             return FromInput(self.input_index[x.storage], root.steps)
         # A tensor that shares its memory, with others or with elements it doesn't show, is a view of a whole one.
-        # A view that autograd refuses to use has no value that could be returned.
-        apart = is_dense(x.sizes, x.strides) and not self.functional.name_of(x).is_untracked
+        # So is one made under no_grad: it is a leaf, or one that autograd refuses to use, whatever made the whole.
+        name = self.functional.name_of(x)
+        follows = not is_grad_enabled() or all(step.recorded for step in name.steps)
+        apart = is_dense(x.sizes, x.strides) and follows and not name.is_untracked
         if x is not base and (x.storage in shared or not apart):
             return FromGraph(self._returned(base), root.steps)
         return None

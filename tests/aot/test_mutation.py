@@ -385,6 +385,21 @@ def test_an_untracked_view_of_what_was_written_before_is_read_without_gradients(
     check(function, lambda: [sample(3), sample(3, seed=1)], backend)
 
 
+@pytest.mark.parametrize("written", [False, True])
+def test_an_untracked_view_is_a_leaf(written, backend):
+    def function(x):
+        y = x * 2
+        with no_grad():
+            v, u = y.t(), x.t()
+            if written:
+                u.mul_(2)
+        return v, u
+
+    for run in (function, compiled(function, backend)):
+        for view in run(sample(3, 4).clone().detach().requires_grad_()):
+            assert (view.is_leaf, view.requires_grad, view._is_view()) == (True, True, True)
+
+
 def test_nor_is_one_read_that_was_written_to_since(backend):
     def function(x, w):
         y = x * w
