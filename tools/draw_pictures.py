@@ -58,10 +58,10 @@ FLOORS = (
         ORANGE,
         "aot_eager: both graphs interpreted",
     ),
-    ("nn/  optim/", "modules, losses; optimizers", YELLOW, "plain Python over the tensor floor"),
-    ("autograd/", "the tape, a derivative for each op", YELLOW, "finite differences"),
     ("dynamo/", "bytecode to graphs, guards, resume functions", GREEN, "the concrete bytecode interpreter"),
     ("fx/", "Graph, Node, GraphModule, passes, drawing", GREEN, "eager: the graph interpreted"),
+    ("nn/  optim/", "modules, losses; optimizers", YELLOW, "plain Python over the tensor floor"),
+    ("autograd/", "the tape, a derivative for each op", YELLOW, "finite differences"),
     ("tensor/", "storage, strides, views, the op table, dispatch", BLUE, "NumPy in float64"),
     ("pytree  config  logs", "what every floor needs first", GREY, ""),
 )

@@ -1,4 +1,4 @@
-"""Floor 3: ahead-of-time autograd: from a captured graph to a forward and a backward graph of plain ops.
+"""Floor 4: ahead-of-time autograd: from a captured graph to a forward and a backward graph of plain ops.
 
 >>> from minitorch_compile.fx import symbolic_trace
 >>> from minitorch_compile.tensor import tensor

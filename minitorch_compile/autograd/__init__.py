@@ -1,4 +1,4 @@
-"""Floor 3: the tape that records operations, and the engine that walks it backwards.
+"""Floor 2: the tape that records operations, and the engine that walks it backwards.
 
 >>> from minitorch_compile.tensor import tensor
 >>> x = tensor([1.0, 2.0], requires_grad=True)

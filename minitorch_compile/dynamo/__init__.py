@@ -1,4 +1,4 @@
-"""Floor 2: capture graphs from Python functions by interpreting their bytecode."""
+"""Floor 3: capture graphs from Python functions by interpreting their bytecode."""
 
 # The rule tables fill themselves on import.
 from minitorch_compile.control import (

@@ -1,4 +1,4 @@
-"""Floor 3: functions of functions. vmap batches one, grad differentiates one, and they nest in any order.
+"""Floor 2: functions of functions. vmap batches one, grad differentiates one, and they nest in any order.
 
 >>> import minitorch_compile as torch
 >>> per_sample = torch.func.vmap(torch.func.grad(lambda w, x: torch.tanh(w @ x)), in_dims=(None, 0))

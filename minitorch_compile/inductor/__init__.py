@@ -1,4 +1,4 @@
-"""Floor 5: graphs of prims become loops, loops are fused, and the fused loops become Numba kernels."""
+"""Floor 6: graphs of prims become loops, loops are fused, and the fused loops become Numba kernels."""
 
 from minitorch_compile.tensor import named_processor  # before Numba compiles anything
 

@@ -1,4 +1,4 @@
-"""The entrance of floor 5: a graph of prims in, a function on tensors out."""
+"""The entrance of floor 6: a graph of prims in, a function on tensors out."""
 
 from __future__ import annotations
 

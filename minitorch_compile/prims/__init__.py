@@ -1,4 +1,4 @@
-"""Floor 4: the closed set of primitive operations, and the rules that write every other op in them.
+"""Floor 5: the closed set of primitive operations, and the rules that write every other op in them.
 
 >>> from minitorch_compile import prims
 >>> prims.table["add"] is prims.add, len(prims.table) <= 110

@@ -3,7 +3,7 @@
 The ops of floor 1 are made for people: `add` broadcasts, promotes dtypes and takes Python numbers. Each of these
 comforts would have to be understood by every compiler. A *prim* has none of them. Its tensors have one dtype and the
 same sizes, its dimensions are non-negative and sorted, its numbers are tensors made by `full`. So a compiler that knows
-the prims, a small closed set, can compile every program: floor 4 rewrites all other ops to prims (`decompose`).
+the prims, a small closed set, can compile every program: floor 5 rewrites all other ops to prims (`decompose`).
 
 The NumPy kernel of a prim is its meaning. Its shape rule is strict: it refuses what is not exactly right.
 

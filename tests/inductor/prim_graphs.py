@@ -1,4 +1,4 @@
-"""Graphs of prims for the tests of floor 5, written as Python functions."""
+"""Graphs of prims for the tests of floor 6, written as Python functions."""
 
 import operator
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dtype import float32, int64
 
-UNARY = ["neg", "abs", "exp", "tanh", "sin", "sqrt", "floor", "sign", "reciprocal", "erf"]
+UNARY = ["neg", "abs", "exp", "tanh", "sin", "sqrt", "floor", "ceil", "reciprocal", "erf"]
 BINARY = ["add", "sub", "mul", "maximum", "minimum", "div"]
 SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 17, 33]
 
