@@ -34,6 +34,7 @@ from minitorch_compile.tensor.layout import wrap_as
 from minitorch_compile.tensor.op import Array, Op, find
 from minitorch_compile.tensor.quiet import quietly, silence
 from minitorch_compile.tensor.rounding import (
+    COUNTS_STEPS,
     EXACT_NUMBERS,
     HALF,
     ROUNDS_ONCE,
@@ -174,9 +175,10 @@ class PointwiseOp(Op):
 
     def _eager_in_float32(self, bound: Sequence[Any], common: dtype) -> TensorBase:
         """On tensors of two bytes: numbers are first rounded to these, unless the op takes them as they are."""
-        if self.name in ROUNDS_ONCE and common is float16 and all(is_of(x, common) for x in bound):
-            return self._eager_in(common.numpy, bound, common)
-        return self._eager_in(WIDE, self.half_operands(bound, common, _converted), common)
+        operands = self.half_operands(bound, common, _converted)
+        if self.name in ROUNDS_ONCE and common is float16 and all(is_of(x, common) for x in operands):
+            return self._eager_in(common.numpy, operands, common)
+        return self._eager_in(WIDE, operands, common)
 
     def half_operands(self, bound: Sequence[Any], common: dtype, convert: Callable[[Any, dtype], Any]) -> list[Any]:
         """The arguments, with numbers and 0-d tensors as tensors of two bytes hold them, if the op takes them so."""
@@ -188,7 +190,7 @@ class PointwiseOp(Op):
                 continue
             if isinstance(bound[i], NUMBERS) and not isinstance(bound[i], SymInt):
                 result[i] = half_number(bound[i], common)
-            elif is_wider(bound[i]):
+            elif is_wider(bound[i]) or (self.name in COUNTS_STEPS and not is_of(bound[i], common)):
                 result[i] = convert(bound[i], common)
         return result
 

@@ -115,3 +115,9 @@ def test_numbers_beside_tensors_of_two_bytes(program, place, run):
     y = torch.tensor([1.7, 0.3, 0.9, 2.1], dtype=DTYPES[place])
     function = eval(f"lambda x, y, s: {program}", {"torch": torch, "F": F})
     assert run(function)(x, y, 0.6).tolist() == RECORDED[program][place]
+
+
+def test_a_step_beside_a_wider_number_is_one_of_the_half():
+    x = torch.tensor([0.2515]).half()
+    for step in (torch.nextafter, torch.compile(torch.nextafter)):
+        assert step(x, torch.tensor(1.0, dtype=torch.float64)).tolist() == [0.251708984375]

@@ -41,39 +41,39 @@ POSITIONAL = "Positional-only arguments are counted in co_argcount already."
 NO_STARS = "This function has no *args or no **kwargs, so there is no slot for it."
 
 
-def plain(x, y):
+def plain(x: Any, y: Any) -> Any:
     z = x + y
     half = z / 2
     return half
 
 
-def only_positional(x, /, y):
+def only_positional(x: Any, /, y: Any) -> Any:
     total = x + y
     half = total / 2
     return half
 
 
-def by_keyword(x, *, y, z=1):
+def by_keyword(x: Any, *, y: Any, z: Any = 1) -> Any:
     both = y * z
     return x + both
 
 
-def with_args(x, *rest):
+def with_args(x: Any, *rest: Any) -> Any:
     first = rest[0]
     return x, first
 
 
-def with_kwargs(x, **more):
+def with_kwargs(x: Any, **more: Any) -> Any:
     keys = list(more)
     return x, keys
 
 
-def everything(x, /, y, *rest, key, other=2, **more):
+def everything(x: Any, /, y: Any, *rest: Any, key: Any, other: Any = 2, **more: Any) -> Any:
     result = x, y, rest, key, other, more
     return result
 
 
-def nothing():
+def nothing() -> Any:
     local = 1
     return local
 

@@ -35,34 +35,34 @@ NOT_KEPT = "The same question was asked again, and the function ran again."
 ran: list[str] = []
 
 
-def plus(x, y):
+def plus(x: Any, y: Any) -> Any:
     ran.append("plus")
     return x + y
 
 
-def times(x, y):
+def times(x: Any, y: Any) -> Any:
     ran.append("times")
     return x * y
 
 
-def shown(x):
+def shown(x: Any) -> Any:
     ran.append("shown")
     return repr(x)
 
 
-def spread(n):
+def spread(n: Any) -> Any:
     ran.append("spread")
     return list(range(n))
 
 
-def total(items):
+def total(items: Any) -> Any:
     ran.append("total")
     items.append(1)
     return len(items)
 
 
-def adder(n):
-    def add(x):
+def adder(n: Any) -> Any:
+    def add(x: Any) -> Any:
         ran.append("add")
         return x + n
 
