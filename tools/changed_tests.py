@@ -33,6 +33,7 @@ READ_BY = {
     "docs": "tests/tooling",
     "benchmarks": "benchmarks",
 }
+READ_BY_TOOLING = (".md", ".toml", ".lock", ".yml")  # pages and declarations, wherever they lie
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def places_asked_for(since: str) -> list[str]:
     changed = changed_files(since)
     modules = {module_of(path) for path in changed if path.suffix == ".py"} - {PACKAGE}
     reached = graph_of_imports().above(modules)
-    places = {READ_BY.get(path.parts[0], "") for path in changed}
+    places = {READ_BY.get(path.parts[0], "tests/tooling" if path.suffix in READ_BY_TOOLING else "") for path in changed}
     if any(module.startswith(PACKAGE) for module in reached):
         places |= {folder_of_tests(module) for module in reached} | set(WHOLE_PROGRAMS)
     places |= {str(file) for module in reached if (file := _file_of(module)) is not None}

@@ -54,7 +54,7 @@ def test_nothing_is_computed_twice_without_doubts():
     assert run.careful is None
 
 
-def test_an_index_out_of_range_is_found_by_the_second_look():
+def test_an_index_out_of_range_is_found_by_the_slow_path():
     x, rows = floats(5, 40), np.array([0, -5, 4])
     run, module, tensors = compiled(lambda p, x, i: p.exp(p.index(x, (i,))), x, rows)
     assert_close(run(*tensors)[0].array, expected(module, tensors)[0])

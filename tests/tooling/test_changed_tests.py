@@ -30,12 +30,22 @@ def test_a_test_asks_for_itself_and_a_helper_for_who_imports_it(monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    ("changed", "place"), [("authoring/x.md", "tests/course"), ("docs/x.md", "tests/tooling"), ("LICENSE", None)]
+    ("changed", "place"),
+    [
+        ("authoring/x.md", "tests/course"),
+        ("docs/x.md", "tests/tooling"),
+        ("pyproject.toml", "tests/tooling"),
+        ("LICENSE", None),
+    ],
 )
 def test_other_files_ask_for_the_tests_that_read_them(
     monkeypatch: pytest.MonkeyPatch, changed: str, place: str | None
 ) -> None:
     assert asked_for(monkeypatch, changed) == ([] if place is None else [place])
+
+
+def test_the_page_of_a_floor_asks_for_the_test_that_holds_it_to_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked_for(monkeypatch, "minitorch_compile/aot/README.md") == ["tests/tooling"]
 
 
 def test_a_file_that_is_gone_asks_for_who_imported_it_only(monkeypatch: pytest.MonkeyPatch) -> None:

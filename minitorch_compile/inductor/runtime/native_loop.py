@@ -212,8 +212,8 @@ def execute(code, arrays, parallel):
 
 # The addresses of `parallel_for`, the pool's memory, `run_chunk`, the number of threads, the slot for a large block.
 _count = THREAD_COUNT if HAS_THREADS else np.ones(1, np.int64)
-_kept_block = np.zeros(1, np.int64)
-_parallel = np.array([0, POOL.address, 0, _count.ctypes.data, _kept_block.ctypes.data], np.int64)
+_cached_block = np.zeros(1, np.int64)
+_parallel = np.array([0, POOL.address, 0, _count.ctypes.data, _cached_block.ctypes.data], np.int64)
 PARALLEL_ADDRESS: int = _parallel.ctypes.data
 
 
