@@ -351,7 +351,7 @@ print(len(kernels), "kernel,", f"{traffic(kernels, softmax):,}", "bytes")
 
 # %%
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import Schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule
 
 
 def picture(graph, kernels):

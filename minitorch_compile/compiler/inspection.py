@@ -45,7 +45,7 @@ from minitorch_compile.inductor.codegen.cpu.wrapper import GeneratedFile, write_
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.schedule.memory_report import MemoryReport
-from minitorch_compile.inductor.schedule.scheduler import Schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor

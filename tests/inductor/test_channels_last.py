@@ -12,7 +12,7 @@ from minitorch_compile.inductor.ir.loops import ExternCall
 from minitorch_compile.inductor.kernels.channels_last import KERNELS, PLANS, channels_last_kernel, extent_of
 from minitorch_compile.inductor.kernels.channels_last_plan import suits
 from minitorch_compile.inductor.machine import named, using
-from minitorch_compile.inductor.schedule.scheduler import call_of
+from minitorch_compile.inductor.schedule.schedule import call_of
 from tests.inductor.test_convolution import SHAPES, expected, geometry
 
 functional = torch.nn.functional

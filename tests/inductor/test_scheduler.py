@@ -5,7 +5,8 @@ import pytest
 from minitorch_compile.inductor.ir.loops import ExternCall
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import Limits, reads_of, schedule
+from minitorch_compile.inductor.schedule.schedule import reads_of
+from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
 from minitorch_compile.tensor.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats, ints

@@ -9,7 +9,7 @@ from minitorch_compile.inductor.kernels.winograd import plan_of, suits, winograd
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.options import Options
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import call_of
+from minitorch_compile.inductor.schedule.schedule import call_of
 from minitorch_compile.inductor.tuning import autotune
 from minitorch_compile.inductor.tuning.autotune import tuned_schedule
 from tests.inductor.test_convolution import expected, geometry

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import Index, symbol, variables
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Loop, Operation, Position, Scatter, StridedView
+from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Loop, LoopGraph, Operation, Position, Scatter, StridedView
 from minitorch_compile.inductor.ir.printer import loop_variables
 from minitorch_compile.tensor.dtype import dtype
 
@@ -170,3 +170,14 @@ def plain_view(inner_fn: Callable[[Handler, Position], Any], position: Position)
         return None
     strides = tuple(0 if part.is_constant else address.coefficient(part) for part in position)
     return StridedView(buffer, (), strides, address.constant)
+
+
+def live_operations(graph: LoopGraph) -> list[Operation]:
+    """The operations whose results reach an output, in order."""
+    needed = {view.buffer for view in graph.outputs}
+    live: list[Operation] = []
+    for operation in reversed(graph.operations):
+        if not needed.isdisjoint(operation.outputs):
+            needed.update(buffers_read(operation))
+            live.append(operation)
+    return live[::-1]

@@ -18,7 +18,8 @@ from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
 from minitorch_compile.inductor.schedule.fused_call import Blocks
 from minitorch_compile.inductor.schedule.packed_products import Choice, pack_products, packing_pays
-from minitorch_compile.inductor.schedule.scheduler import Limits, Schedule, schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule
+from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
 from minitorch_compile.inductor.schedule.split_reductions import split_reductions
 
 

@@ -28,7 +28,7 @@ from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.text import formula
 
 if TYPE_CHECKING:
-    from minitorch_compile.inductor.schedule.scheduler import Schedule
+    from minitorch_compile.inductor.schedule.schedule import Schedule
 
 LONGEST_LABEL = 44
 

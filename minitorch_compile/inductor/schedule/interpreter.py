@@ -21,7 +21,7 @@ import numpy as np
 from minitorch_compile.inductor.ir.interpreter import Memory, run_operation, window
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import Schedule, Step
+from minitorch_compile.inductor.schedule.schedule import Schedule, Step
 
 
 def run_step(step: Step, memory: Memory) -> None:

@@ -19,7 +19,7 @@ from minitorch_compile.inductor.ir.loops import Buffer, ExternCall
 from minitorch_compile.inductor.runtime.raw_memory import ALIGNMENT
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import Schedule, Step, reads_of
+from minitorch_compile.inductor.schedule.schedule import Schedule, Step, reads_of
 
 log_plan = logs.artifact("memory_plan")
 

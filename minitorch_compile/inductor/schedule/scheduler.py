@@ -19,21 +19,19 @@ kernel 0: z = neg(exp(x))  [i0:32]  reads x; writes z; keeps y to itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from minitorch_compile import logs
-from minitorch_compile.fx.graph_view import GraphView
-from minitorch_compile.inductor.ir.dependencies import buffers_read
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, LoopGraph, Operation
+from minitorch_compile.inductor.ir.dependencies import live_operations
+from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, LoopGraph
 from minitorch_compile.inductor.ir.printer import print_graph
-from minitorch_compile.inductor.schedule.drawing import draw_schedule
-from minitorch_compile.inductor.schedule.fused_call import Blocks, FusedCall, fuse_call
+from minitorch_compile.inductor.schedule.epilogues import add_epilogues
+from minitorch_compile.inductor.schedule.fused_call import Blocks
 from minitorch_compile.inductor.schedule.group import Group, WhyNot
-from minitorch_compile.inductor.schedule.text import describe_schedule, describe_step
-
-Step = Group | ExternCall | FusedCall
+from minitorch_compile.inductor.schedule.reasons import unfused_edges
+from minitorch_compile.inductor.schedule.schedule import Edge, Schedule, Step, reads_of
+from minitorch_compile.inductor.schedule.text import describe_step
 
 log_ir, log_fused_ir = logs.artifact("ir_pre_fusion"), logs.artifact("ir_post_fusion")
 log_fusion, log_schedule = logs.artifact("fusion"), logs.artifact("schedule")
@@ -50,81 +48,7 @@ class Limits:
     blocks_of: Callable[[ExternCall], Blocks | None] = lambda call: None
 
 
-@dataclass(frozen=True)
-class Edge:
-    """Two steps that are not one kernel though a buffer goes from the first to the second, and why."""
-
-    producer: str
-    consumer: str
-    reason: str
-
-    def __repr__(self) -> str:
-        return f"{self.producer} -> {self.consumer}: {self.reason}"
-
-
-class Schedule:
-    """The steps in order: fused groups and extern kernels."""
-
-    def __init__(self, graph: LoopGraph, steps: list[Step], why_not: list[Edge]) -> None:
-        self.graph = graph
-        self.steps = steps
-        self.why_not = why_not
-
-    @cached_property
-    def internal(self) -> frozenset[Buffer]:
-        """Temporary buffers that only the kernel that writes them reads: they need no memory of their own."""
-        readers: dict[Buffer, set[int]] = {}
-        for number, step in enumerate(self.steps):
-            for buffer in reads_of(step):
-                readers.setdefault(buffer, set()).add(number)
-        results = {view.buffer for view in self.graph.outputs}
-        kernels = [(number, step) for number, step in enumerate(self.steps) if not isinstance(step, ExternCall)]
-        return frozenset(
-            buffer
-            for number, kernel in kernels
-            for buffer in kernel.outputs
-            if buffer not in results and readers.get(buffer, set()) <= {number}
-        )
-
-    @cached_property
-    def made(self) -> frozenset[Buffer]:
-        """The buffers that some step fills: all but the inputs."""
-        return frozenset(buffer for step in self.steps for buffer in step.outputs)
-
-    @property
-    def kernel_count(self) -> int:
-        return len(self.steps)
-
-    @property
-    def bytes_moved(self) -> int:
-        """Bytes that the kernels read from and write to memory, counting each buffer once a kernel."""
-        total = 0
-        for step in self.steps:
-            inputs = reads_of(step) if isinstance(step, ExternCall) else step.inputs
-            total += sum(buffer.nbytes for buffer in {*inputs, *step.outputs} - self.internal)
-        return total
-
-    def draw(self) -> GraphView:
-        """A picture: a frame for each kernel, with the loops in it."""
-        return draw_schedule(self).view()
-
-    def __repr__(self) -> str:
-        return describe_schedule(self)
-
-
-def reads_of(step: Step) -> list[Buffer]:
-    """The buffers that a step reads, those that it writes itself included."""
-    if isinstance(step, ExternCall):
-        return buffers_read(step)
-    if isinstance(step, FusedCall):
-        return list(dict.fromkeys([*buffers_read(step.call), *reads_of(step.epilogue)]))
-    return list(dict.fromkeys(access.buffer for member in step.members for access in member.accesses.reads))
-
-
-# ------------------------------------------------------------------------------------------------ fusing
-
-
-class _Node:
+class Node:
     """A step while groups are being fused, and where its operations stand in the original order: `first` is the first
     of its own, `latest` the last of its own and of all that it needs, directly or through other steps. (A step that
     was fused from an early and a late operation makes the late one a need of all that reads the early one.)
@@ -146,23 +70,23 @@ class Scheduler:
     def __init__(self, graph: LoopGraph, limits: Limits = Limits()) -> None:
         self.graph = graph
         self.limits = limits
-        self.nodes: dict[_Node, None] = {}
-        self.producer: dict[Buffer, _Node] = {}
-        self.readers: dict[Buffer, dict[_Node, None]] = {}
-        self.refused: dict[tuple[_Node, _Node], WhyNot] = {}
+        self.nodes: dict[Node, None] = {}
+        self.producer: dict[Buffer, Node] = {}
+        self.readers: dict[Buffer, dict[Node, None]] = {}
+        self.refused: dict[tuple[Node, Node], WhyNot] = {}
         self.results = {view.buffer for view in graph.outputs}
         for number, operation in enumerate(live_operations(graph)):
             step = operation if isinstance(operation, ExternCall) else Group.of(operation)
-            self.enter(_Node(step, number, number))
+            self.enter(Node(step, number, number))
 
-    def enter(self, node: _Node) -> None:
+    def enter(self, node: Node) -> None:
         self.nodes[node] = None
         for buffer in node.step.outputs:
             self.producer[buffer] = node
         for buffer in node.reads:
             self.readers.setdefault(buffer, {})[node] = None
 
-    def leave(self, node: _Node) -> None:
+    def leave(self, node: Node) -> None:
         del self.nodes[node]
         for buffer in node.reads:
             del self.readers[buffer][node]
@@ -170,14 +94,15 @@ class Scheduler:
     def run(self) -> Schedule:
         while self.fuse_round():
             pass
-        self.add_epilogues()
-        order = self.in_order()
-        why_not = [Edge(a.name, b.name, self.reason(a, b)) for a, b in self.edges()]
-        return Schedule(self.graph, [finished(node.step) for node in order], why_not)
+        why_not: list[Edge] = []
+        if len(self.nodes) > 1:
+            add_epilogues(self, self.limits.blocks_of)
+            why_not = unfused_edges(self)
+        return Schedule(self.graph, [finished(node.step) for node in self.in_order()], why_not)
 
     def fuse_round(self) -> bool:
         """Tries every pair once, most bytes first; whether any was fused."""
-        fused_into: dict[_Node, _Node] = {}
+        fused_into: dict[Node, Node] = {}
         for first, second in self.candidates():
             a, b = _latest(first, fused_into), _latest(second, fused_into)
             if a is b or (a, b) in self.refused:
@@ -189,16 +114,16 @@ class Scheduler:
             fused_into[a] = fused_into[b] = self.replace(a, b, result)
         return bool(fused_into)
 
-    def replace(self, a: _Node, b: _Node, fused: Step) -> _Node:
+    def replace(self, a: Node, b: Node, fused: Step) -> Node:
         """Puts one step in the place of two."""
-        node = _Node(fused, min(a.first, b.first), max(a.latest, b.latest))
+        node = Node(fused, min(a.first, b.first), max(a.latest, b.latest))
         self.leave(a)
         self.leave(b)
         self.enter(node)
         self.tell_readers(node)
         return node
 
-    def tell_readers(self, node: _Node) -> None:
+    def tell_readers(self, node: Node) -> None:
         """What reads the node, directly or through others, needs its latest operation, too."""
         stack = [node]
         while stack:
@@ -208,9 +133,9 @@ class Scheduler:
                     reader.latest = node.latest
                     stack.append(reader)
 
-    def candidates(self) -> list[tuple[_Node, _Node]]:
+    def candidates(self) -> list[tuple[Node, Node]]:
         """Pairs of groups that touch a common buffer, those that would save most bytes first."""
-        saved: dict[tuple[_Node, _Node], int] = {}
+        saved: dict[tuple[Node, Node], int] = {}
         for buffer, readers in self.readers.items():
             users = [*([self.producer[buffer]] if buffer in self.producer else []), *readers]
             groups = sorted({u: None for u in users if isinstance(u.step, Group)}, key=lambda node: node.first)
@@ -220,7 +145,7 @@ class Scheduler:
                     saved[pair] = saved.get(pair, 0) + buffer.nbytes
         return sorted(saved, key=lambda pair: (-saved[pair], pair[1].first - pair[0].first))
 
-    def try_fuse(self, a: _Node, b: _Node) -> Group | WhyNot:
+    def try_fuse(self, a: Node, b: Node) -> Group | WhyNot:
         """The two groups as one, or why not. `a` comes first."""
         if any(buffer in a.reads for buffer in b.step.outputs):
             a, b = b, a
@@ -239,11 +164,11 @@ class Scheduler:
             return WhyNot(f"{between.name} must run between them")
         return result
 
-    def outputs_seen_outside(self, fused: Group, parts: set[_Node]) -> list[Buffer]:
+    def outputs_seen_outside(self, fused: Group, parts: set[Node]) -> list[Buffer]:
         """The outputs that the kernel would have to write to memory."""
         return [b for b in fused.outputs if b in self.results or not parts.issuperset(self.readers.get(b, ()))]
 
-    def between(self, a: _Node, b: _Node) -> _Node | None:
+    def between(self, a: Node, b: Node) -> Node | None:
         """A step that needs `a` and that `b` needs, directly or through others."""
         seen, stack = {b}, [(node, node) for node in self.inputs(b) if node is not a]
         while stack:
@@ -257,46 +182,20 @@ class Scheduler:
                 stack.append((source, entry))
         return None
 
-    def inputs(self, node: _Node) -> Iterator[_Node]:
+    def inputs(self, node: Node) -> Iterator[Node]:
         for buffer in node.reads:
             producer = self.producer.get(buffer)
             if producer is not None and producer is not node:
                 yield producer
 
-    # ------------------------------------------------------------------------------------------ epilogues
-
-    def add_epilogues(self) -> None:
-        """Gives each extern call the first group that can be its epilogue."""
-        for node in sorted(self.nodes, key=lambda node: node.first):
-            blocks = self.limits.blocks_of(node.step) if isinstance(node.step, ExternCall) else None
-            if blocks is None:
-                continue
-            readers = sorted(self.readers.get(node.step.outputs[0], ()), key=lambda reader: reader.first)
-            for reader in readers:
-                result = self.try_epilogue(node, reader, blocks)
-                if isinstance(result, FusedCall):
-                    self.replace(node, reader, result)
-                    break
-                self.refused[node, reader] = result
-
-    def try_epilogue(self, node: _Node, reader: _Node, blocks: Blocks) -> FusedCall | WhyNot:
-        """The call with the group that reads its result, or why not."""
-        if not isinstance(reader.step, Group):
-            return WhyNot(f"{reader.name} is an extern kernel ({call_of(reader.step).kernel})")
-        assert isinstance(node.step, ExternCall)
-        between = self.between(node, reader)
-        if between is not None:
-            return WhyNot(f"{between.name} must run between them")
-        return fuse_call(node.step, reader.step, blocks)
-
     # ------------------------------------------------------------------------------------------ afterwards
 
-    def in_order(self) -> list[_Node]:
+    def in_order(self) -> list[Node]:
         """The nodes, each after those it needs, otherwise in the original order."""
-        order: dict[_Node, None] = {}
+        order: dict[Node, None] = {}
 
-        def visit(node: _Node) -> None:
-            stack: list[tuple[_Node, Iterator[_Node]]] = [(node, self.inputs(node))]
+        def visit(node: Node) -> None:
+            stack: list[tuple[Node, Iterator[Node]]] = [(node, self.inputs(node))]
             while stack:
                 current, sources = stack[-1]
                 missing = next((source for source in sources if source not in order), None)
@@ -311,25 +210,8 @@ class Scheduler:
                 visit(node)
         return list(order)
 
-    def edges(self) -> Iterator[tuple[_Node, _Node]]:
-        """Every pair of steps between which a buffer goes."""
-        for node in self.nodes:
-            yield from dict.fromkeys((source, node) for source in self.inputs(node))
 
-    def reason(self, a: _Node, b: _Node) -> str:
-        refused = self.refused.get((a, b)) or self.refused.get((b, a))
-        for node in (a, b) if refused is None else ():
-            if isinstance(node.step, FusedCall):
-                return f"{node.step.result.name} has its epilogue ({node.step.call.kernel})"
-            if isinstance(node.step, ExternCall):
-                return f"{node.name} is an extern kernel ({node.step.kernel})"
-        if refused is None:
-            result = self.try_fuse(a, b)
-            refused = result if isinstance(result, WhyNot) else WhyNot("they were never compared")
-        return refused.reason
-
-
-def _latest(node: _Node, fused_into: dict[_Node, _Node]) -> _Node:
+def _latest(node: Node, fused_into: dict[Node, Node]) -> Node:
     while node in fused_into:
         node = fused_into[node]
     return node
@@ -343,23 +225,8 @@ def _share_memory(a: Group, b: Group, fused: Group) -> bool:
     return not first.isdisjoint(second)
 
 
-def call_of(step: ExternCall | FusedCall) -> ExternCall:
-    return step.call if isinstance(step, FusedCall) else step
-
-
 def finished(step: Step) -> Step:
     return step.merged() if isinstance(step, Group) and step.is_fusible else step
-
-
-def live_operations(graph: LoopGraph) -> Iterable[Operation]:
-    """The operations whose results reach an output."""
-    needed = {view.buffer for view in graph.outputs}
-    live: list[Operation] = []
-    for operation in reversed(graph.operations):
-        if not needed.isdisjoint(operation.outputs):
-            needed.update(buffers_read(operation))
-            live.append(operation)
-    return reversed(live)
 
 
 def schedule(graph: LoopGraph, limits: Limits = Limits()) -> Schedule:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from minitorch_compile.inductor.ir.loops import Buffer, LoopGraph, Operation, whole
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import Schedule, Step, reads_of
+from minitorch_compile.inductor.schedule.schedule import Schedule, Step, reads_of
 
 
 def operations_of(step: Step) -> list[Operation]:

@@ -15,7 +15,7 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.dtype import dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.inductor.schedule.scheduler import Schedule, Step
+    from minitorch_compile.inductor.schedule.schedule import Schedule, Step
 
 LONGEST_EXPRESSION = 100
 

@@ -15,7 +15,8 @@ from minitorch_compile.aot.passes import simplify
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
-from minitorch_compile.inductor.schedule.scheduler import Schedule, schedule
+from minitorch_compile.inductor.schedule.schedule import Schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import empty_fake
 

@@ -53,7 +53,7 @@ from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.memory_plan import MemoryPlan, in_place, place_scratch, plan_memory
 from minitorch_compile.inductor.schedule.memory_report import MemoryReport
-from minitorch_compile.inductor.schedule.scheduler import Schedule, Step, call_of, reads_of
+from minitorch_compile.inductor.schedule.schedule import Schedule, Step, call_of, reads_of
 from minitorch_compile.tensor.strides import numel
 
 HEADER = '''\

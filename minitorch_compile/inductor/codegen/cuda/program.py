@@ -26,7 +26,7 @@ from minitorch_compile.inductor.ir.interpreter import run_operation, window
 from minitorch_compile.inductor.ir.loops import Buffer, Operation
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.scheduler import Schedule, Step
+from minitorch_compile.inductor.schedule.schedule import Schedule, Step
 from minitorch_compile.inductor.schedule.step_graph import operations_of
 
 # Threads of a block, and blocks at most. A simulated thread is a Python thread, so there are few of them.
