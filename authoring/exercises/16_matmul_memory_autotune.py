@@ -15,7 +15,7 @@ import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
 from minitorch_compile.inductor.ir.dependencies import Access
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.ir.loops import Buffer
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.iteration import Axis
 
 # %% [markdown]

@@ -20,11 +20,12 @@ import numpy as np
 from minitorch_compile import prims
 from minitorch_compile.aot.passes import simplify
 from minitorch_compile.aot.tracing import trace
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.interpreter import run_operation
-from minitorch_compile.inductor.ir.loops import Buffer, Loop, Operation, TensorBox
+from minitorch_compile.inductor.ir.loops import Loop, Operation, TensorBox
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.tensor import Tensor, empty_fake
 from minitorch_compile.tensor.dtype import dtype

@@ -8,7 +8,7 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import nn
 from minitorch_compile.compiler import inspect
-from minitorch_compile.inductor.ir.loops import ExternCall
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.kernels.channels_last import KERNELS, PLANS, channels_last_kernel, extent_of
 from minitorch_compile.inductor.kernels.channels_last_plan import suits
 from minitorch_compile.inductor.machine import named, using

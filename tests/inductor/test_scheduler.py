@@ -2,7 +2,7 @@
 
 import pytest
 
-from minitorch_compile.inductor.ir.loops import ExternCall
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import reads_of

@@ -1,6 +1,7 @@
 """Which memory a loop touches: a handler that computes nothing and writes down every access.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y = Buffer("x", (4, 8), (8, 1), float32), Buffer("y", (8, 4), (4, 1), float32)
 >>> transpose = Loop(y, (8, 4), lambda ops, at: ops.load(x, x.address((at[1], at[0]))))
@@ -14,9 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from minitorch_compile.inductor.ir.buffer import Buffer, Position
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import Index, symbol, variables
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Loop, LoopGraph, Operation, Position, Scatter, StridedView
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
+from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.ir.printer import loop_variables
 from minitorch_compile.tensor.dtype import dtype
 

@@ -6,7 +6,7 @@ kernel: the loop IR is "define by run", and each meaning of it is one small clas
 `torch/_inductor/ops_handler.py`).
 
 >>> from minitorch_compile.inductor.ir.printer import print_body
->>> from minitorch_compile.inductor.ir.loops import Buffer
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x = Buffer("x", (4, 8), (8, 1), float32)
 >>> def body(ops, position):
@@ -28,7 +28,7 @@ from minitorch_compile.source_place import source_place
 from minitorch_compile.tensor.dtype import dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.inductor.ir.loops import Buffer
+    from minitorch_compile.inductor.ir.buffer import Buffer
 
 Number = bool | int | float
 

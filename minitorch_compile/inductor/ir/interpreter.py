@@ -4,7 +4,8 @@ This is the `loops` target, and the oracle that generated kernels are tested aga
 values along its own axis, so an index expression is an integer array, a load is a gather, and elementwise primitives
 are the kernels of `prims` themselves.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, total = Buffer("x", (2, 3), (3, 1), float32), Buffer("total", (2,), (1,), float32)
 >>> memory = {"x": np.arange(6, dtype=np.float32)}
@@ -20,19 +21,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, whole
 from minitorch_compile.inductor.ir.extern_reference import MEANINGS as PACKED_MEANINGS
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, symbol
-from minitorch_compile.inductor.ir.loops import (
-    Buffer,
-    ExternCall,
-    Loop,
-    LoopGraph,
-    Operation,
-    Scatter,
-    StridedView,
-    whole,
-)
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
+from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.ir.printer import loop_variables
 from minitorch_compile.prims import table as prims
 from minitorch_compile.prims.reduction import COMBINES

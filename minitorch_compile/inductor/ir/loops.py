@@ -22,51 +22,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from minitorch_compile.inductor.ir.buffer import Buffer, Ints, Position
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.ir.handler import Handler, Origin
-from minitorch_compile.inductor.ir.index import Index, strided
+from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.memory_format import channels_last, suggested_format
-from minitorch_compile.tensor.strides import contiguous_strides, numel
+from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-Ints = tuple[int, ...]
-Position = Sequence[Index]
-# What a kernel reports in the first of three integers: an index that is out of range, before the index and the size, or
-# that something has to be computed again, with care.
-INDEX_ERROR, RUNTIME_ERROR, DOUBT = 1, 2, 3
-Element = dtype  # the class, where a field of the same name hides it
 InnerFn = Callable[[Handler, Position], Any]
-
-
-@dataclass(eq=False)
-class Buffer:
-    """A stretch of memory, and how positions map into it. `kind` is input, temporary or output."""
-
-    name: str
-    sizes: Ints
-    strides: Ints
-    dtype: dtype
-    kind: str = "temporary"
-
-    @staticmethod
-    def contiguous(name: str, sizes: Ints, dtype: Element) -> Buffer:
-        return Buffer(name, sizes, contiguous_strides(sizes), dtype)
-
-    def address(self, position: Position) -> Index:
-        return strided(position, self.strides)
-
-    @property
-    def length(self) -> int:
-        """Elements from the first to the last one used."""
-        return 1 + sum((n - 1) * s for n, s in zip(self.sizes, self.strides)) if 0 not in self.sizes else 0
-
-    @property
-    def nbytes(self) -> int:
-        return self.length * self.dtype.itemsize
-
-    def __repr__(self) -> str:
-        dense = "" if self.strides == contiguous_strides(self.sizes) else f", strides={list(self.strides)}"
-        return f"{self.name}: {self.dtype.name}{list(self.sizes)}{dense}"
 
 
 class TensorBox:
@@ -183,77 +148,6 @@ class Loop:
         return [self.buffer]
 
 
-@dataclass(eq=False)
-class Scan(Loop):
-    """A running result along one dimension: at each position, the values of all up to it in `dim`, combined.
-
-    `kind` is sum, prod, amax, amin or logaddexp.
-    """
-
-    dim: int = 0
-
-    def run(self, ops: Handler, position: Position) -> None:
-        value = self.inner_fn(ops, position)
-        outer, ops.origin = ops.origin, self.origin or ops.origin
-        ops.store_scan(self.buffer, self.address(position), self.kind, value)
-        ops.origin = outer
-
-    @property
-    def is_reduction(self) -> bool:
-        return False
-
-    @property
-    def row_dims(self) -> Ints:
-        return (self.dim,)
-
-
-@dataclass(eq=False)
-class Scatter(Loop):
-    """Fills `buffer` with `initial`, then for every position of the space puts its value where `target` says.
-
-    `combine` says how: sum, prod, amax or amin with what is there, or "", in its place. Positions run in row-major
-    order, one after the other, so the result is the same each time; of values that are stored the last one stays.
-    """
-
-    initial: InnerFn = field(default=lambda ops, at: None)
-    target: Callable[[Handler, Position], Position] = field(default=lambda ops, at: at)
-    combine: str = ""
-
-
-@dataclass(eq=False)
-class StridedView:
-    """Part of a buffer, as an extern kernel sees it: sizes, strides and an offset, all in elements."""
-
-    buffer: Buffer
-    sizes: Ints
-    strides: Ints
-    offset: int = 0
-
-    @property
-    def is_contiguous(self) -> bool:
-        return all(n == 1 or s == c for n, s, c in zip(self.sizes, self.strides, contiguous_strides(self.sizes)))
-
-    def __repr__(self) -> str:
-        offset = f" + {self.offset}" if self.offset else ""
-        return f"{self.buffer.name}{list(self.sizes)}:{list(self.strides)}{offset}"
-
-
-@dataclass(eq=False)
-class ExternCall:
-    """A kernel that isn't made from loops here, such as a matrix product: `outputs = kernel(inputs, parameters)`."""
-
-    kernel: str
-    inputs: list[StridedView]
-    outputs: list[Buffer]
-    parameters: tuple[Any, ...] = ()
-    origin: Origin | None = None
-
-    def __repr__(self) -> str:
-        results = ", ".join(map(repr, self.outputs))
-        arguments = ", ".join(map(repr, [*self.inputs, *self.parameters]))
-        return f"{results} = {self.kernel}({arguments})"
-
-
 Operation = Loop | ExternCall
 
 
@@ -275,25 +169,3 @@ class LoopGraph:
         from minitorch_compile.inductor.ir.printer import print_graph  # the printer needs the classes above
 
         return print_graph(self)
-
-
-def whole(buffer: Buffer) -> StridedView:
-    return StridedView(buffer, buffer.sizes, buffer.strides)
-
-
-def matrix_layout(view: StridedView) -> tuple[bool, int] | None:
-    """How the last two dimensions lie, if BLAS can read them: whether by columns, and the step between rows or columns.
-
-    >>> x = Buffer.contiguous("x", (4, 8), dtype)
-    >>> matrix_layout(StridedView(x, (4, 8), (8, 1))), matrix_layout(StridedView(x, (8, 4), (1, 8)))
-    ((False, 8), (True, 8))
-    >>> matrix_layout(StridedView(x, (4, 4), (8, 2))) is None
-    True
-    """
-    rows, columns = view.sizes[-2:]
-    row_stride, column_stride = view.strides[-2:]
-    if (columns == 1 or column_stride == 1) and (rows == 1 or row_stride >= columns):
-        return False, row_stride if rows > 1 else columns
-    if (rows == 1 or row_stride == 1) and (columns == 1 or column_stride >= rows):
-        return True, column_stride if columns > 1 else rows
-    return None

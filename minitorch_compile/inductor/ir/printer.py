@@ -1,6 +1,7 @@
 """Loop IR as text: a handler whose values are the names of lines it has written.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, total = Buffer("x", (4, 8), (8, 1), float32), Buffer("total", (4,), (1,), float32)
 >>> body = lambda ops, at: ops.apply("exp", ops.load(x, x.address(at)))
@@ -17,9 +18,12 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import ZERO, Index, symbol, variables
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, InnerFn, Loop, LoopGraph, Operation, Scan, Scatter
+from minitorch_compile.inductor.ir.loops import InnerFn, Loop, LoopGraph, Operation
+from minitorch_compile.inductor.ir.ordered_loops import Scan, Scatter
 from minitorch_compile.tensor.dtype import dtype
 
 

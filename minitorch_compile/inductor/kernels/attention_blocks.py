@@ -30,7 +30,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from minitorch_compile.inductor.ir.loops import StridedView, matrix_layout
+from minitorch_compile.inductor.ir.extern_call import StridedView, matrix_layout
 from minitorch_compile.inductor.kernels.scans import exponential
 from minitorch_compile.inductor.kernels.tile_transpose import turn_over
 from minitorch_compile.inductor.runtime.inlined_code import kept_njit

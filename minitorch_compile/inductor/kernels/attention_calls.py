@@ -1,6 +1,7 @@
 """What a graph passes to the kernels of attention: where its tensors lie, as numbers.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, StridedView, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, whole
 >>> from minitorch_compile.tensor.dtype import float32
 >>> query, key, value = (whole(Buffer.contiguous(name, (1, 2, 100, 8), float32)) for name in "qkv")
 >>> out, sums = Buffer.contiguous("out", (1, 2, 100, 8), float32), Buffer.contiguous("sums", (1, 2, 100, 2), float32)
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.inductor.ir.loops import ExternCall, StridedView
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.kernels import attention, attention_backward
 from minitorch_compile.inductor.kernels.attention_blocks import Shape, broadcast_steps, matrices, shape_of
 

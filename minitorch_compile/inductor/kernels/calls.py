@@ -2,7 +2,8 @@
 
 A step is the source of a tuple: the kernel, then numbers and the texts that stand for inputs and outputs.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, StridedView
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 >>> from minitorch_compile.tensor.dtype import float32
 >>> a, b = Buffer.contiguous("a", (4, 8), float32), Buffer.contiguous("b", (5, 8), float32)
 >>> out = Buffer.contiguous("out", (4, 5), float32)
@@ -19,7 +20,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from minitorch_compile.inductor.ir.loops import ExternCall, Ints, matrix_layout
+from minitorch_compile.inductor.ir.buffer import Ints
+from minitorch_compile.inductor.ir.extern_call import ExternCall, matrix_layout
 from minitorch_compile.inductor.kernels import attention_calls, channels_last, convolution, pooling, winograd
 from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.kernels.product_tiles import panel_width, product_rows

@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from minitorch_compile.inductor.ir.loops import INDEX_ERROR, RUNTIME_ERROR
+from minitorch_compile.inductor.ir.extern_call import INDEX_ERROR, RUNTIME_ERROR
 from minitorch_compile.inductor.kernels.vecmath.float64 import inlined
 from minitorch_compile.inductor.runtime.native import Emit, copy_sign, instruction, same_type, select
 from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL, philox

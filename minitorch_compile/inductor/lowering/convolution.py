@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.ir.loops import Ints, StridedView, TensorBox
+from minitorch_compile.inductor.ir.buffer import Ints
+from minitorch_compile.inductor.ir.extern_call import StridedView
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.kernels.calls import CHANNELS_LAST, shape_of_convolution
 from minitorch_compile.inductor.kernels.channels_last_plan import suits
 from minitorch_compile.inductor.kernels.convolution_plan import Shape

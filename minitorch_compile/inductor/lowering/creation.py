@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from minitorch_compile import prims
+from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import ZERO, flatten
-from minitorch_compile.inductor.ir.loops import Ints, Position, TensorBox
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.table import lowering
 from minitorch_compile.tensor.dtype import dtype, float64, int64

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import prims
-from minitorch_compile.inductor.ir.loops import Buffer, Ints, StridedView, TensorBox, matrix_layout
+from minitorch_compile.inductor.ir.buffer import Buffer, Ints
+from minitorch_compile.inductor.ir.extern_call import StridedView, matrix_layout
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.pointwise import elementwise

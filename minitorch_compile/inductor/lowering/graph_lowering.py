@@ -14,21 +14,12 @@ import numpy as np
 
 from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.arguments import map_arg
+from minitorch_compile.inductor.ir.buffer import Buffer, Ints, Position
 from minitorch_compile.inductor.ir.dependencies import in_dependency_order, plain_view
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, whole
 from minitorch_compile.inductor.ir.handler import Origin
 from minitorch_compile.inductor.ir.index import ZERO, Index, variables
-from minitorch_compile.inductor.ir.loops import (
-    Buffer,
-    ExternCall,
-    Ints,
-    Loop,
-    LoopGraph,
-    Operation,
-    Position,
-    StridedView,
-    TensorBox,
-    whole,
-)
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation, TensorBox
 from minitorch_compile.inductor.lowering.half_precision import HALF, computes_on_halves, constant, in_float32
 from minitorch_compile.inductor.lowering.table import table
 from minitorch_compile.prims import Prim

@@ -5,7 +5,7 @@ between, so that x * y + z costs no more conversions than loads and stores. `con
 the rounding after each operation, as eager execution does it. What a program compares, or converts itself, is always
 rounded.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.printer import print_body
 >>> from minitorch_compile.tensor.dtype import float16
 >>> x = TensorBox.of(Buffer.contiguous("x", (4,), float16))
@@ -32,8 +32,9 @@ import numpy as np
 
 from minitorch_compile import config
 from minitorch_compile.fx.arguments import map_aggregate
+from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler, Number
-from minitorch_compile.inductor.ir.loops import Ints, Position, TensorBox
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.table import Rule
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor.dtype import bfloat16, dtype, float16, float32

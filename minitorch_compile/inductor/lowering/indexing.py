@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from minitorch_compile import prims
+from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import Index
-from minitorch_compile.inductor.ir.loops import Ints, Position, Scatter, TensorBox
+from minitorch_compile.inductor.ir.loops import TensorBox
+from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.table import lowering
 from minitorch_compile.tensor.ops.indexing import index_sizes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from minitorch_compile import prims
+from minitorch_compile.inductor.ir.buffer import Position
 from minitorch_compile.inductor.ir.handler import Handler
-from minitorch_compile.inductor.ir.loops import Position, Scan, TensorBox
+from minitorch_compile.inductor.ir.loops import TensorBox
+from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering, in_parts
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.tensor.dtype import int32, int64

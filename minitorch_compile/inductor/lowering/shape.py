@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from minitorch_compile import prims
+from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import ZERO, Index, flatten, unflatten
-from minitorch_compile.inductor.ir.loops import Ints, Position, TensorBox
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering, insert_zeros
 from minitorch_compile.inductor.lowering.half_precision import widened
 from minitorch_compile.inductor.lowering.table import lowering

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.inductor.ir.loops import INDEX_ERROR
+from minitorch_compile.inductor.ir.extern_call import INDEX_ERROR
 from minitorch_compile.tensor.device import CPU
 from minitorch_compile.tensor.dtype import dtype
 from minitorch_compile.tensor.size import Size

@@ -3,7 +3,8 @@
 Such a kernel's parameters begin with a range [lo, hi), of which position n fills a piece of its only output: the
 protocol of `fused_call`. To let another kernel take part, enter it in `BLOCK_CALLS`.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import whole
 >>> from minitorch_compile.tensor.dtype import float32
 >>> a, panels = Buffer.contiguous("a", (960, 64), float32), Buffer.contiguous("panels", (2, 64, 32), float32)
 >>> call = ExternCall("packed_product", [whole(a), whole(panels)], [Buffer.contiguous("c", (960, 64), float32)])
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from minitorch_compile.inductor.ir.loops import ExternCall
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.kernels.calls import (
     WINOGRAD_KERNELS,
     ExternSource,

@@ -1,6 +1,8 @@
 """From loops to the schedule of the CPU target: what is rewritten first, and what may be fused.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Loop, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (256, 256), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
@@ -13,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from minitorch_compile.inductor.ir.loops import ExternCall, LoopGraph
+from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
 from minitorch_compile.inductor.schedule.fused_call import Blocks

@@ -2,7 +2,9 @@
 
 A dotted arrow is a value that never reaches memory, since the kernel that makes it is the only one to read it.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop, LoopGraph, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import whole
+>>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import schedule
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y, z = (Buffer.contiguous(name, (4, 8), float32) for name in "xyz")
@@ -22,7 +24,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minitorch_compile.fx.dot import Cluster, Drawing
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Scan, Scatter
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.ir.ordered_loops import Scan, Scatter
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.text import formula

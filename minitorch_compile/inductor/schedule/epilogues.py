@@ -1,6 +1,8 @@
 """Epilogues: once no pair of groups is left to fuse, an extern call takes in the first group that can follow it.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop, LoopGraph, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import whole
+>>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (64, 64), float32) for name in ("x", "w", "product", "out"))
@@ -16,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from minitorch_compile.inductor.ir.loops import ExternCall
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.schedule.fused_call import Blocks, FusedCall, fuse_call
 from minitorch_compile.inductor.schedule.group import Group, WhyNot
 from minitorch_compile.inductor.schedule.schedule import call_of

@@ -10,7 +10,9 @@ range [lo, hi) out of [0, extent), and position n of the range fills `elements` 
 n * elements on. The group needs to know nothing: its kernel is the usual one, whose range counts its outermost axis.
 The two fit if each position of that axis reads only the piece of the result that is made for it.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Loop, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, w, product = (Buffer.contiguous(name, (96, 96), float32) for name in ("x", "w", "product"))
 >>> call = ExternCall("mm", [whole(x), whole(w)], [product])
@@ -31,9 +33,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.iteration import Axis
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall
 from minitorch_compile.inductor.schedule.group import Group, WhyNot
 from minitorch_compile.inductor.schedule.strategy import range_axis
 

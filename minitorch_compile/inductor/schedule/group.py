@@ -8,7 +8,8 @@ Inside a group, an operation belongs either to every point or to every row (the 
         for column: e, sum      stage 1, after the maximum
         for column: e / sum     stage 2, after the sum
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, total = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("total", (4,), float32)
 >>> out = Buffer.contiguous("out", (4, 8), float32)
@@ -24,6 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access, Accesses, accesses_of
 from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.inductor.ir.iteration import (
@@ -37,7 +39,8 @@ from minitorch_compile.inductor.ir.iteration import (
     unify,
     unify_with_kept,
 )
-from minitorch_compile.inductor.ir.loops import Buffer, Loop, Scan, Scatter
+from minitorch_compile.inductor.ir.loops import Loop
+from minitorch_compile.inductor.ir.ordered_loops import Scan, Scatter
 
 
 @dataclass(frozen=True)

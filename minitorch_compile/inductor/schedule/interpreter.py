@@ -1,7 +1,9 @@
 """What a schedule means: its steps, one after the other, in NumPy. The oracle for fused kernels.
 
 >>> from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
->>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, Loop, LoopGraph, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
+>>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])

@@ -14,8 +14,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from minitorch_compile import logs
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.runtime.raw_memory import ALIGNMENT
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group

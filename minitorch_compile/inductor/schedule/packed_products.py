@@ -9,7 +9,8 @@ Packing is the prologue of b: a transposed matrix is turned over on the way. For
 block by block, just before the product reads them, was between 8% slower and 4% faster than to do it first: the next
 kernel is quick at fetching what lies in order.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y, w = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "y", "w"))
 >>> products = [Buffer.contiguous(name, (128, 128), float32) for name in ("first", "second")]
@@ -25,15 +26,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
-from minitorch_compile.inductor.ir.loops import (
-    Buffer,
-    ExternCall,
-    LoopGraph,
-    Operation,
-    StridedView,
-    matrix_layout,
-    whole,
-)
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout, whole
+from minitorch_compile.inductor.ir.loops import LoopGraph, Operation
 from minitorch_compile.inductor.kernels.product_tiles import panel_width, product_rows
 from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.schedule.fused_call import Blocks

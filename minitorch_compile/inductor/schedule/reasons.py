@@ -1,6 +1,8 @@
 """Why two steps are not one kernel, for every pair between which a buffer goes.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop, LoopGraph, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import whole
+>>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import schedule
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y, product = (Buffer.contiguous(name, (8, 8), float32) for name in ("x", "y", "product"))
@@ -15,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from minitorch_compile.inductor.ir.loops import ExternCall
+from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import WhyNot
 from minitorch_compile.inductor.schedule.schedule import Edge

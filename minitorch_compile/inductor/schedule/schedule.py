@@ -1,6 +1,7 @@
 """A schedule: what runs, in which order, and which buffers need no memory.
 
->>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, whole
+>>> from minitorch_compile.inductor.ir.extern_call import whole
+>>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import schedule
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y, z = (Buffer.contiguous(name, (4, 8), float32) for name in "xyz")
@@ -17,8 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from minitorch_compile.fx.graph_view import GraphView
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, LoopGraph
+from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.schedule.drawing import draw_schedule
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group

@@ -7,7 +7,9 @@ third operation has to run between them. When no pair is left, groups that read 
 its epilogue, where the target has blocks for it (`fused_call`). Why a pair did not fit is kept, for every edge:
 `schedule.why_not`.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop, LoopGraph, whole
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.extern_call import whole
+>>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, y, z = (Buffer.contiguous(name, (4, 8), float32) for name in "xyz")
 >>> first = Loop(y, (4, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))))
@@ -23,8 +25,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from minitorch_compile import logs
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import live_operations
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, LoopGraph
+from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.ir.printer import print_graph
 from minitorch_compile.inductor.schedule.epilogues import add_epilogues
 from minitorch_compile.inductor.schedule.fused_call import Blocks

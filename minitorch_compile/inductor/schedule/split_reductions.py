@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeGuard
 
+from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.handler import Handler
-from minitorch_compile.inductor.ir.loops import Buffer, Loop, LoopGraph, Position
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 from minitorch_compile.tensor.dtype import float32, float64, int64
 from minitorch_compile.tensor.strides import numel
 

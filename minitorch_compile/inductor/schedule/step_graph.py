@@ -1,7 +1,8 @@
 """One step of a schedule as a graph of its own, to be compiled and timed in several ways.
 
 >>> from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
->>> from minitorch_compile.inductor.ir.loops import ExternCall, Loop
+>>> from minitorch_compile.inductor.ir.extern_call import ExternCall
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
@@ -14,7 +15,9 @@ input x: float32[128, 128]
 
 from __future__ import annotations
 
-from minitorch_compile.inductor.ir.loops import Buffer, LoopGraph, Operation, whole
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import whole
+from minitorch_compile.inductor.ir.loops import LoopGraph, Operation
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, Step, reads_of

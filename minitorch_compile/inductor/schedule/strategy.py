@@ -68,7 +68,8 @@ def outer_axes(group: Group, fastest: Axis) -> Axes:
     writes at 8 places that move on steadily; the other way, it would read 64 elements here and 64 there, at 512 places
     after each other, which no prefetcher foresees: twice the time.
 
-    >>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+    >>> from minitorch_compile.inductor.ir.buffer import Buffer
+    >>> from minitorch_compile.inductor.ir.loops import Loop
     >>> from minitorch_compile.tensor.dtype import float32
     >>> x, y = Buffer.contiguous("x", (512, 8, 64), float32), Buffer.contiguous("y", (8, 512, 64), float32)
     >>> swap = Group.of(Loop(y, (8, 512, 64), lambda ops, at: ops.load(x, x.address((at[1], at[0], at[2])))))
@@ -112,7 +113,8 @@ def transposed_axis(group: Group, fastest: Axis) -> Axis | None:
 def range_axis(group: Group) -> Axis | None:
     """The axis that the range of the group's kernel counts; None if it counts stretches or squares of one, or nothing.
 
-    >>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+    >>> from minitorch_compile.inductor.ir.buffer import Buffer
+    >>> from minitorch_compile.inductor.ir.loops import Loop
     >>> from minitorch_compile.tensor.dtype import float32
     >>> x, total = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("total", (4,), float32)
     >>> range_axis(Group.of(Loop(total, (4, 8), lambda ops, at: ops.load(x, x.address(at)), (1,), "sum")))

@@ -29,7 +29,9 @@ import numpy as np
 
 from minitorch_compile import logs
 from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, LoopGraph
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.kernels.calls import WINOGRAD, WINOGRAD_KERNELS, convolution_shape
 from minitorch_compile.inductor.kernels.product_tiles import product_rows
 from minitorch_compile.inductor.kernels.winograd import suits

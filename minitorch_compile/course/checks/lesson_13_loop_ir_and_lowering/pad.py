@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.ir.loops import Buffer, Loop, TensorBox
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.tensor import Tensor

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.ir.loops import Buffer, Loop, TensorBox
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.printer import loop_variables, print_operation
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor

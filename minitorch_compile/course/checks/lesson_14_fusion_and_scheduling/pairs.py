@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import Index
-from minitorch_compile.inductor.ir.loops import Buffer, Loop
+from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.tensor.dtype import float32
 
 from ...exercise import Exercise, WrongAnswer, outcome

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import minitorch_compile as torch
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import Index
-from minitorch_compile.inductor.ir.loops import Buffer, Loop
+from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.dtype import float32
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import minitorch_compile as torch
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis
-from minitorch_compile.inductor.ir.loops import Buffer
 from minitorch_compile.tensor.dtype import float32
 
 from ...exercise import Exercise, WrongAnswer, outcome

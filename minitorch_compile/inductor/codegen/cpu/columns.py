@@ -30,9 +30,10 @@ from minitorch_compile.inductor.codegen.shared.accumulators import (
     start,
 )
 from minitorch_compile.inductor.codegen.shared.block import Value
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import Index, flatten, symbol
 from minitorch_compile.inductor.ir.iteration import Axes, Axis, count, sizes_of
-from minitorch_compile.inductor.ir.loops import Buffer, Scan
+from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
 from minitorch_compile.tensor.dtype import dtype

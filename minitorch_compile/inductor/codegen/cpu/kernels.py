@@ -1,6 +1,7 @@
 """Groups as Numba kernels for the CPU.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, best = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("best", (4,), float32)
 >>> group = Group.of(Loop(best, (4, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
@@ -28,7 +29,8 @@ from minitorch_compile.inductor.codegen.cpu.serial import ScatterWriter
 from minitorch_compile.inductor.codegen.cpu.transposed import TileWriter
 from minitorch_compile.inductor.codegen.cpu.writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
-from minitorch_compile.inductor.ir.loops import Buffer, Scatter
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.strategy import choose_order
 

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Mapping
 from math import prod
 
 from minitorch_compile.inductor.codegen.cpu.writer import CpuKernelWriter
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import AccessHandler
 from minitorch_compile.inductor.ir.handler import Number
 from minitorch_compile.inductor.ir.index import Index, index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis
-from minitorch_compile.inductor.ir.loops import Buffer
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
 from minitorch_compile.tensor.dtype import dtype

@@ -23,9 +23,10 @@ from minitorch_compile.inductor.codegen.shared.accumulators import (
     start,
 )
 from minitorch_compile.inductor.codegen.shared.block import Value
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import ZERO, Index, flatten
 from minitorch_compile.inductor.ir.iteration import Axis, count, reduced, sizes_of
-from minitorch_compile.inductor.ir.loops import Buffer, Scan
+from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
 

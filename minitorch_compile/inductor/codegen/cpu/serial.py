@@ -6,7 +6,8 @@ from minitorch_compile.inductor.codegen.cpu.writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING
 from minitorch_compile.inductor.codegen.shared.block import Value
 from minitorch_compile.inductor.ir.iteration import own_axes
-from minitorch_compile.inductor.ir.loops import Loop, Scatter
+from minitorch_compile.inductor.ir.loops import Loop
+from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.ir.printer import loop_variables
 
 

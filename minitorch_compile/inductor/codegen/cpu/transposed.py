@@ -17,10 +17,10 @@ from collections.abc import Mapping
 
 from minitorch_compile.inductor.codegen.cpu.writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.shared.block import Value
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis
-from minitorch_compile.inductor.ir.loops import Buffer
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.strategy import JUMP, LoopOrder, step_cost
 

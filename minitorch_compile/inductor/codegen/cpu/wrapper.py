@@ -20,7 +20,9 @@ from typing import Any
 from minitorch_compile.inductor.codegen.cpu.kernel_families import share as share_kernels
 from minitorch_compile.inductor.codegen.cpu.kernels import write_kernel
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
-from minitorch_compile.inductor.ir.loops import Buffer, ExternCall, LoopGraph, StridedView
+from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
+from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.kernels import (
     attention,
     attention_backward,

@@ -15,10 +15,10 @@ from minitorch_compile.inductor.codegen.shared.kernel_source import (
     kernel_title,
     name_parameters,
 )
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import Number
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis, count
-from minitorch_compile.inductor.ir.loops import Buffer
 from minitorch_compile.inductor.machine import current
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.tensor.dtype import dtype, int64

@@ -5,7 +5,8 @@ group with a reduction gives each row to a block: its threads share the row, and
 memory. If neighbouring rows, not neighbouring elements of a row, lie side by side in memory, each row is one thread's
 work instead.
 
->>> from minitorch_compile.inductor.ir.loops import Buffer, Loop
+>>> from minitorch_compile.inductor.ir.buffer import Buffer
+>>> from minitorch_compile.inductor.ir.loops import Loop
 >>> from minitorch_compile.tensor.dtype import float32
 >>> x, best = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("best", (4,), float32)
 >>> group = Group.of(Loop(best, (4, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))), (1,), "amax"))
@@ -32,9 +33,10 @@ from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING, co
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
 from minitorch_compile.inductor.codegen.shared.emit import EmitHandler
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource, kernel_title, name_parameters
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.inductor.ir.iteration import Axes, Axis, count
-from minitorch_compile.inductor.ir.loops import Buffer, Scan
+from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import choose_order
 

@@ -21,9 +21,10 @@ from numba import config, cuda
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.inductor.codegen.cuda.kernels import write_cuda_kernel
 from minitorch_compile.inductor.codegen.shared.kernel_source import KernelSource
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import buffers_read
 from minitorch_compile.inductor.ir.interpreter import run_operation, window
-from minitorch_compile.inductor.ir.loops import Buffer, Operation
+from minitorch_compile.inductor.ir.loops import Operation
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import Schedule, Step

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minitorch_compile.inductor.codegen.shared.emit import Spelling
-from minitorch_compile.inductor.ir.loops import Buffer
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.tensor.dtype import bool_, dtype, float32, float64
 
 # The prim that combines two values.

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import PREDICATES, Handler, Number
 from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, symbol
-from minitorch_compile.inductor.ir.loops import Buffer
 from minitorch_compile.tensor.dtype import bool_, dtype, int64
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from minitorch_compile.inductor.ir.loops import Buffer
+from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.dtype import dtype
 
