@@ -14,6 +14,7 @@ from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.creation import full
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.pointwise import elementwise
+from minitorch_compile.inductor.lowering.reduction import reduced
 from minitorch_compile.inductor.lowering.shape import reindexed
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.prims import Prim
@@ -47,7 +48,7 @@ def sum_of_products(graph: GraphLowering, a: TensorBox, b: TensorBox) -> TensorB
     sizes = [*batch, rows, inner, b.sizes[-1]]
     left = reindexed(a, sizes, lambda at: at[:-1])
     right = reindexed(b, sizes, lambda at: [*at[:-3], at[-2], at[-1]])
-    return graph.reduction("sum", elementwise("mul", a.dtype, left, right), (len(sizes) - 2,))
+    return reduced(graph, "sum", elementwise("mul", a.dtype, left, right), (len(sizes) - 2,))
 
 
 @lowering(prims.mm)

@@ -35,8 +35,7 @@ from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.loops import TensorBox
-from minitorch_compile.inductor.lowering.table import Rule
-from minitorch_compile.pytree import tree_leaves
+from minitorch_compile.inductor.lowering.table import ADAPTERS, Rule
 from minitorch_compile.tensor.dtype import bfloat16, dtype, float16, float32
 
 HALF = (float16, bfloat16)
@@ -45,10 +44,12 @@ MOVE = frozenset({"transpose", "reshape", "broadcast_in_dim", "slice", "squeeze"
 AS_THEY_ARE = MOVE | {"convert_element_type"}
 
 
-def computes_on_halves(prim: str, arguments: Sequence[Any], results: Sequence[dtype]) -> bool:
-    """Whether a call computes with, or makes, numbers of two bytes."""
-    boxes = [x.dtype for x in tree_leaves(list(arguments)) if isinstance(x, TensorBox)]
-    return prim not in AS_THEY_ARE and any(element in HALF for element in (*boxes, *results))
+def adapted(prim: str, rule: Rule, results: Sequence[dtype]) -> Rule:
+    """The rule for a call that computes with, or makes, numbers of two bytes."""
+    return rule if prim in AS_THEY_ARE else in_float32(rule, results)
+
+
+ADAPTERS.update(dict.fromkeys(HALF, adapted))
 
 
 def in_float32(rule: Rule, results: Sequence[dtype]) -> Rule:

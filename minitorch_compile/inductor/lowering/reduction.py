@@ -2,18 +2,66 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from minitorch_compile import prims
-from minitorch_compile.inductor.ir.buffer import Position
+from minitorch_compile.inductor.ir.buffer import Buffer, Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler
-from minitorch_compile.inductor.ir.loops import TensorBox
+from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.ordered_loops import Scan
-from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering, in_parts
+from minitorch_compile.inductor.lowering.graph_lowering import MOST_OPERATIONS, GraphLowering
+from minitorch_compile.inductor.lowering.shape import insert_zeros
 from minitorch_compile.inductor.lowering.table import Rule, lowering
-from minitorch_compile.tensor.dtype import int32, int64
+from minitorch_compile.tensor.dtype import dtype, int32, int64
+from minitorch_compile.tensor.strides import numel
+
+# A reduction of everything is taken in parts from this many elements on, so that threads can share the parts.
+LONG_REDUCTION, FEWEST_PARTS, MOST_PARTS = 1 << 16, 16, 1 << 12
+
+
+def reduced(graph: GraphLowering, kind: str, x: TensorBox, dims: Ints, place_of: Buffer | None = None) -> TensorBox:
+    """x combined over `dims`: a loop of its own, always. `place_of`: see `Loop`."""
+    sizes = tuple(size for dim, size in enumerate(x.sizes) if dim not in dims)
+    if numel(x.sizes) == 0:
+        return reduced_nothing(kind, x.dtype, sizes)
+    if numel([x.sizes[dim] for dim in dims]) == 1:  # nothing to combine
+        return TensorBox(sizes, x.dtype, lambda ops, at: x.load(ops, insert_zeros(at, dims)), inputs=[x])
+    if x.operations > MOST_OPERATIONS:
+        graph.realize(x)
+    parts = in_parts(x) if numel(sizes) == 1 else None
+    if parts is not None:
+        of_parts = reduced(graph, kind, parts, tuple(range(1, len(parts.sizes))))
+        total = reduced(graph, kind, of_parts, (0,))
+        result = TensorBox(sizes, x.dtype, lambda ops, at: total.load(ops, ()), inputs=[total])
+        result.view_of = total
+        return total if sizes == () else result
+    buffer = graph.new_buffer(sizes, x.dtype)
+    graph.add(Loop(buffer, x.sizes, x.load, reduced=tuple(dims), kind=kind, place_of=place_of))
+    return TensorBox.of(buffer)
+
+
+def reduced_nothing(kind: str, dtype: dtype, sizes: Ints) -> TensorBox:
+    """What a reduction gives where it has nothing to combine: 0 for a sum, 1 for a product."""
+    neutral = np.asarray(prims.table[kind].kernel(np.zeros((0,), dtype.numpy), (0,))).item()
+    return TensorBox(sizes, dtype, lambda ops, at: ops.constant(neutral, dtype))
+
+
+def in_parts(x: TensorBox) -> TensorBox | None:
+    """A box with many elements as one whose first dimension counts parts of it; None if it is short or can't be cut."""
+    if x.numel < LONG_REDUCTION:
+        return None
+    if len(x.sizes) > 1:
+        return x if x.sizes[0] >= FEWEST_PARTS else None
+    length = x.sizes[0]
+    count = next((n for n in range(MOST_PARTS, FEWEST_PARTS - 1, -1) if length % n == 0), None)
+    if count is None:
+        return None
+    step = length // count
+    return TensorBox((count, step), x.dtype, lambda ops, at: x.load(ops, (at[0] * step + at[1],)), inputs=[x])
 
 
 def _rule(kind: str) -> Rule:
-    return lambda graph, x, dims: graph.reduction(kind, x, dims)
+    return lambda graph, x, dims: reduced(graph, kind, x, dims)
 
 
 for _prim in (prims.sum, prims.prod, prims.amax, prims.amin):
@@ -43,7 +91,7 @@ def place_by_parts(graph: GraphLowering, x: TensorBox, kind: str) -> TensorBox:
 
 def extreme_and_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -> tuple[TensorBox, TensorBox]:
     """The extreme value along `dim`, and the least index at which it stands."""
-    extreme = graph.reduction(kind, x, (dim,))
+    extreme = reduced(graph, kind, x, (dim,))
     none = x.sizes[dim]
     narrow = int32 if none < 2**31 else int64  # twice as many places in a vector
 
@@ -56,7 +104,7 @@ def extreme_and_place(graph: GraphLowering, x: TensorBox, dim: int, kind: str) -
         return ops.apply("where", found, ops.index_value(at[dim], narrow), ops.constant(none, narrow))
 
     places = TensorBox(x.sizes, narrow, candidate, inputs=[x, extreme], operations=3)
-    least = graph.reduction("amin", places, (dim,), place_of=extreme.buffer)
+    least = reduced(graph, "amin", places, (dim,), place_of=extreme.buffer)
     place = TensorBox(least.sizes, int64, lambda ops, at: ops.convert(least.load(ops, at), int64), inputs=[least])
     return extreme, place
 

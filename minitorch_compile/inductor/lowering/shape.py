@@ -9,7 +9,7 @@ from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import ZERO, Index, flatten, unflatten
 from minitorch_compile.inductor.ir.loops import TensorBox
-from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering, insert_zeros
+from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import widened
 from minitorch_compile.inductor.lowering.table import lowering
 from minitorch_compile.tensor.dtype import int64
@@ -25,6 +25,17 @@ def reindexed(x: TensorBox, sizes: Sequence[int], position_in_x: Callable[[Posit
         wide = widened(x)  # which looks, whenever it is asked, whether x has been stored
         box.unrounded = TensorBox(sizes, wide.dtype, lambda ops, at: wide.load(ops, position_in_x(at)), inputs=[wide])
     return box
+
+
+def insert_zeros(at: Position, dims: Ints) -> list[Index]:
+    """A position with a 0 put in at each of `dims`.
+
+    >>> from minitorch_compile.inductor.ir.index import variables
+    >>> insert_zeros(variables("i", [4, 5]), (1,))
+    [i0, 0, i1]
+    """
+    rest = iter(at)
+    return [ZERO if dim in dims else next(rest) for dim in range(len(at) + len(dims))]
 
 
 @lowering(prims.broadcast_in_dim)

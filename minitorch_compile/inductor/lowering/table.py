@@ -10,15 +10,20 @@ prim's own, with a `TensorBox` for each tensor.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims import Prim
+from minitorch_compile.tensor.dtype import dtype
 
 Rule = Callable[..., Any]
 
 table: dict[str, Rule] = {}
+
+# For dtypes with which loops don't compute as they are: what makes another rule of the prim's, given its name, the rule
+# and the dtypes of the results (half_precision.py).
+ADAPTERS: dict[dtype, Callable[[str, Rule, Sequence[dtype]], Rule]] = {}
 
 # The prims that no loop computes: they run as they are, with NumPy, between what is compiled (compiler/fallback.py).
 WITHOUT_A_KERNEL: dict[str, str] = {}
