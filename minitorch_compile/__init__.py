@@ -34,6 +34,7 @@ from minitorch_compile import (
     multiprocessing,
     nn,
     onnx,
+    ops,
     optim,
     random,
     special,

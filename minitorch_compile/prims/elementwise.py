@@ -10,6 +10,7 @@ x -> add(convert_element_type(x, torch.float32), full((3,), 2.5, torch.float32))
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from minitorch_compile import prims
@@ -32,10 +33,18 @@ def elementwise(*of: PointwiseOp) -> Callable[[Rule], Rule]:
 
     def declare(rule: Rule) -> Rule:
         for op in of:
-            decomposes(op)(lambda *bound, _op=op: rule(*operands(_op, bound)))
+            decomposes(op)(_on_operands(op, rule))
         return rule
 
     return declare
+
+
+def _on_operands(op: PointwiseOp, rule: Rule) -> Rule:
+    @wraps(rule)  # so that the rule is found again from the table
+    def decomposition(*bound: Any) -> Any:
+        return rule(*operands(op, bound))
+
+    return decomposition
 
 
 def operands(op: PointwiseOp, bound: Sequence[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ ops.add
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -32,10 +33,14 @@ AnyOp = TypeVar("AnyOp", bound=Op)
 
 
 def register(op: AnyOp) -> AnyOp:
-    """Enters the op in the table; a name can be taken once."""
+    """Enters the op in the table, with the line of the module that declares it; a name can be taken once."""
     if op.name in table:
         raise ValueError(f"ops: {op.name!r} is declared twice")
     table[op.name] = op
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    op.declared_at = frame.f_code.co_filename, frame.f_lineno
     return op
 
 

@@ -53,11 +53,13 @@ class Op:
 
     Attributes: `name`; `kind`, its family; `kernel`, the decorated function; `parameters`, their names;
     `tensor_parameters`, the positions of those that are tensors; `namespaces`, where it appears ("torch", "method",
-    "functional"). `recorded` is False for composite ops, which interpreters never see: they see the ops of the body.
+    "functional"); `declared_at`, file and line. `recorded` is False for composite ops, which interpreters never
+    see: they see the ops of the body.
     """
 
     kind = "op"
     recorded = True
+    declared_at: tuple[str, int] | None = None
 
     def __init__(
         self, kernel: Callable[..., Any], *, namespaces: Sequence[str], name: str = "", gather_dims: bool = False
