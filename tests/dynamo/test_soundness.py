@@ -680,3 +680,42 @@ def test_a_view_whose_base_was_overwritten_with_a_history_has_one_too():
     assert compiled(view).requires_grad
     assert compiled(view).requires_grad  # and when it knows
     assert not compiled(torch.ones(2, 2)).requires_grad
+
+
+@pytest.mark.parametrize("tracked_first", [False, True])
+def test_a_write_to_a_view_whose_base_requires_grad_by_now_is_refused_after_what_comes_before_it(tracked_first):
+    def f(view, log):
+        log.append("before")
+        view.view(-1).add_(1)
+
+    def calls(run):
+        log = []
+        for tracked in (tracked_first, not tracked_first, tracked_first):
+            base = torch.ones(2, 2)
+            view = base[:, :]
+            base.requires_grad_(tracked)
+            with pytest.raises(RuntimeError, match="view") if tracked else contextlib.nullcontext():
+                run(view, log)
+            log.append(view.tolist())
+        return log
+
+    assert calls(optimize(f, eager)) == calls(f)
+
+
+@pytest.mark.parametrize("inference_first", [False, True])
+def test_a_write_to_an_inference_tensor_is_refused_after_what_comes_before_it(inference_first):
+    def f(x, log):
+        log.append("before")
+        x.add_(1)
+
+    def calls(run):
+        log = []
+        for inference in (inference_first, not inference_first, inference_first):
+            with torch.inference_mode(inference):
+                x = torch.ones(2)
+            with pytest.raises(RuntimeError, match="Inplace update") if inference else contextlib.nullcontext():
+                run(x, log)
+            log.append(x.tolist())
+        return log
+
+    assert calls(optimize(f, eager)) == calls(f)

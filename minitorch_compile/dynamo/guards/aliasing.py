@@ -22,6 +22,7 @@ from minitorch_compile.dynamo.guards.memory_guard import memory_guard
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.tensor import grad_mode
 
 
 def guard_aliasing(output: OutputGraph) -> None:
@@ -38,12 +39,21 @@ def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
     others = (other for other in output.inputs if other is not variable)
     if any(other.real.storage == variable.real.storage for other in others):
         raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another is written in place.")
-    if not variable.real.requires_grad:
-        return
-    if variable.real.base is not None:
+    base, source = variable.real.base, variable.source
+    assert source is not None
+    if base is not None and (variable.real.requires_grad or base.requires_grad):
         raise Unsupported("aliased-inputs-mutated", "an input that is a view, and requires grad, is written in place.")
-    assert variable.source is not None
-    output.guards.add(guards.identity(AttrSource(variable.source, "base"), None, output.names, "base"))
+    if base is None:
+        output.guards.add(guards.identity(AttrSource(source, "base"), None, output.names, "base"))
+    else:  # it may require grad since the view was made
+        allowed = "({0}.base is None or not {0}.base.requires_grad)"
+        output.guards.add(Guard(source, "TENSOR_MATCH", allowed, "no base that requires grad", actual="{0}.base"))
+    if grad_mode.state.inference:
+        return
+    if variable.real.storage.is_inference:
+        raise Unsupported("aliased-inputs-mutated", "an inference tensor is written outside of inference mode.")
+    check, field = "{0}.storage.version >= 0", "{0}.storage.is_inference"
+    output.guards.add(Guard(source, "TENSOR_MATCH", check, "False", actual=field, about=guards.About.OBJECT))
 
 
 def _guard_storages(output: OutputGraph) -> None:
