@@ -75,7 +75,6 @@ from minitorch_compile.tensor import (
     manual_seed,
     no_grad,
     promote_types,
-    return_types,
     set_default_dtype,
     set_grad_enabled,
     tensor,
@@ -84,13 +83,8 @@ from minitorch_compile.tensor import (
 from minitorch_compile.tensor import (
     bool_ as bool,
 )
-from minitorch_compile.tensor.construct import (
-    asarray,
-    frombuffer,
-)
-from minitorch_compile.tensor.dtype import bfloat16, can_cast, complex64, complex128
-from minitorch_compile.tensor.exchange import from_dlpack
-from minitorch_compile.tensor.inplace_functions import (
+from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
+from minitorch_compile.tensor.functions.inplace_functions import (
     abs_,
     acos_,
     acosh_,
@@ -151,7 +145,7 @@ from minitorch_compile.tensor.inplace_functions import (
     trunc_,
     xlogy_,
 )
-from minitorch_compile.tensor.inquiries import (
+from minitorch_compile.tensor.functions.predicates import (
     _assert,
     is_complex,
     is_conj,
@@ -165,18 +159,19 @@ from minitorch_compile.tensor.inquiries import (
     numel,
     result_type,
 )
-from minitorch_compile.tensor.legacy_types import (
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
+from minitorch_compile.tensor.functions.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_default_device,
+    set_default_tensor_type,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    typename,
+    use_deterministic_algorithms,
 )
-from minitorch_compile.tensor.memory_format import (
+from minitorch_compile.tensor.memory.memory_format import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -187,7 +182,12 @@ from minitorch_compile.tensor.memory_format import (
     sparse_csr,
     strided,
 )
-from minitorch_compile.tensor.numeric_limits import finfo, iinfo
+from minitorch_compile.tensor.memory.typed_storage import (
+    TypedStorage,
+    UntypedStorage,
+)
+from minitorch_compile.tensor.numerics.dtype import bfloat16, can_cast, complex64, complex128
+from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.ops import (
     _conj,
     _neg_view,
@@ -502,6 +502,7 @@ from minitorch_compile.tensor.ops import (
     reshape,
     resolve_conj,
     resolve_neg,
+    return_types,
     rms_norm,
     rnn_relu,
     rnn_relu_cell,
@@ -590,27 +591,26 @@ from minitorch_compile.tensor.ops import (
     zeros,
     zeros_like,
 )
+from minitorch_compile.tensor.ops.construct import (
+    asarray,
+    frombuffer,
+)
 from minitorch_compile.tensor.ops.reshaping import (
     broadcast_shapes,
 )
-from minitorch_compile.tensor.printing import get_printoptions, printoptions, set_printoptions
-from minitorch_compile.tensor.settings import (
-    are_deterministic_algorithms_enabled,
-    get_default_device,
-    get_float32_matmul_precision,
-    is_deterministic_algorithms_warn_only_enabled,
-    set_default_device,
-    set_default_tensor_type,
-    set_float32_matmul_precision,
-    set_flush_denormal,
-    typename,
-    use_deterministic_algorithms,
+from minitorch_compile.tensor.tensor_class.exchange import from_dlpack
+from minitorch_compile.tensor.tensor_class.legacy_types import (
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
 )
-from minitorch_compile.tensor.storage_faces import (
-    TypedStorage,
-    UntypedStorage,
-)
-from minitorch_compile.tensor.thread_count import get_num_threads, set_num_threads
+from minitorch_compile.tensor.tensor_class.printing import get_printoptions, printoptions, set_printoptions
 from minitorch_compile.version import __version__
 
 double = float64

@@ -38,8 +38,8 @@ from minitorch_compile.prims import table as prim_table
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, rule_of
 from minitorch_compile.prims.example_calls import example_calls
 from minitorch_compile.prims.reduction_tree import Reduction
-from minitorch_compile.tensor.op import Op, table
-from minitorch_compile.tensor.op_families import AliasOp
+from minitorch_compile.tensor.dispatch.op import Op, table
+from minitorch_compile.tensor.dispatch.op_families import AliasOp
 from minitorch_compile.tensor.tensor_base import FakeDataError
 
 __all__ = ["where"]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from minitorch_compile.tensor.generator import default_generator, manual_seed
+from minitorch_compile.tensor.random.generator import default_generator, manual_seed
 
 
 def seed() -> int:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dtype import FROM_NUMPY, dtype_of_scalar
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, dtype_of_scalar
 from minitorch_compile.tensor.tensor_base import TensorBase, wrap
 
 # (rtol, atol) for each dtype; the others compare exactly.

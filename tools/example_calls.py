@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 import minitorch_compile  # noqa: E402
 from minitorch_compile.tensor import ops  # noqa: E402
-from minitorch_compile.tensor.op import Op  # noqa: E402
+from minitorch_compile.tensor.dispatch.op import Op  # noqa: E402
 from tests.battery.arguments import Arguments  # noqa: E402
 from tests.battery.outcome import evaluate  # noqa: E402
 from tests.battery.sheet import calls, expand  # noqa: E402

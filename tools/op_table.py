@@ -25,7 +25,7 @@ from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERE
 from minitorch_compile.func.batching.rules import FAMILIES, RULES, WITHOUT_A_RULE  # noqa: E402
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of, refuses_some  # noqa: E402
 from minitorch_compile.tensor import ops  # noqa: E402
-from minitorch_compile.tensor.op import Op  # noqa: E402
+from minitorch_compile.tensor.dispatch.op import Op  # noqa: E402
 from tests.battery.sheet import calls, names_called  # noqa: E402
 from tests.prims import samples, samples_algorithms, samples_images  # noqa: E402, F401
 

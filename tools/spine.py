@@ -21,9 +21,12 @@ PAGE = ROOT / "docs" / "spine.md"
 
 # In the order in which a program meets them: (file, what happens there).
 SPINE = (
-    ("tensor/strides.py", "Sizes and strides answer what broadcasting, viewing and contiguity mean."),
-    ("tensor/dispatch.py", "Every operation goes through this door: transforms, the tape, modes, then the kernel."),
-    ("tensor/op.py", "An op has a name, a kernel and a rule for the shape of its result."),
+    ("tensor/memory/strides.py", "Sizes and strides answer what broadcasting, viewing and contiguity mean."),
+    (
+        "tensor/dispatch/dispatch.py",
+        "Each op goes through this door: transforms, the tape, modes, then the kernel.",
+    ),
+    ("tensor/dispatch/op.py", "An op has a name, a kernel and a rule for the shape of its result."),
     ("autograd/engine.py", "The engine walks the recorded graph backwards and adds gradients up."),
     ("dynamo/execution/interpreter.py", "The interpreter has a handler for each bytecode instruction."),
     ("dynamo/execution/hooks.py", "The handlers ask these hooks what an operation on their values means."),

@@ -8,7 +8,7 @@
 # %%
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 
 # %% [markdown]
 # ## 02.1 The sizes of a broadcast

@@ -354,13 +354,13 @@ from minitorch_compile.course.storage_drawing import draw_storage
 draw_storage(y)
 
 # %% [markdown]
-# The arithmetic lives in one file, `minitorch_compile/tensor/strides.py`, as functions on plain tuples that touch no
+# The arithmetic lives in one file, `minitorch_compile/tensor/memory/strides.py`, as functions on plain tuples that touch no
 # data. Here is the loop below `contiguous_strides`, which remembers its answers. Compare with your `new` above:
 
 # %%
 import inspect
 
-from minitorch_compile.tensor import strides
+from minitorch_compile.tensor.memory import strides
 
 print(inspect.getsource(strides._row_major_strides))
 

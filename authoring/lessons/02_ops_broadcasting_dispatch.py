@@ -8,7 +8,7 @@
 # %%
 import minitorch_compile as torch
 from minitorch_compile.tensor import empty_fake
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 
 
 def line(x):
@@ -466,8 +466,8 @@ print(inspect.getsource(ops.gelu.kernel))
 # of our own, and see what it can do that we never wrote:
 
 # %%
-from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.declare import pointwise
+from minitorch_compile.tensor.dispatch.op import Array
 
 if "hinge" not in ops.table:  # a name can be taken once, and you may run this cell twice
 
@@ -489,10 +489,10 @@ print(hinge(torch.tensor([0.5]), 1, out=torch.empty(1)))  # and out=
 # declares ops; each later floor adds a table of rules *about* ops; and a test walks the table and fails for every op
 # without its rule.
 #
-# The door is `minitorch_compile.tensor.dispatch`, and it has three storeys where ours had one:
+# The door is `minitorch_compile.tensor.dispatch.dispatch`, and it has three storeys where ours had one:
 
 # %%
-from minitorch_compile.tensor.dispatch import dispatch as package_dispatch
+from minitorch_compile.tensor.dispatch.dispatch import dispatch as package_dispatch
 
 print(inspect.getsource(package_dispatch))
 
@@ -544,7 +544,7 @@ print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}"
 # - It has about 2,500 native functions, most with several overloads, from one YAML file and a code generator. We have
 # some 800 rows, of which more than half are written in other ops; `docs/ops.md` lists them all.
 # - Broadcasting, promotion and the strides of the result are worked out by one C++ class, TensorIterator. Ours is
-# `tensor/pointwise_op.py` together with `tensor/strides.py`.
+# `tensor/dispatch/pointwise_op.py` together with `tensor/memory/strides.py`.
 # - Type promotion is the same, on purpose. Where you find a difference, it is a bug.
 #
 # ## Exercises

@@ -23,7 +23,7 @@ print("vmap:               ", torch.func.vmap(length)(rows))
 # 02. It leaves out views, which move no data.
 
 # %%
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 
 
 class Count:

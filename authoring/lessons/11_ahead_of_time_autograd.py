@@ -244,7 +244,7 @@ INVERSE[ops.select] = row_replaced
 from functools import wraps
 
 from minitorch_compile.tensor import fake_like
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 
 
 def without_writes(program, *examples):

@@ -9,7 +9,7 @@ from textwrap import shorten
 
 import minitorch_compile as torch
 from minitorch_compile import prims
-from minitorch_compile.tensor.op import table
+from minitorch_compile.tensor.dispatch.op import table
 
 print(len(table), "operations, among them:")
 for name in ("add", "gelu", "logaddexp2", "native_layer_norm", "special_i0e"):

@@ -1,4 +1,4 @@
-"""`torch._subclasses` as programs use it: fake tensors. The mode itself is `tensor/fake_tensor_mode.py`.
+"""`torch._subclasses` as programs use it: fake tensors. The mode itself is `tensor/modes/fake_tensor_mode.py`.
 
 >>> import minitorch_compile as torch
 >>> with torch._subclasses.FakeTensorMode():

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.device import META
-from minitorch_compile.tensor.fake_tensor_mode import FakeTensorMode
+from minitorch_compile.tensor.memory.device import META
+from minitorch_compile.tensor.modes.fake_tensor_mode import FakeTensorMode
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
 
 # PyTorch has an error for a number that is asked for, and one for sizes that depend on numbers.

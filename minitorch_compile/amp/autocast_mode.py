@@ -13,8 +13,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from minitorch_compile.tensor.device import device
-from minitorch_compile.tensor.dtype import dtype as Dtype
+from minitorch_compile.tensor.memory.device import device
+from minitorch_compile.tensor.numerics.dtype import dtype as Dtype
 
 
 class autocast:

@@ -42,9 +42,9 @@ from minitorch_compile.aot.passes import custom_pass, simplify
 from minitorch_compile.aot.size_values import with_values
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor import ops, tensor
-from minitorch_compile.tensor.dispatch import contexts
-from minitorch_compile.tensor.generator import default_generator
+from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad, set_grad_enabled, state
+from minitorch_compile.tensor.random.generator import default_generator
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Rewrite = Callable[[GraphModule], GraphModule]

@@ -30,10 +30,11 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor import dispatch, ops
-from minitorch_compile.tensor.dtype import int64
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_like
 
 

@@ -4,7 +4,8 @@ A compiler may reorder, merge and drop operations only if no operation changes w
 program such operations only. Each tensor of the program becomes a *name* for a value, and the value is a tensor that
 is never written: `x.add_(1)` computes a new value, and from then on x, and every view of x, stand for it.
 
->>> from minitorch_compile.tensor import dispatch, ops, tensor
+>>> from minitorch_compile.tensor import ops, tensor
+>>> from minitorch_compile.tensor.dispatch import dispatch
 >>> def program(x):
 ...     row = x[0]              # a view
 ...     row.mul_(10)            # a write, which x sees
@@ -33,13 +34,14 @@ from minitorch_compile.aot.keep_history import keep_history, untracked
 from minitorch_compile.aot.tracing import Tracer
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor import dispatch, ops
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.op_families import check_storable
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.op_families import check_storable
-from minitorch_compile.tensor.reinterpretation import ReinterpretOp
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.numerics.dtype import FLOATING
+from minitorch_compile.tensor.ops.reinterpretation import ReinterpretOp
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Tensor = Any

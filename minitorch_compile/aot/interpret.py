@@ -8,8 +8,8 @@ from typing import Any
 from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.size_values import SizeValues, with_values
 from minitorch_compile.fx.graph_module import GraphModule
-from minitorch_compile.tensor.layout import wrap_as
-from minitorch_compile.tensor.strides import is_dense
+from minitorch_compile.tensor.dispatch.strided_results import wrap_as
+from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -33,9 +33,9 @@ from minitorch_compile.autograd import grad
 from minitorch_compile.autograd.node import BeforeApply
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
-from minitorch_compile.tensor import dispatch
+from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.grad_mode import enable_grad, set_grad_enabled
-from minitorch_compile.tensor.strides import is_dense
+from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

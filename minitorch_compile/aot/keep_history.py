@@ -26,8 +26,8 @@ from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.op_families import UNTRACKED_VIEW_WRITTEN, KernelOp
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.dispatch.op_families import UNTRACKED_VIEW_WRITTEN, KernelOp
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

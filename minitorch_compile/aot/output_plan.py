@@ -15,7 +15,7 @@ from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.size_values import Values, with_values
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
-from minitorch_compile.tensor.strides import is_dense
+from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -1,6 +1,7 @@
 """Random ops as pure functions: seed and offset become values that the program is given.
 
->>> from minitorch_compile.tensor import dispatch, manual_seed, ops, rand, tensor
+>>> from minitorch_compile.tensor import manual_seed, ops, rand, tensor
+>>> from minitorch_compile.tensor.dispatch import dispatch
 >>> with dispatch.mode(DrawFrom(tensor(3), tensor(0))) as stream:
 ...     a, b = rand(2), rand(3)
 >>> _ = manual_seed(3)
@@ -16,9 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.ops.random import DRAWS
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 SEEDED: dict[Op, Op] = {

@@ -32,9 +32,9 @@ from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.symbolic import Symbol, SymInt
-from minitorch_compile.tensor import dispatch
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.symbolic_layout import specializing
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.modes.symbolic_layout import specializing
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 # What a traced node remembers of the node that it was made for.

@@ -17,7 +17,7 @@ import operator
 from minitorch_compile.aot.custom_calls import CustomCall
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 
 def verify_functional(graph: Graph) -> None:

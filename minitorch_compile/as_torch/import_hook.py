@@ -34,7 +34,7 @@ OTHER_PLACES = {
     "torch._dynamo.eval_frame": "minitorch_compile.dynamo.eval_frame",
     "torch._dynamo.exc": "minitorch_compile.dynamo.errors",
     "torch._dynamo.testing": "minitorch_compile.dynamo.testing",
-    "torch._tensor": "minitorch_compile.tensor.tensor_class",
+    "torch._tensor": "minitorch_compile.tensor.tensor_class.tensor_class",
     "torch.autograd.grad_mode": "minitorch_compile.autograd",
     "torch.autograd.variable": "minitorch_compile.autograd",
     "torch.distributions.utils": "minitorch_compile.distributions.parameters",

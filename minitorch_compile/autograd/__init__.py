@@ -27,7 +27,7 @@ from minitorch_compile.autograd.gradcheck import GradcheckError, gradcheck, grad
 from minitorch_compile.autograd.variable import Variable
 from minitorch_compile.tensor import grad_mode
 from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from minitorch_compile.tensor.inference_mode import inference_mode
+from minitorch_compile.tensor.modes.inference_mode import inference_mode
 
 __all__ = [
     "Function",

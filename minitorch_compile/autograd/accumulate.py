@@ -16,7 +16,7 @@ from typing import Any
 
 from minitorch_compile.autograd.node import AccumulateGrad, Grad
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.strides import is_contiguous, is_dense
+from minitorch_compile.tensor.memory.strides import is_contiguous, is_dense
 
 add_ = ops.table["add_"]
 

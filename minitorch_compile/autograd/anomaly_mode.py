@@ -29,7 +29,7 @@ import numpy as np
 
 from minitorch_compile.autograd.node import Grad, Node
 from minitorch_compile.autograd.watching import watchers
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _places: weakref.WeakKeyDictionary[Node, list[str]] = weakref.WeakKeyDictionary()

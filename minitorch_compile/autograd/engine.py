@@ -34,9 +34,9 @@ from minitorch_compile.autograd.node import (
     TensorHook,
 )
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import refuse_in_transforms
+from minitorch_compile.tensor.dispatch.dispatch import refuse_in_transforms
 from minitorch_compile.tensor.grad_mode import set_grad_enabled
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -27,8 +27,8 @@ from typing import Any
 from minitorch_compile.autograd.function_node import FunctionNode
 from minitorch_compile.autograd.node import Grad, Node
 from minitorch_compile.autograd.watching import tell, watchers
-from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import no_grad, state
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -19,8 +19,8 @@ from minitorch_compile.autograd.node import FREED, NO_EDGE, Grad, Layout, Node, 
 from minitorch_compile.autograd.op_node import twin
 from minitorch_compile.autograd.saved_tensors_hooks import Pack, Packed, Unpack
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

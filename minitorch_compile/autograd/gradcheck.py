@@ -20,7 +20,7 @@ import numpy as np
 
 from minitorch_compile.autograd.engine import grad
 from minitorch_compile.tensor import Tensor, enable_grad, from_numpy, no_grad, ops
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 
 
 class GradcheckError(RuntimeError):

@@ -34,10 +34,10 @@ from minitorch_compile.autograd.op_node import OpNode, node_class_of
 from minitorch_compile.autograd.view_window import ShownWindow, Window
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import any_requires_grad, below_tape
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, below_tape
+from minitorch_compile.tensor.dispatch.op_families import UNTRACKED_VIEW_WRITTEN
 from minitorch_compile.tensor.grad_mode import state
-from minitorch_compile.tensor.op_families import UNTRACKED_VIEW_WRITTEN
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 
 UNTRACKED_VIEW_USED = (
     "A view was created in no_grad mode and its base or another view of its base has been modified inplace with grad"

@@ -17,7 +17,7 @@ from typing import Any
 
 from minitorch_compile.autograd.node import Layout
 from minitorch_compile.tensor import Tensor, int64, ops
-from minitorch_compile.tensor.strides import is_dense, numel
+from minitorch_compile.tensor.memory.strides import is_dense, numel
 
 
 def _slowest_first(layout: Layout) -> list[int]:

@@ -22,9 +22,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.autograd.removable_handle import RemovableHandle
-from minitorch_compile.tensor.device import device
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.memory.device import device
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Grad = Any  # a Tensor, or None where no gradient flows

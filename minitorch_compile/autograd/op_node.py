@@ -28,10 +28,10 @@ from minitorch_compile.autograd.node import (
     order_leaves,
 )
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.device import CPU, META
-from minitorch_compile.tensor.dispatch import contexts, stacks
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.grad_mode import state
+from minitorch_compile.tensor.memory.device import CPU, META
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

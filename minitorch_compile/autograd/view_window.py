@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Edge, Grad, Layout, Node
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.storage import Storage
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.memory.strides import numel
 
 
 class Window:

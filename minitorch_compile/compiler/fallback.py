@@ -34,8 +34,8 @@ from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL
 from minitorch_compile.inductor.targets import Target
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.strides import is_dense
+from minitorch_compile.tensor.memory.strides import is_dense
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Compiled = Callable[..., tuple[Any, ...]]

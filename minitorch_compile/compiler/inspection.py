@@ -49,7 +49,7 @@ from minitorch_compile.inductor.schedule.schedule import Schedule
 from minitorch_compile.inductor.targets import find_target
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.generator import default_generator
+from minitorch_compile.tensor.random.generator import default_generator
 
 
 @dataclass

@@ -28,7 +28,7 @@ from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.expressions import ExpressionWriter
 from minitorch_compile.fx.targets import target_name
 from minitorch_compile.tensor import Tensor, device
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 WRITTEN_OUT = 64  # a tensor of at most so many numbers stands in the script, a larger one is drawn at random
 MODULES = {

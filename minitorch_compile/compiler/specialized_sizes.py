@@ -24,8 +24,8 @@ from typing import Any
 from minitorch_compile import logs
 from minitorch_compile.fx import Graph, GraphModule, Node
 from minitorch_compile.symbolic import Symbol, SymInt
-from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Compiled = Callable[..., Any]

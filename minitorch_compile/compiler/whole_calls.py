@@ -18,8 +18,8 @@ from typing import Any
 from minitorch_compile.prims import beyond_prims
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import FLOATING, dtype, dtype_of_scalar
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, dtype_of_scalar
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # Ops that NumPy, SciPy or LAPACK do in one pass, where prims would take many.

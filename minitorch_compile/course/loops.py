@@ -28,7 +28,7 @@ from minitorch_compile.inductor.ir.interpreter import run_operation
 from minitorch_compile.inductor.ir.loops import Loop, Operation, TensorBox
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.tensor import Tensor, empty_fake
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 
 def loops_of(function: Callable[..., Any], *examples: Tensor) -> list[Operation]:

@@ -1,6 +1,6 @@
 """Let a learner's function replace the package's own, in a running and otherwise correct stack.
 
->>> from minitorch_compile.tensor.strides import numel, contiguous_strides
+>>> from minitorch_compile.tensor.memory.strides import numel, contiguous_strides
 >>> def column_major(sizes):
 ...     return tuple(numel(sizes[:dim]) for dim in range(len(sizes)))
 >>> with splice("tensor.contiguous_strides", column_major):
@@ -25,8 +25,8 @@ from types import FunctionType
 from typing import Any
 
 from minitorch_compile.dynamo.bytecode.decode import forget_decoded
-from minitorch_compile.tensor.op import table
-from minitorch_compile.tensor.op_families import ViewOp
+from minitorch_compile.tensor.dispatch.op import table
+from minitorch_compile.tensor.dispatch.op_families import ViewOp
 
 from .splice_points import SplicePoint, splice_point
 

@@ -40,25 +40,25 @@ class SplicePoint:
 SPLICE_POINTS = (
     SplicePoint(
         "tensor.contiguous_strides",
-        "tensor.strides:contiguous_strides",
+        "tensor.memory.strides:contiguous_strides",
         ("sizes",),
         "The row-major strides of a new tensor of these sizes; a size of 0 counts as 1.",
     ),
     SplicePoint(
         "tensor.is_contiguous",
-        "tensor.strides:is_contiguous",
+        "tensor.memory.strides:is_contiguous",
         ("sizes", "strides"),
         "Whether the elements lie in row-major order without gaps.",
     ),
     SplicePoint(
         "tensor.expand_strides",
-        "tensor.strides:expand_strides",
+        "tensor.memory.strides:expand_strides",
         ("sizes", "strides", "target"),
         "Strides under which a tensor reads as if it had the target sizes: 0 wherever it is repeated.",
     ),
     SplicePoint(
         "tensor.view_strides",
-        "tensor.strides:view_strides",
+        "tensor.memory.strides:view_strides",
         ("sizes", "strides", "target"),
         "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
     ),

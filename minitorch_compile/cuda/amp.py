@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile import amp
-from minitorch_compile.tensor.dtype import dtype, float16
+from minitorch_compile.tensor.numerics.dtype import dtype, float16
 
 
 class autocast(amp.autocast):

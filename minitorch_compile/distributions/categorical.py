@@ -15,8 +15,8 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.parameters import exactly_one, logits_to_probs, probs_to_logits
 from minitorch_compile.tensor import Size, Tensor, no_grad, ops
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 class Categorical(Distribution):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from minitorch_compile.distributions.constraints import Constraint, is_dependent
 from minitorch_compile.tensor import Size, Tensor, no_grad
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
 
 class Distribution:

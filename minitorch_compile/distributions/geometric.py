@@ -14,7 +14,7 @@ from minitorch_compile.distributions.bernoulli import BinaryOutcome
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor, no_grad, ops
-from minitorch_compile.tensor.numeric_limits import finfo
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 class Geometric(BinaryOutcome):

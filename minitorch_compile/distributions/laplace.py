@@ -15,7 +15,7 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.parameters import broadcast_all
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.numeric_limits import finfo
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 class Laplace(Distribution):

@@ -16,7 +16,7 @@ from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.distributions.multivariate_normal import half_log_det
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
 
 class LowRankMultivariateNormal(Distribution):

@@ -15,7 +15,7 @@ from typing import Any
 from minitorch_compile.distributions import constraints
 from minitorch_compile.distributions.distribution import Distribution
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
 
 class MultivariateNormal(Distribution):

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, get_default_dtype, ops, tensor
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:

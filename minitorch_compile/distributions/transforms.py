@@ -19,8 +19,8 @@ from minitorch_compile.distributions.constraints import Constraint
 from minitorch_compile.distributions.independent import sum_rightmost
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Size, Tensor, ops
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
 
 class Transform:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import FakeDataError
 
 NEEDS_DATA = (

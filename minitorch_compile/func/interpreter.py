@@ -1,7 +1,8 @@
 """The interpreter that vmap puts on the stack of transforms: operations on an example become operations on the batch.
 
 >>> from minitorch_compile.func.batch_tensor import BatchTensor
->>> from minitorch_compile.tensor import dispatch, ones
+>>> from minitorch_compile.tensor import ones
+>>> from minitorch_compile.tensor.dispatch import dispatch
 >>> with dispatch.transform(VmapInterpreter(level=1, size=5, randomness="error")):
 ...     x = BatchTensor.of(ones(5, 3), level=1)
 ...     y = x + ones(3)
@@ -16,8 +17,8 @@ from typing import Any
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.batching.random import random_refused
 from minitorch_compile.func.batching.rules import rule_of
-from minitorch_compile.tensor.dispatch import stacks
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.dispatch import stacks
+from minitorch_compile.tensor.dispatch.op import Op
 
 
 class VmapInterpreter:

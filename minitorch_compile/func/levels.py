@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from minitorch_compile.func.batch_tensor import bottom, built_up, levels_of
 from minitorch_compile.func.interpreter import VmapInterpreter, active_vmaps
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 
 
 class Levels(NamedTuple):

@@ -35,7 +35,7 @@ from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.interpreter import RandomnessRefused, VmapInterpreter, active_vmaps
 from minitorch_compile.func.levels import Levels
 from minitorch_compile.tensor import enable_grad, ops
-from minitorch_compile.tensor.dispatch import enter_transform, leave_transform, stacks
+from minitorch_compile.tensor.dispatch.dispatch import enter_transform, leave_transform, stacks
 
 LevelsAndSizes = tuple[tuple[int, int], ...]
 

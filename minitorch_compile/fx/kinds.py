@@ -79,6 +79,6 @@ def kind_of_target(target: Any) -> str:
 
 
 def _family(target: Any, name: str) -> str:
-    from minitorch_compile.tensor.op import table
+    from minitorch_compile.tensor.dispatch.op import table
 
     return str(getattr(target, "kind", "") or getattr(table.get(name), "kind", ""))

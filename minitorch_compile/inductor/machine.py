@@ -37,8 +37,8 @@ from numba.core.registry import cpu_target
 from numba.extending import overload
 
 from minitorch_compile import logs
-from minitorch_compile.tensor import named_processor  # noqa: F401 (a name means that processor)
-from minitorch_compile.tensor.thread_count import usable_cores
+from minitorch_compile.tensor.cpu import target_processor as named_processor  # noqa: F401 (a name means that processor)
+from minitorch_compile.tensor.cpu.thread_count import usable_cores
 
 log = logs.artifact("machine")
 

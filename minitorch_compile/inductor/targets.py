@@ -24,7 +24,7 @@ from minitorch_compile.inductor.ir.printer import print_graph
 from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.runtime.fast_path import FastPath
 from minitorch_compile.inductor.runtime.tensor_call import flat, restride
-from minitorch_compile.tensor.dtype import (
+from minitorch_compile.tensor.numerics.dtype import (
     bfloat16,
     bool_,
     dtype,

@@ -1,6 +1,6 @@
 """Other libraries: einops works on our tensors; PyTorch's tensors and ours share memory.
 
-NumPy and DLPack are nearer to the tensor: tensor/exchange.py.
+NumPy and DLPack are nearer to the tensor: tensor/tensor_class/exchange.py.
 
 >>> from minitorch_compile import ones
 >>> from_torch([ones(2), "not a tensor of PyTorch's"])      # what isn't one stays as it is

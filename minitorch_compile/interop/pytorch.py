@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.dtype import FROM_NAME
-from minitorch_compile.tensor.exchange import from_dlpack
+from minitorch_compile.tensor.numerics.dtype import FROM_NAME
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_class.exchange import from_dlpack
 
 
 def from_torch(value: Any) -> Any:

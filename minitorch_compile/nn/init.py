@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import bool_, float32, from_numpy, no_grad, ops
-from minitorch_compile.tensor.generator import Generator, draws_as_pytorch
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.random.generator import Generator, draws_as_pytorch
 
 # ---------------------------------------------------------------------------------------------------- constants
 

@@ -15,7 +15,7 @@ from minitorch_compile.nn.module_tree import ModuleTree
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.nn.uninitialized import is_lazy
 from minitorch_compile.tensor import Tensor, dtype, no_grad, ops
-from minitorch_compile.tensor.dtype import FLOATING, float16, float32, float64
+from minitorch_compile.tensor.numerics.dtype import FLOATING, float16, float32, float64
 
 AnyModule = TypeVar("AnyModule", bound="ModuleConversion")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, empty
-from minitorch_compile.tensor.deep_copy import look_at_copied_storage
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_class.deep_copy import look_at_copied_storage
 
 
 def _share(cls: type, data: Any) -> Any:

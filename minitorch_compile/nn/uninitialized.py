@@ -18,8 +18,8 @@ from typing import Any
 
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, empty
-from minitorch_compile.tensor.dtype import dtype as DType
-from minitorch_compile.tensor.dtype import get_default_dtype
+from minitorch_compile.tensor.numerics.dtype import dtype as DType
+from minitorch_compile.tensor.numerics.dtype import get_default_dtype
 
 NOT_YET = (
     "Attempted to use an uninitialized parameter or buffer. This happens with a lazy layer before its first call: call"

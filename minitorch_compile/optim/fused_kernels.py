@@ -22,7 +22,7 @@ import numpy as np
 from numba import carray, types
 from numba.extending import intrinsic
 
-from minitorch_compile.tensor.native import native
+from minitorch_compile.tensor.cpu.native import native
 
 ARRAY_DATA = object.__basicsize__  # where the address of an array's data lies in NumPy's object
 

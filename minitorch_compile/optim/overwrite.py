@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from minitorch_compile.control import is_compiling
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.dispatch import contexts
+from minitorch_compile.tensor.dispatch.dispatch import contexts
 from minitorch_compile.tensor.grad_mode import state
 
 

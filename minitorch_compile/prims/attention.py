@@ -15,7 +15,7 @@ from typing import Any
 
 from minitorch_compile.prims.prim import FLOATS, check_tensor, prim
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

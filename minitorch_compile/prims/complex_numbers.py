@@ -24,8 +24,8 @@ from minitorch_compile.prims.prim import (
     refuse,
 )
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import COMPLEX, FLOATING, float32, float64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.numerics.dtype import COMPLEX, FLOATING, float32, float64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

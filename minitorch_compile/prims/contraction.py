@@ -11,8 +11,8 @@ from typing import Any
 
 from minitorch_compile.prims.prim import NUMBERS, check_ints, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.blas import matmul
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.cpu.blas import matmul
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Pair = tuple[int, int]

@@ -22,8 +22,8 @@ from typing import Any
 from minitorch_compile.prims.decomposition_table import Rule
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float64, int64
 
 Tensor = Any
 Ints = tuple[int, ...]

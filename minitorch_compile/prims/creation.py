@@ -17,10 +17,10 @@ import numpy as np
 
 from minitorch_compile.prims.prim import check_dtype, check_index, check_ints, describe, prim, refuse
 from minitorch_compile.symbolic import WHOLE
-from minitorch_compile.tensor.dtype import COMPLEX, FLOATING, dtype
-from minitorch_compile.tensor.op import Array, Scalar
-from minitorch_compile.tensor.philox import uniform
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.dispatch.op import Array, Scalar
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import COMPLEX, FLOATING, dtype
+from minitorch_compile.tensor.random.philox import uniform
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]
@@ -76,5 +76,5 @@ def _philox_rule(name: str, sizes: Ints, seed: Any, offset: Any, dtype: dtype) -
 
 @prim("creation", _philox_rule, dtypes="int64 for seed and offset -> floats", sizes="sizes")
 def philox_uniform(sizes: Ints, seed: Array, offset: Array, dtype: dtype) -> Array:
-    """Numbers in [0, 1): element i (row-major) depends only on the seed and on offset + i. See tensor/philox.py."""
+    """Numbers in [0, 1): element i (row-major) depends only on seed and offset + i. See tensor/random/philox.py."""
     return uniform(int(seed), int(offset), numel(sizes), dtype.numpy).reshape(sizes)

@@ -37,8 +37,8 @@ from minitorch_compile.prims.decomposition_table import Rule, check_may_decompos
 from minitorch_compile.prims.elementwise import copied
 from minitorch_compile.prims.half_precision import computes_wider, in_float32
 from minitorch_compile.prims.prim import Prim, describe
-from minitorch_compile.tensor import dispatch
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 __all__ = ["beyond_prims", "decompose", "decomposed"]

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 Rule = Callable[..., Any]
 

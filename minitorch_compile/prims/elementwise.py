@@ -16,10 +16,10 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import Rule, decomposes
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype
-from minitorch_compile.tensor.op import Scalar
-from minitorch_compile.tensor.pointwise_op import PointwiseOp, WherePointwiseOp, number_as
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.dispatch.op import Scalar
+from minitorch_compile.tensor.dispatch.pointwise_op import PointwiseOp, WherePointwiseOp, number_as
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Tensor = Any

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from minitorch_compile.tensor.dtype import bool_, complex64, dtype, float32, int64
+from minitorch_compile.tensor.numerics.dtype import bool_, complex64, dtype, float32, int64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 FILE = Path(__file__).with_suffix(".txt")

@@ -22,10 +22,17 @@ from typing import Any
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.prims.pointwise import convert_element_type
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dtype import dtype, float32
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.pointwise_op import PointwiseOp, is_wider
-from minitorch_compile.tensor.rounding import EXACT_NUMBERS, HALF, ROUNDS_ONCE, WITH_ALPHA, half_number, takes_as_it_is
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.pointwise_op import PointwiseOp, is_wider
+from minitorch_compile.tensor.numerics.dtype import dtype, float32
+from minitorch_compile.tensor.numerics.rounding import (
+    EXACT_NUMBERS,
+    HALF,
+    ROUNDS_ONCE,
+    WITH_ALPHA,
+    half_number,
+    takes_as_it_is,
+)
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # Ops of these kinds compute; the others move numbers, or are one prim, which rounds once anyway.

@@ -15,7 +15,7 @@ from typing import Any
 
 from minitorch_compile.prims.prim import check_dim, check_index, check_like, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.ops.indexing import index_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

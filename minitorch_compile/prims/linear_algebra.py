@@ -18,8 +18,8 @@ from typing import Any
 
 from minitorch_compile.prims.prim import ANALYTIC, check_ints, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import int32, int64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.numerics.dtype import int32, int64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from minitorch_compile.prims.prim import ORDERED, check_dim, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import int64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

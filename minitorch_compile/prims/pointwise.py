@@ -31,8 +31,8 @@ from minitorch_compile.prims.prim import (
     prim,
     refuse,
 )
-from minitorch_compile.tensor.dtype import FLOATING, INTEGER, bool_, dtype
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.numerics.dtype import FLOATING, INTEGER, bool_, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

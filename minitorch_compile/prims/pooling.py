@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch_compile.prims.prim import FLOATS, NUMBERS, check_index, check_ints, check_tensor, describe, prim, refuse
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Pair = tuple[int, int]

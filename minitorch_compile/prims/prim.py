@@ -25,9 +25,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.symbolic import WHOLE
-from minitorch_compile.tensor.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, int64
-from minitorch_compile.tensor.number_arguments import NEVER
-from minitorch_compile.tensor.op_families import KernelOp
+from minitorch_compile.tensor.dispatch.number_arguments import NEVER
+from minitorch_compile.tensor.dispatch.op_families import KernelOp
+from minitorch_compile.tensor.numerics.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype, int64
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Kernel = Callable[..., Any]

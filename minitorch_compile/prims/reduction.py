@@ -28,8 +28,8 @@ from minitorch_compile.prims.prim import (
     prim,
     refuse,
 )
-from minitorch_compile.tensor.dtype import int64
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

@@ -30,8 +30,8 @@ from minitorch_compile.fx.kinds import kind_of_target
 from minitorch_compile.prims.decomposer import Decomposer, beyond_prims
 from minitorch_compile.prims.decomposition_table import refusal_of_call
 from minitorch_compile.prims.prim import Prim
-from minitorch_compile.tensor import dispatch
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

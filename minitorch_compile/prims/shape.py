@@ -25,9 +25,9 @@ from minitorch_compile.prims.prim import (
     prim,
     refuse,
 )
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from minitorch_compile.prims.pointwise import binary, unary
 from minitorch_compile.prims.prim import FLOATS
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
 
 
 @unary(FLOATS)

@@ -29,10 +29,10 @@ from minitorch_compile.serialization.checked_tensor import (
 from minitorch_compile.serialization.plain_data import check_key
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.tensor import Size, Tensor, device
-from minitorch_compile.tensor.deep_copy import OWN_ATTRIBUTES
-from minitorch_compile.tensor.dtype import FROM_NAME, FROM_NUMPY, dtype, uint8
-from minitorch_compile.tensor.reinterpretation import ReinterpretedStorage
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.numerics.dtype import FROM_NAME, FROM_NUMPY, dtype, uint8
+from minitorch_compile.tensor.ops.reinterpretation import ReinterpretedStorage
+from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
 
 
 class ReadStorage(Storage):

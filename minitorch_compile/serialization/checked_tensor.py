@@ -1,7 +1,7 @@
 """A tensor over a storage, after everything that a file says about it was checked against what there is.
 
 >>> import numpy as np
->>> from minitorch_compile.tensor.dtype import float64
+>>> from minitorch_compile.tensor.numerics.dtype import float64
 >>> checked_tensor(Storage(np.arange(6.0)), 1, (2, 2), (3, 1), float64).tolist()
 [[1.0, 2.0], [4.0, 5.0]]
 >>> checked_tensor(Storage(np.arange(6.0)), 2, (2, 2), (3, 1), float64)
@@ -16,8 +16,8 @@ from typing import Any
 
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.tensor import Size, Tensor, device
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import empty_fake, from_parts
 
 LARGEST = (1 << 63) - 1  # what an address can count

@@ -32,7 +32,7 @@ from minitorch_compile.serialization.checked_tensor import counts
 from minitorch_compile.serialization.plain_data import check_key
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.tensor import Size, device, dtype
-from minitorch_compile.tensor.dtype import FROM_NAME, bfloat16
+from minitorch_compile.tensor.numerics.dtype import FROM_NAME, bfloat16
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,11 @@ from minitorch_compile.serialization.plain_data import DEEPEST, check_key
 from minitorch_compile.serialization.saved_storages import fills
 from minitorch_compile.serialization.unreadable_file import MISFITS, UnreadableFileError, refuse
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.deep_copy import OWN_ATTRIBUTES
-from minitorch_compile.tensor.dtype import FROM_NAME, FROM_NUMPY
-from minitorch_compile.tensor.reinterpretation import ReinterpretedStorage
-from minitorch_compile.tensor.storage import Storage
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics.dtype import FROM_NAME, FROM_NUMPY
+from minitorch_compile.tensor.ops.reinterpretation import ReinterpretedStorage
+from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
 
 SCALARS = (str, bool, int, float, type(None))
 

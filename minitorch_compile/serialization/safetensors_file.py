@@ -27,7 +27,7 @@ from minitorch_compile.serialization.file_bytes import FileBytes
 from minitorch_compile.serialization.json_text import estimated_memory, parse
 from minitorch_compile.serialization.memory_budget import TENSOR, MemoryBudget
 from minitorch_compile.serialization.unreadable_file import refuse
-from minitorch_compile.tensor.dtype import FROM_NUMPY
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
 
 # safetensors' names for the dtypes, in the order in which their tensors are written: wide ones first keeps all aligned.
 _CODES = {

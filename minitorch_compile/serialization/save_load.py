@@ -24,7 +24,7 @@ from minitorch_compile.serialization.take_apart import take_apart
 from minitorch_compile.serialization.unreadable_file import refuse
 from minitorch_compile.serialization.whole_file import written_whole
 from minitorch_compile.tensor import device
-from minitorch_compile.tensor.dtype import FROM_NUMPY
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY
 from minitorch_compile.tensor.tensor_base import wrap
 
 STRUCTURE = "minitorch_compile.structure"  # the key in safetensors' metadata

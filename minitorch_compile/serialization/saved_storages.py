@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.memory.strides import contiguous_strides
 
 Reference = dict[str, Any]
 

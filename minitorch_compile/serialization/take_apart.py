@@ -45,7 +45,7 @@ from minitorch_compile.serialization.plain_data import DEEPEST
 from minitorch_compile.serialization.safetensors_file import CODE_OF
 from minitorch_compile.serialization.saved_storages import SavedStorages
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.deep_copy import OWN_ATTRIBUTES
+from minitorch_compile.tensor.tensor_class.deep_copy import OWN_ATTRIBUTES
 
 Node = Any  # what JSON can hold
 PLAIN = (str, bool, int, float, type(None))

@@ -23,7 +23,7 @@ from minitorch_compile.serialization.plain_data import check_depth
 from minitorch_compile.serialization.stored_zip import Member, check_sum, members_of
 from minitorch_compile.serialization.unpickler import Unpickler
 from minitorch_compile.serialization.unreadable_file import refuse
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001

@@ -6,9 +6,13 @@ tensor([2, 3])
 """
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.construct import as_tensor, from_numpy, tensor
-from minitorch_compile.tensor.device import device
-from minitorch_compile.tensor.dtype import (
+from minitorch_compile.tensor.cpu.heap import keep_freed_memory
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from minitorch_compile.tensor.memory.device import device
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.modes.inference_mode import inference_mode, is_inference, is_inference_mode_enabled
+from minitorch_compile.tensor.numerics.dtype import (
     bfloat16,
     bool_,
     dtype,
@@ -24,15 +28,11 @@ from minitorch_compile.tensor.dtype import (
     set_default_dtype,
     uint8,
 )
-from minitorch_compile.tensor.generator import Generator, default_generator, manual_seed
-from minitorch_compile.tensor.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from minitorch_compile.tensor.heap import keep_freed_memory
-from minitorch_compile.tensor.inference_mode import inference_mode, is_inference, is_inference_mode_enabled
-from minitorch_compile.tensor.op import Op
 from minitorch_compile.tensor.ops import arange, empty, eye, full, linspace, ones, rand, randint, randn, zeros
-from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.ops.construct import as_tensor, from_numpy, tensor
+from minitorch_compile.tensor.random.generator import Generator, default_generator, manual_seed
 from minitorch_compile.tensor.tensor_base import FakeDataError, empty_fake, fake_like
-from minitorch_compile.tensor.tensor_class import Tensor
+from minitorch_compile.tensor.tensor_class.tensor_class import Tensor
 
 keep_freed_memory()
 

@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.device import CPU, META, device
-from minitorch_compile.tensor.dtype import FLOATING, FROM_NUMPY, dtype, float32
 from minitorch_compile.tensor.grad_mode import state as grad_state
-from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.storage import Storage
-from minitorch_compile.tensor.strides import contiguous_strides, numel
+from minitorch_compile.tensor.memory.device import CPU, META, device
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
+from minitorch_compile.tensor.numerics.dtype import FLOATING, FROM_NUMPY, dtype, float32
 
 
 class FakeDataError(RuntimeError):
@@ -56,7 +56,7 @@ class TensorBase:
     """
 
     concrete: Any  # the class that ops return: tensor_class.py sets it to Tensor
-    requires_grad: bool  # tensor_gradient.py checks what is assigned; it is kept in the attribute below
+    requires_grad: bool  # gradient.py checks what is assigned; it is kept in the attribute below
     _requires_grad: bool = False
     grad: Any
     grad_fn: Any = None

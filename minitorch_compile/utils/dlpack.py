@@ -5,6 +5,6 @@
 tensor([1., 1.])
 """
 
-from minitorch_compile.tensor.exchange import from_dlpack, to_dlpack
+from minitorch_compile.tensor.tensor_class.exchange import from_dlpack, to_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]

@@ -14,7 +14,7 @@ from minitorch_compile.aot.tracing import trace
 from minitorch_compile.aot.verify import verify_functional
 from minitorch_compile.autograd import Function
 from minitorch_compile.tensor import arange, empty_fake, from_numpy, no_grad, ops, tensor
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 from tests.aot.compare import captured, sample
 
 VIEWS = [op for op in ops.table.values() if op.kind == "view" and op is not ops.as_strided]  # see below

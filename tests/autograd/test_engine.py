@@ -10,9 +10,9 @@ import pytest
 from minitorch_compile import nn, no_grad, ones, randn, tensor, zeros
 from minitorch_compile.autograd import backward, grad
 from minitorch_compile.nn import functional as F
-from minitorch_compile.tensor import dispatch
-from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.op_families import KernelOp
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.dispatch.op_families import KernelOp
 
 
 def leaf(*values):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import mode
-from minitorch_compile.tensor.fake_tensor_mode import tensors_in
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.dispatch import mode
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.modes.fake_tensor_mode import tensors_in
 from tests.battery.arguments import Arguments
 from tests.battery.outcome import evaluate
 from tests.battery.sheet import Call, calls

@@ -8,7 +8,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import FakeDataError, fake_like, ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 from tests.battery.arguments import Arguments
 from tests.battery.outcome import Outcome, evaluate
 from tests.battery.sheet import FOLDER, calls, calls_of, names_called

@@ -16,7 +16,7 @@ import minitorch_compile as torch
 from minitorch_compile.dynamo.capture.fake_mode import FakeMode
 from minitorch_compile.symbolic import ShapeEnv, SymInt
 from minitorch_compile.tensor import FakeDataError, empty_fake, fake_like
-from minitorch_compile.tensor.symbolic_layout import specializing, symbolic_like
+from minitorch_compile.tensor.modes.symbolic_layout import specializing, symbolic_like
 from tests.battery.arguments import Arguments
 from tests.battery.sheet import FOLDER, calls, calls_of
 

@@ -16,11 +16,11 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.symbolic import ShapeEnv, SymInt
 from minitorch_compile.tensor import FakeDataError, ops
-from minitorch_compile.tensor.dispatch import mode
-from minitorch_compile.tensor.fake_tensor_mode import ShapesOnly
-from minitorch_compile.tensor.layout import wrap_as
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.symbolic_layout import symbolic_like
+from minitorch_compile.tensor.dispatch.dispatch import mode
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.strided_results import wrap_as
+from minitorch_compile.tensor.modes.fake_tensor_mode import ShapesOnly
+from minitorch_compile.tensor.modes.symbolic_layout import symbolic_like
 from tests.battery.op_calls import OpCall, op_calls
 from tests.battery.test_unknown_sizes import OTHER_SIZES, allows, described, with_values
 

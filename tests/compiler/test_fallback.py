@@ -14,8 +14,8 @@ from minitorch_compile.autograd.derivative_table import DERIVATIVES, derivative
 from minitorch_compile.compiler.inspection import inspect
 from minitorch_compile.prims import decomposition_table
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 BACKENDS = ["eager", "aot_eager", "aot_eager_decomp_partition", "loops", "inductor"]

@@ -7,7 +7,7 @@ import minitorch_compile.nn.functional as F
 from minitorch_compile import nn
 from minitorch_compile.compiler import minify
 from minitorch_compile.fx.targets import short_name
-from minitorch_compile.tensor import dispatch
+from minitorch_compile.tensor.dispatch import dispatch
 
 
 def replaces(old, new):

@@ -6,7 +6,7 @@ import minitorch_compile as torch
 from minitorch_compile import vmap
 from minitorch_compile.func import grad, hessian, jacrev, jvp, vjp
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dispatch import contexts, stacks
+from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from tests.func.hessians import FUNCTIONS, WAYS
 from tests.func.hessians import X as MATRIX
 from tests.func.random_compositions import difference

@@ -3,7 +3,17 @@
 import ml_dtypes
 import numpy as np
 
-from minitorch_compile.tensor.dtype import bfloat16, bool_, float16, float32, float64, int8, int32, int64, uint8
+from minitorch_compile.tensor.numerics.dtype import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int32,
+    int64,
+    uint8,
+)
 from minitorch_compile.tensor.tensor_base import wrap
 
 F = np.float32

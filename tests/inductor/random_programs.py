@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minitorch_compile.tensor.dtype import float32, int64
+from minitorch_compile.tensor.numerics.dtype import float32, int64
 
 UNARY = ["neg", "abs", "exp", "tanh", "sin", "sqrt", "floor", "ceil", "reciprocal", "erf"]
 BINARY = ["add", "sub", "mul", "maximum", "minimum", "div"]

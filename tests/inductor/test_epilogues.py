@@ -10,8 +10,8 @@ from minitorch_compile.inductor.runtime import code_cache
 from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.interpreter import interpret_schedule
+from minitorch_compile.tensor.cpu.thread_count import get_num_threads, set_num_threads
 from minitorch_compile.tensor.tensor_base import wrap
-from minitorch_compile.tensor.thread_count import get_num_threads, set_num_threads
 from tests.inductor.prim_graphs import expected, record, tensors_of
 from tests.inductor.programs import floats
 

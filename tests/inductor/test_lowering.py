@@ -7,7 +7,7 @@ from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.lowering import WITHOUT_A_KERNEL, lower, table
-from minitorch_compile.tensor.dtype import float32
+from minitorch_compile.tensor.numerics.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import floats
 

@@ -9,7 +9,7 @@ from minitorch_compile.inductor.codegen.cpu.wrapper import WrapperWriter
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.memory_plan import Life, assign_offsets, in_place
 from minitorch_compile.inductor.schedule.scheduler import schedule
-from minitorch_compile.tensor.dtype import float32
+from minitorch_compile.tensor.numerics.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import floats
 

@@ -7,7 +7,7 @@ from minitorch_compile import config
 from minitorch_compile.fx import Graph, GraphModule
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import bfloat16, float32
+from minitorch_compile.tensor.numerics.dtype import bfloat16, float32
 from minitorch_compile.tensor.tensor_base import empty_fake, wrap
 from tests.inductor.prim_graphs import assert_close, expected, record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats

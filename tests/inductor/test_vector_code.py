@@ -11,7 +11,7 @@ from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.runtime import code_cache
 from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
 from minitorch_compile.inductor.schedule.scheduler import schedule
-from minitorch_compile.tensor.dtype import float32
+from minitorch_compile.tensor.numerics.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import BF16, PROGRAMS, floats, ints
 

@@ -12,7 +12,7 @@ import minitorch_compile as torch
 from minitorch_compile import prims
 from minitorch_compile.ops import Place, declaration_of
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 ROOT = Path(__file__).resolve().parents[2]
 OPS = [*ops.table.values(), *prims.table.values()]

@@ -25,7 +25,8 @@ import numpy as np
 
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Tensor, float64, from_numpy, ops
-from minitorch_compile.tensor.dtype import (
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
     bfloat16,
     complex128,
@@ -35,7 +36,6 @@ from minitorch_compile.tensor.dtype import (
     get_default_dtype,
     set_default_dtype,
 )
-from minitorch_compile.tensor.op import Op
 
 EPS = {bfloat16: 2.0**-8, float16: 2.0**-11, float32: 2.0**-24, float64: 2.0**-53}
 TINY = {bfloat16: 1.2e-38, float16: 6.1e-5, float32: 1.2e-38, float64: 2.3e-308}

@@ -15,7 +15,7 @@ from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.prims.prim import Prim
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from tests.prims.accuracy import parts_of, tolerances_off, wide_of
 from tests.prims.sheet_calls import OpCall
 

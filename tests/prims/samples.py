@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import float16, float32, float64, from_numpy, int32, int64, ops, tensor
-from minitorch_compile.tensor.dtype import DTYPES, bool_, dtype
-from minitorch_compile.tensor.memory_format import channels_last, contiguous_format
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.memory_format import channels_last, contiguous_format
+from minitorch_compile.tensor.numerics.dtype import DTYPES, bool_, dtype
 from tests.tensor.awkward import arrays as awkward_arrays
 from tests.tensor.awkward import layouts, special_floats
 

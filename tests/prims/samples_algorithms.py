@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import bfloat16, float16, float32, float64, from_numpy, int32, int64, ops, tensor
-from minitorch_compile.tensor.dtype import DTYPES, bool_, complex64, dtype
+from minitorch_compile.tensor.numerics.dtype import DTYPES, bool_, complex64, dtype
 from tests.prims.samples import Call, arrays, row, sample, unary_calls
 from tests.tensor.awkward import special_floats
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from minitorch_compile.tensor import float16, float32, float64, int64, ops, tensor
-from minitorch_compile.tensor.dtype import bool_
+from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.adaptive_pooling import averaging
 from minitorch_compile.tensor.tensor_base import wrap
 from tests.prims.samples import Call, row, sample

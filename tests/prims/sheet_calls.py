@@ -13,8 +13,9 @@ from typing import Any
 import minitorch_compile as torch
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor import Tensor, dispatch
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor import Tensor
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.op import Op
 from tests.battery.arguments import Arguments
 from tests.battery.outcome import evaluate
 from tests.battery.sheet import Call

@@ -11,7 +11,7 @@ from minitorch_compile.fx import Graph, GraphModule
 from minitorch_compile.prims import CORE, decomposed
 from minitorch_compile.prims.core import as_core
 from minitorch_compile.tensor import bfloat16, empty_fake, float16, float32, from_numpy, ones, ops, tensor
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 from tests.tensor.awkward import special_floats
 
 X = empty_fake((2, 3))

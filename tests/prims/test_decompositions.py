@@ -12,7 +12,7 @@ from minitorch_compile import prims
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.prims.decomposition_table import has_rule, refusal_of
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 from tests.prims import samples_algorithms, samples_images  # noqa: F401  (their rows)
 from tests.prims.agreement import disagreement
 from tests.prims.samples import calls

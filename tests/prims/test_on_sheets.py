@@ -13,8 +13,8 @@ import pytest
 from minitorch_compile import prims
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.tensor import bfloat16
-from minitorch_compile.tensor.dtype import float32
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.numerics.dtype import float32
 from tests.battery.sheet import FOLDER, calls, calls_of
 from tests.prims.accuracy import parts_of
 from tests.prims.agreement import REFUSES, disagreement

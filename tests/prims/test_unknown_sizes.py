@@ -18,8 +18,8 @@ from minitorch_compile.aot.tracing import trace
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.symbolic import ShapeEnv, SymInt
 from minitorch_compile.tensor import Tensor, from_numpy, ones, ops
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.symbolic_layout import symbolic_like, unknown_sizes
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.modes.symbolic_layout import symbolic_like, unknown_sizes
 from tests.battery.sheet import FOLDER, calls_of
 from tests.battery.test_unknown_sizes import allows
 from tests.prims.accuracy import parts_of, wide_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.tensor import element_conversion
+from minitorch_compile.tensor.numerics import element_conversion
 
 T = torch.tensor
 

@@ -10,7 +10,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.memory_format import strides_in, suggested_format
+from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
 
 
 def image(*sizes: int) -> Tensor:

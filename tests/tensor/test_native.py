@@ -9,7 +9,7 @@ from pathlib import Path
 import minitorch_compile
 
 FUNCTION = """
-from minitorch_compile.tensor.native import native
+from minitorch_compile.tensor.cpu.native import native
 
 
 @native

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from minitorch_compile.tensor import manual_seed, rand
-from minitorch_compile.tensor.philox import LONG, _uniform_of, philox, uniform
-from minitorch_compile.tensor.philox_native import fill_uniform32, fill_uniform64
+from minitorch_compile.tensor.random.philox import LONG, _uniform_of, philox, uniform
+from minitorch_compile.tensor.random.philox_native import fill_uniform32, fill_uniform64
 
 PLACES = [(0, 0), (7, 5), (2**64 - 1, 2**32 - 3), (12345678901234567890, 2**40 + 1), (3, 2**63)]
 

@@ -13,8 +13,9 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile import config
 from minitorch_compile.aot.seeded_random import DrawFrom
-from minitorch_compile.tensor import dispatch, ops
-from minitorch_compile.tensor.mt19937 import Mt19937
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.random.mt19937 import Mt19937
 
 F = torch.nn.functional
 RAND_OF_0 = [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]  # PyTorch's

@@ -20,7 +20,7 @@ def test_a_kernel_asks_for_the_floors_that_generate_kernels_and_for_no_other(mon
 
 
 def test_an_op_asks_for_all_floors(monkeypatch: pytest.MonkeyPatch) -> None:
-    places = asked_for(monkeypatch, "minitorch_compile/tensor/dispatch.py")
+    places = asked_for(monkeypatch, "minitorch_compile/tensor/dispatch/dispatch.py")
     assert {"tests/tensor", "tests/autograd", "tests/dynamo", "tests/aot", "tests/inductor"} <= set(places)
 
 

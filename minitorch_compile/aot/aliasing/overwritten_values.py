@@ -32,7 +32,7 @@ from minitorch_compile.autograd.node import Node as TapeNode
 from minitorch_compile.autograd.node import modified_inplace
 from minitorch_compile.autograd.op_node import OpNode
 from minitorch_compile.fx.node import Node
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 KEY = "overwritten"  # of a node's meta: the values of the call that are overwritten after it

@@ -23,7 +23,7 @@ from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from minitorch_compile.tensor.storage import BorrowedStorage
+from minitorch_compile.tensor.memory.storage import BorrowedStorage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

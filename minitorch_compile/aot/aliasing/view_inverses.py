@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.strides import clipped_range, wrap_dim
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
-from minitorch_compile.tensor.strides import clipped_range, wrap_dim
 
 Tensor = Any
 Ints = tuple[int, ...]

@@ -24,7 +24,7 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import FLOATING
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 
 
 def merge_addmm(graph: Graph) -> Graph:

@@ -33,7 +33,7 @@ from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import nbytes
 
 SMALLEST = 1 << 18  # bytes of one matrix of scores from which on it is not stored

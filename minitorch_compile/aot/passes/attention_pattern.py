@@ -30,8 +30,8 @@ from minitorch_compile.aot.aliasing.overwritten_values import KEY
 from minitorch_compile.aot.passes.node_facts import has_known_sizes, is_view, name_of, number_of, tensor_of
 from minitorch_compile.aot.passes.triangle_facts import hides_later_places, shows_earlier_places
 from minitorch_compile.fx.node import Node
-from minitorch_compile.tensor.dtype import bool_, float32, float64
-from minitorch_compile.tensor.strides import is_contiguous, numel
+from minitorch_compile.tensor.memory.strides import is_contiguous, numel
+from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64
 
 NOTHING = -math.inf
 

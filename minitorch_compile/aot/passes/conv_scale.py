@@ -27,7 +27,7 @@ from minitorch_compile.aot.passes.node_facts import has_known_sizes, is_prim, na
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

@@ -31,8 +31,8 @@ from minitorch_compile.aot.passes.node_facts import (
 )
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
-from minitorch_compile.tensor.dtype import FLOATING, INTEGER, dtype
-from minitorch_compile.tensor.strides import is_contiguous
+from minitorch_compile.tensor.memory.strides import is_contiguous
+from minitorch_compile.tensor.numerics.dtype import FLOATING, INTEGER, dtype
 
 Same = Callable[[Node], Any]  # the argument whose value the node has, whatever that is; None if there is none
 

@@ -21,8 +21,8 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.symbolic_layout import unknown_sizes
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.modes.symbolic_layout import unknown_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 CONVERSIONS = ("to_copy", "convert_element_type")

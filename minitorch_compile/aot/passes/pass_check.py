@@ -23,10 +23,10 @@ from minitorch_compile.aot.passes.node_facts import has_known_sizes, tensor_of
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dtype import FLOATING
 from minitorch_compile.tensor.grad_mode import no_grad
-from minitorch_compile.tensor.storage import Storage
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase, from_parts
 
 PRODUCTS = ("contraction", "convolution", "linalg")

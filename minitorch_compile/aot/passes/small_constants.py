@@ -34,8 +34,8 @@ from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 # A few instructions each: in a loop that computes anyway they cost less than memory that is read.

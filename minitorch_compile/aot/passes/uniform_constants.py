@@ -36,9 +36,9 @@ from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.pointwise_op import number_as
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.pointwise_op import number_as
+from minitorch_compile.tensor.memory.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

@@ -40,7 +40,7 @@ from minitorch_compile.aot.passes.single_views import layout_after, same_layout,
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import surely_equal
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.memory.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_like
 
 LONGEST_CHAIN = 8  # each view of a chain is tried from each value before it

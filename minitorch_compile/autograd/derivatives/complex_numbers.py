@@ -28,7 +28,7 @@ from minitorch_compile.autograd.derivative_table import (
 )
 from minitorch_compile.autograd.derivatives import contraction, conv, elementary, pointwise, reduction, scan
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory_format import contiguous_format
+from minitorch_compile.tensor.memory.memory_format import contiguous_format
 
 WRITTEN_FOR_REAL_NUMBERS = (contraction, conv, elementary, pointwise, reduction, scan)  # must have filled their rows
 HAVE_A_COMPLEX_DERIVATIVE = """

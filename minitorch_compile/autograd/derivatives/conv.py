@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory_format import contiguous_format, suggested_format
+from minitorch_compile.tensor.memory.memory_format import contiguous_format, suggested_format
 
 Ints = tuple[int, ...]
 

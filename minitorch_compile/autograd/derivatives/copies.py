@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, dtype, ops
-from minitorch_compile.tensor.memory_format import memory_format
+from minitorch_compile.tensor.memory.memory_format import memory_format
 
 
 @derivative(ops.clone)

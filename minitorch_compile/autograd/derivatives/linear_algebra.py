@@ -23,7 +23,7 @@ from minitorch_compile.autograd.derivative_table import (
     not_differentiable,
 )
 from minitorch_compile.tensor import Tensor, is_grad_enabled, ops
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.ops.adjoint import adjoint
 
 not_differentiable(ops._permutation_of_pivots, because="whole numbers")

@@ -13,8 +13,8 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.dtype import float32
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import float32
 
 Grads = tuple[Tensor | None, Tensor | None, Tensor | None]
 

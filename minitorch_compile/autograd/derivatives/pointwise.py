@@ -15,7 +15,7 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import ForOthers, Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.error_function import ONE_OVER_SQRT_2PI
+from minitorch_compile.tensor.numerics.error_function import ONE_OVER_SQRT_2PI
 from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI
 
 TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)

@@ -32,7 +32,7 @@ from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.source_place import source_place
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.region import CodeCache, Region

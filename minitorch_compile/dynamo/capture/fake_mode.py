@@ -17,9 +17,10 @@ from typing import Any
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.rewriting.graph_failure import may_raise
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.tensor import Op, dispatch
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor import Op
+from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 MAKES_DATA = ("creation", "random")

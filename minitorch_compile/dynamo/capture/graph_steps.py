@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.fx import Graph
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

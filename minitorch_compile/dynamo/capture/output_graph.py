@@ -50,11 +50,11 @@ from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
-from minitorch_compile.tensor.dispatch import contexts, stacks
-from minitorch_compile.tensor.dtype import in_use as default_dtype
+from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.modes.symbolic_layout import specializing, unknown_sizes
+from minitorch_compile.tensor.numerics.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
-from minitorch_compile.tensor.storage import Storage
-from minitorch_compile.tensor.symbolic_layout import specializing, unknown_sizes
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:

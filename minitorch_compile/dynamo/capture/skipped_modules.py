@@ -26,7 +26,12 @@ SKIPPED: dict[str, str] = {
 # Python.
 TRACED_MODULES = tuple(
     f"{LIBRARY}.{name}"
-    for name in ("tensor.grad_mode", "tensor.inplace_functions", "dynamo.capture.polyfills", "autograd.variable")
+    for name in (
+        "tensor.grad_mode",
+        "tensor.functions.inplace_functions",
+        "dynamo.capture.polyfills",
+        "autograd.variable",
+    )
 )
 TRACED_FLOORS = ("nn", "optim", "models", "utils", "distributions", "amp", "interop", "func", "pytree")
 # Of these, a function is traced as part of its caller or not at all: half a transform means nothing.

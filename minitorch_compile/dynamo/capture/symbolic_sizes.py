@@ -40,8 +40,8 @@ from minitorch_compile.symbolic import (
     symbol,
     text_of,
 )
-from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.symbolic_layout import symbolic_strides
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.modes.symbolic_layout import symbolic_strides
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 log = logs.artifact("dynamic")

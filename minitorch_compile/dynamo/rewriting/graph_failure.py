@@ -31,8 +31,8 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.fx import Node
 from minitorch_compile.fx.effects import is_impure, is_random
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.generator import default_generator
-from minitorch_compile.tensor.op_families import InplaceOp
+from minitorch_compile.tensor.dispatch.op_families import InplaceOp
+from minitorch_compile.tensor.random.generator import default_generator
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.tensor.storage import INFERENCE
+from minitorch_compile.tensor.memory.storage import INFERENCE
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.variables.iterators import ItemsIterator, Iterator
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.sequences import SliceVariable
 from minitorch_compile.tensor import from_numpy, tensor
-from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, as_dtype
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph

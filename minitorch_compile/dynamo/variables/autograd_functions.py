@@ -37,7 +37,7 @@ from minitorch_compile.dynamo.variables.sequences import SequenceVariable, Tuple
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import grad_mode, ops
-from minitorch_compile.tensor.dispatch import stacks
+from minitorch_compile.tensor.dispatch.dispatch import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

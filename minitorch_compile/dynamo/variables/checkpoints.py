@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from minitorch_compile.dynamo.execution.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.tensor.device import device
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.memory_format import layout, memory_format
-from minitorch_compile.tensor.numeric_limits import finfo, iinfo
+from minitorch_compile.tensor.memory.device import device
+from minitorch_compile.tensor.memory.memory_format import layout, memory_format
+from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer

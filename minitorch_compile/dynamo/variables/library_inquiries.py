@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.tensor import get_default_dtype, inquiries, promote_types
-from minitorch_compile.tensor.numeric_limits import finfo, iinfo
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor import get_default_dtype, promote_types
+from minitorch_compile.tensor.functions import predicates as inquiries
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
+from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.tensor import settings
+from minitorch_compile.tensor.functions import settings
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.tracer import Tracer

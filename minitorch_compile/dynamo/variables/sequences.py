@@ -19,7 +19,7 @@ from minitorch_compile.dynamo.guards.class_guards import is_immutable
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.tensor.size import Size
+from minitorch_compile.tensor.memory.size import Size
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph

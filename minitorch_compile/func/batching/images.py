@@ -17,7 +17,7 @@ from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.batching.pointwise import aligned
 from minitorch_compile.func.batching.rules import batching_rule
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 # --- the batch, merged into another dimension -------------------------------------------------------------------------
 

@@ -15,8 +15,8 @@ from minitorch_compile.func.batching.pointwise import aligned
 from minitorch_compile.func.batching.reductions import shifted
 from minitorch_compile.func.batching.rules import batching_rule, one_by_one
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.numerics.dtype import bool_
 
 # --- along one dimension ----------------------------------------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from minitorch_compile.func.batch_tensor import BatchTensor
 from minitorch_compile.func.batching.batch import Batch, Unbatched
 from minitorch_compile.func.batching.rules import for_kind, rule_of
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import any_requires_grad, stacks
-from minitorch_compile.tensor.op_families import check_storable
+from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, stacks
+from minitorch_compile.tensor.dispatch.op_families import check_storable
 
 
 @for_kind("inplace")

@@ -13,8 +13,8 @@ from typing import Any
 from minitorch_compile.func.batching.batch import Batch, with_ones
 from minitorch_compile.func.batching.rules import batching_rule, for_kind
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.pointwise_op import WherePointwiseOp
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.pointwise_op import WherePointwiseOp
 
 
 def aligned(batch: Batch, x: Any, ndim: int) -> Any:

@@ -15,7 +15,7 @@ from minitorch_compile.func.batching.pointwise import aligned
 from minitorch_compile.func.batching.reductions import shifted
 from minitorch_compile.func.batching.rules import batching_rule, for_kind
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 
 @batching_rule("mm")

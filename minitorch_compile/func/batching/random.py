@@ -17,7 +17,7 @@ from typing import Any
 
 from minitorch_compile.func.batching.batch import Batch, Unbatched
 from minitorch_compile.func.batching.rules import for_kind
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 
 def random_refused(op: Op) -> RuntimeError:

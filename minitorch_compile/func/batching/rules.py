@@ -18,7 +18,7 @@ from typing import Any
 
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 
 Rule = Callable[..., Any]
 

@@ -13,7 +13,7 @@ from minitorch_compile.func.batching.batch import Batch, with_ones
 from minitorch_compile.func.batching.reductions import shifted
 from minitorch_compile.func.batching.rules import batching_rule
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.tensor_base import empty_fake
 
 

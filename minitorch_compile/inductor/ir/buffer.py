@@ -1,7 +1,7 @@
 """A buffer: a stretch of memory in a loop graph, with a name, and how positions map into it.
 
 >>> from minitorch_compile.inductor.ir.index import variables
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x = Buffer("x", (4, 8), (1, 4), float32)
 >>> x, x.address(variables("i", (4, 8))), x.nbytes
 (x: float32[4, 8], strides=[1, 4], i0 + 4*i1, 128)
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from minitorch_compile.inductor.ir.index import Index, strided
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 Ints = tuple[int, ...]
 Position = Sequence[Index]

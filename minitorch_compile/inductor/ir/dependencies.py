@@ -2,7 +2,7 @@
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, y = Buffer("x", (4, 8), (8, 1), float32), Buffer("y", (8, 4), (4, 1), float32)
 >>> transpose = Loop(y, (8, 4), lambda ops, at: ops.load(x, x.address((at[1], at[0]))))
 >>> accesses_of(transpose)
@@ -22,7 +22,7 @@ from minitorch_compile.inductor.ir.index import Index, symbol, variables
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
 from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.ir.printer import loop_variables
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 # Series and integrals: a call of SciPy's for each element, on the CPU; other targets don't have them.
 SERIES = frozenset(

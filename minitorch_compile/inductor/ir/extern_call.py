@@ -1,6 +1,6 @@
 """A kernel that isn't made from loops here, such as a matrix product, and the parts of buffers that it is called on.
 
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> a, b, c = (Buffer.contiguous(name, (4, 4), float32) for name in "abc")
 >>> turned = StridedView(b, (4, 4), (1, 4))
 >>> ExternCall("mm", [whole(a), turned], [c])
@@ -16,7 +16,7 @@ from typing import Any
 
 from minitorch_compile.inductor.ir.buffer import Buffer, Ints
 from minitorch_compile.inductor.ir.handler import Origin
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.memory.strides import contiguous_strides
 
 # What a kernel reports in the first of three integers: an index that is out of range, before the index and the size, or
 # that something has to be computed again, with care.
@@ -69,7 +69,7 @@ def same_layout(view: StridedView, strides: Ints) -> bool:
 def matrix_layout(view: StridedView) -> tuple[bool, int] | None:
     """How the last two dimensions lie, if BLAS can read them: whether by columns, and the step between rows or columns.
 
-    >>> from minitorch_compile.tensor.dtype import float32
+    >>> from minitorch_compile.tensor.numerics.dtype import float32
     >>> x = Buffer.contiguous("x", (4, 8), float32)
     >>> matrix_layout(StridedView(x, (4, 8), (8, 1))), matrix_layout(StridedView(x, (8, 4), (1, 8)))
     ((False, 8), (True, 8))

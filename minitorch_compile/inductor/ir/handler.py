@@ -7,7 +7,7 @@ kernel: the loop IR is "define by run", and each meaning of it is one small clas
 
 >>> from minitorch_compile.inductor.ir.printer import print_body
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x = Buffer("x", (4, 8), (8, 1), float32)
 >>> def body(ops, position):
 ...     return ops.apply("mul", ops.load(x, x.address(position)), ops.constant(2, float32))
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.source_place import source_place
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 if TYPE_CHECKING:
     from minitorch_compile.inductor.ir.buffer import Buffer

@@ -6,7 +6,7 @@ are the kernels of `prims` themselves.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, total = Buffer("x", (2, 3), (3, 1), float32), Buffer("total", (2,), (1,), float32)
 >>> memory = {"x": np.arange(6, dtype=np.float32)}
 >>> body = lambda ops, at: ops.apply("mul", ops.load(x, x.address(at)), ops.constant(2, float32))
@@ -31,8 +31,8 @@ from minitorch_compile.inductor.ir.ordered_loops import Scatter
 from minitorch_compile.inductor.ir.printer import loop_variables
 from minitorch_compile.prims import table as prims
 from minitorch_compile.prims.reduction import COMBINES
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.philox import uniform
+from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.random.philox import uniform
 
 Memory = dict[str, np.ndarray]
 
@@ -147,7 +147,7 @@ def _evaluate_atom(atom: Symbol | Digit, values: Mapping[Symbol, np.ndarray]) ->
 def random_at(seed: np.ndarray, counter: np.ndarray, dtype: dtype) -> np.ndarray:
     """The random number of each counter: a run of the stream that covers them all, picked from.
 
-    >>> from minitorch_compile.tensor.dtype import float32
+    >>> from minitorch_compile.tensor.numerics.dtype import float32
     >>> random_at(np.int64(7), np.array([5, 3]), float32) == uniform(7, 3, 3, np.dtype("float32"))[[2, 0]]
     array([ True,  True])
     """

@@ -7,7 +7,7 @@ are loads.
 
 >>> from minitorch_compile.inductor.ir.index import index
 >>> from minitorch_compile.inductor.ir.printer import print_body
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x = TensorBox.of(Buffer("x", (4, 8), (8, 1), float32))
 >>> doubled = TensorBox((4, 8), float32, lambda ops, at: ops.apply("add", x.load(ops, at), x.load(ops, at)))
 >>> column = TensorBox((4,), float32, lambda ops, at: doubled.load(ops, (at[0], index(3))))
@@ -26,9 +26,9 @@ from minitorch_compile.inductor.ir.buffer import Buffer, Ints, Position
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.ir.handler import Handler, Origin
 from minitorch_compile.inductor.ir.index import Index
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.memory_format import channels_last, suggested_format
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.memory_format import channels_last, suggested_format
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 InnerFn = Callable[[Handler, Position], Any]

@@ -1,7 +1,7 @@
 """Loops whose positions depend on each other: a running result, and values that are put where an index says.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, y = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("y", (4, 8), float32)
 >>> running = Scan(y, (4, 8), lambda ops, at: ops.load(x, x.address(at)), kind="sum", dim=1)
 >>> running.is_reduction, running.row_dims

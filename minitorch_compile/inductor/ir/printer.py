@@ -2,7 +2,7 @@
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, total = Buffer("x", (4, 8), (8, 1), float32), Buffer("total", (4,), (1,), float32)
 >>> body = lambda ops, at: ops.apply("exp", ops.load(x, x.address(at)))
 >>> print(print_operation(Loop(total, (4, 8), body, reduced=(1,), kind="sum")))
@@ -24,7 +24,7 @@ from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import ZERO, Index, symbol, variables
 from minitorch_compile.inductor.ir.loops import InnerFn, Loop, LoopGraph, Operation
 from minitorch_compile.inductor.ir.ordered_loops import Scan, Scatter
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 
 class PrintHandler(Handler):

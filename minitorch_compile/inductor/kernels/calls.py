@@ -4,7 +4,7 @@ A step is the source of a tuple: the kernel, then numbers and the texts that sta
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> a, b = Buffer.contiguous("a", (4, 8), float32), Buffer.contiguous("b", (5, 8), float32)
 >>> out = Buffer.contiguous("out", (4, 5), float32)
 >>> transposed = StridedView(b, (8, 5), (1, 8))
@@ -26,7 +26,7 @@ from minitorch_compile.inductor.kernels import attention_calls, channels_last, c
 from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.kernels.product_tiles import panel_width, product_rows
 from minitorch_compile.inductor.runtime.chunks import chunk_length, chunks_text
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 
 
 class ExternSource(NamedTuple):

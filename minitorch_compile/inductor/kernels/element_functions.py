@@ -13,7 +13,7 @@ from numba import types
 from minitorch_compile.inductor.ir.extern_call import INDEX_ERROR, RUNTIME_ERROR
 from minitorch_compile.inductor.kernels.vecmath.float64 import inlined
 from minitorch_compile.inductor.runtime.native import Emit, copy_sign, instruction, same_type, select
-from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL, philox
+from minitorch_compile.tensor.random.philox import MULTIPLIERS, ROUNDS, WEYL, philox
 
 MULTIPLIER_0, MULTIPLIER_1 = (int(m) for m in MULTIPLIERS)
 WEYL_0, WEYL_1 = WEYL
@@ -155,7 +155,7 @@ def checked_index(value, size, status):
 
 
 def _emit_philox(builder: ir.IRBuilder, seed: ir.Value, counter: ir.Value) -> ir.Value:
-    """The first two words of Philox4x32-10, as one 64-bit integer: word 1 above word 0. See tensor/philox.py."""
+    """The first two words of Philox4x32-10, as one 64-bit integer: word 1 above word 0. See tensor/random/philox.py."""
     wide = ir.IntType(64)
     low, half = ir.Constant(wide, 0xFFFFFFFF), ir.Constant(wide, 32)
     key0, key1 = builder.and_(seed, low), builder.lshr(seed, half)

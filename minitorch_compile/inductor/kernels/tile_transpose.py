@@ -26,7 +26,7 @@ from numba import types
 
 from minitorch_compile.inductor.runtime.native import instruction
 from minitorch_compile.inductor.runtime.raw_memory import advance
-from minitorch_compile.tensor.native import native
+from minitorch_compile.tensor.cpu.native import native
 
 BLOCK = 8  # rows and columns that are turned over in registers, on every processor: LLVM cuts them to its vectors
 

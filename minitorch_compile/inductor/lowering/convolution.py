@@ -20,9 +20,9 @@ from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import reindexed
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.prims import Prim
-from minitorch_compile.tensor.dtype import float32, float64
-from minitorch_compile.tensor.memory_format import channels_last, strides_in, suggested_format
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.memory_format import channels_last, strides_in, suggested_format
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import float32, float64
 from minitorch_compile.tensor.tensor_base import empty_fake
 
 

@@ -9,7 +9,7 @@ from minitorch_compile.inductor.ir.index import ZERO, flatten
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.table import lowering
-from minitorch_compile.tensor.dtype import dtype, float64, int64
+from minitorch_compile.tensor.numerics.dtype import dtype, float64, int64
 
 
 @lowering(prims.full)

@@ -18,7 +18,7 @@ from minitorch_compile.inductor.lowering.reduction import reduced
 from minitorch_compile.inductor.lowering.shape import reindexed
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.prims import Prim
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

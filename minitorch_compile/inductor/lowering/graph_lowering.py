@@ -22,9 +22,9 @@ from minitorch_compile.inductor.lowering.outputs import lower_outputs, written_b
 from minitorch_compile.inductor.lowering.table import ADAPTERS, table
 from minitorch_compile.prims import Prim
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.memory_format import channels_last, strides_in
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.memory.memory_format import channels_last, strides_in
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 # A value used more than once is computed again at each use if that is at most this many reads and operations.

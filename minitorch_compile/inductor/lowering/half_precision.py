@@ -7,7 +7,7 @@ rounded.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.printer import print_body
->>> from minitorch_compile.tensor.dtype import float16
+>>> from minitorch_compile.tensor.numerics.dtype import float16
 >>> x = TensorBox.of(Buffer.contiguous("x", (4,), float16))
 >>> double = in_float32(lambda graph, a, b: TensorBox(a.sizes, a.dtype, lambda ops, at:
 ...     ops.apply("add", a.load(ops, at), b.load(ops, at))), [float16])
@@ -36,7 +36,7 @@ from minitorch_compile.inductor.ir.buffer import Ints, Position
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.table import ADAPTERS, Rule
-from minitorch_compile.tensor.dtype import bfloat16, dtype, float16, float32
+from minitorch_compile.tensor.numerics.dtype import bfloat16, dtype, float16, float32
 
 HALF = (float16, bfloat16)
 # Prims that only move elements, and the one that converts them: they take numbers of any dtype as they are.

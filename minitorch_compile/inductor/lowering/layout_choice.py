@@ -6,7 +6,7 @@ kept so than turned over when it is stored, and turned back when it is read.
 
 >>> from minitorch_compile import prims
 >>> from minitorch_compile.aot.tracing import trace
->>> from minitorch_compile.tensor.memory_format import strides_in
+>>> from minitorch_compile.tensor.memory.memory_format import strides_in
 >>> image = empty_fake((2, 3, 4, 5), strides_in(channels_last, (2, 3, 4, 5)))
 >>> graph = with_suited_layouts(trace(lambda x: prims.exp(x), [image])).graph
 >>> graph.find_nodes(op="call_function")[0].meta["val"].strides
@@ -20,7 +20,7 @@ from typing import Any
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.lowering.table import table
 from minitorch_compile.prims import Prim
-from minitorch_compile.tensor.memory_format import channels_last, strides_in, suggested_format
+from minitorch_compile.tensor.memory.memory_format import channels_last, strides_in, suggested_format
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

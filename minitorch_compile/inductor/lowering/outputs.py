@@ -20,7 +20,7 @@ from minitorch_compile.inductor.ir.dependencies import plain_view
 from minitorch_compile.inductor.ir.extern_call import StridedView, same_layout, whole
 from minitorch_compile.inductor.ir.index import variables
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
-from minitorch_compile.tensor.strides import contiguous_strides, is_dense, numel
+from minitorch_compile.tensor.memory.strides import contiguous_strides, is_dense, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import HALF, rounded_and_widened
 from minitorch_compile.inductor.lowering.table import WITHOUT_A_KERNEL, Rule, lowering
-from minitorch_compile.tensor.dtype import bool_, dtype
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 ELEMENTWISE = [prim for prim in prims.table.values() if prim.kind == "pointwise" and prim.name not in WITHOUT_A_KERNEL]
 WITH_OWN_RULE = (prims.convert_element_type, prims.pow)

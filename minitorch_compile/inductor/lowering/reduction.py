@@ -12,8 +12,8 @@ from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.lowering.graph_lowering import MOST_OPERATIONS, GraphLowering
 from minitorch_compile.inductor.lowering.shape import insert_zeros
 from minitorch_compile.inductor.lowering.table import Rule, lowering
-from minitorch_compile.tensor.dtype import dtype, int32, int64
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import dtype, int32, int64
 
 # A reduction of everything is taken in parts from this many elements on, so that threads can share the parts.
 LONG_REDUCTION, FEWEST_PARTS, MOST_PARTS = 1 << 16, 16, 1 << 12

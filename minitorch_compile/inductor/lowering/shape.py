@@ -12,8 +12,8 @@ from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.lowering.graph_lowering import EXPENSIVE_OPERATION, GraphLowering
 from minitorch_compile.inductor.lowering.half_precision import widened
 from minitorch_compile.inductor.lowering.table import lowering
-from minitorch_compile.tensor.dtype import int64
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import int64
 
 
 def reindexed(x: TensorBox, sizes: Sequence[int], position_in_x: Callable[[Position], Position]) -> TensorBox:

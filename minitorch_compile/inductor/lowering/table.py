@@ -15,7 +15,7 @@ from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims import Prim
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 Rule = Callable[..., Any]
 

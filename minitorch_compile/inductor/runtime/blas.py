@@ -33,7 +33,7 @@ from scipy.linalg import cython_blas
 
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance
-from minitorch_compile.tensor.blas import openblas
+from minitorch_compile.tensor.cpu.blas import openblas
 
 SYMBOLS = {"float32": ("minitorch_sgemm", "sgemm"), "float64": ("minitorch_dgemm", "dgemm")}
 NO_TRANSPOSE, TRANSPOSE = ord("n"), ord("t")

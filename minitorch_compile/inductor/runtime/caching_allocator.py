@@ -1,6 +1,6 @@
 """The block of a large graph is kept for its next call.
 
-glibc gives every block above 32 MiB fresh pages of its own, whatever it is told (`tensor/heap.py`), and the first write
+glibc gives every block above 32 MiB fresh pages of its own, whatever it is told (`tensor/cpu/heap.py`); the first write
 to each page interrupts the program: a fifth of a training step of 56 MB. So the last such block is not freed but waits
 in a slot, from which any thread may take it.
 
@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 from minitorch_compile.inductor.runtime.atomics import atomic_load, atomic_store, compare_and_swap
 from minitorch_compile.inductor.runtime.raw_memory import allocate, release
-from minitorch_compile.tensor.heap import KEPT, LARGEST
+from minitorch_compile.tensor.cpu.heap import KEPT, LARGEST
 
 HEADER = 64  # bytes before what is handed out, where the size of the block is noted; keeps it aligned
 

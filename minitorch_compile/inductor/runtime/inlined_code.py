@@ -23,7 +23,7 @@ from typing import Any
 
 from numba import config, njit
 
-from minitorch_compile.tensor.kept_functions import KeptFunction, keep
+from minitorch_compile.tensor.cpu.numba_cache import KeptFunction, keep
 
 # Where code lies that ends up inside compiled kernels: a change in it makes every kernel that was kept stale.
 INLINED_SOURCES = ("machine.py", "runtime/*.py", "kernels/*.py", "kernels/vecmath/*.py")

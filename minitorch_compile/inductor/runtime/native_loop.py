@@ -25,7 +25,7 @@ from minitorch_compile.inductor.runtime.caching_allocator import give_back_block
 from minitorch_compile.inductor.runtime.inlined_code import kept_njit
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.thread_pool import HAS_THREADS, MOST_THREADS, POOL
-from minitorch_compile.tensor.thread_count import THREAD_COUNT
+from minitorch_compile.tensor.cpu.thread_count import THREAD_COUNT
 
 # What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
 # scratch memory, the place where that memory's window would begin if it held more than one chunk, or, from FIRST_TENSOR

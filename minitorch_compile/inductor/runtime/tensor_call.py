@@ -2,7 +2,7 @@
 
 These functions run at every call of compiled code, so they do as little as they can.
 
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> tensor_of(np.arange(6, dtype=np.float32), Size((2, 3)), (3, 1), float32).array
 array([[0., 1., 2.],
        [3., 4., 5.]], dtype=float32)
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.inductor.ir.extern_call import INDEX_ERROR
-from minitorch_compile.tensor.device import CPU
-from minitorch_compile.tensor.dtype import dtype
-from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.storage import Storage
+from minitorch_compile.tensor.memory.device import CPU
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.storage import Storage
+from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

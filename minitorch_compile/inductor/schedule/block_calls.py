@@ -5,7 +5,7 @@ protocol of `fused_call`. To let another kernel take part, enter it in `BLOCK_CA
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import whole
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> a, panels = Buffer.contiguous("a", (960, 64), float32), Buffer.contiguous("panels", (2, 64, 32), float32)
 >>> call = ExternCall("packed_product", [whole(a), whole(panels)], [Buffer.contiguous("c", (960, 64), float32)])
 >>> blocks_of(call)
@@ -33,7 +33,7 @@ from minitorch_compile.inductor.kernels.calls import (
 from minitorch_compile.inductor.kernels.convolution_plan import at_once
 from minitorch_compile.inductor.schedule.fused_call import Blocks
 from minitorch_compile.inductor.schedule.packed_products import matrix_blocks, row_blocks
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 
 BLOCK_BYTES = 1 << 17  # of a convolution's result that are made before the loops that follow
 FEWEST_PLACES = 512  # for which it's worth while to pack the weights of a convolution again

@@ -6,7 +6,7 @@ A dotted arrow is a value that never reaches memory, since the kernel that makes
 >>> from minitorch_compile.inductor.ir.extern_call import whole
 >>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import schedule
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, y, z = (Buffer.contiguous(name, (4, 8), float32) for name in "xyz")
 >>> first = Loop(y, (4, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))))
 >>> second = Loop(z, (4, 8), lambda ops, at: ops.apply("neg", ops.load(y, y.address(at))))

@@ -4,7 +4,7 @@
 >>> from minitorch_compile.inductor.ir.extern_call import whole
 >>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (64, 64), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
 >>> exp = Loop(out, (64, 64), lambda ops, at: ops.apply("exp", ops.load(product, product.address(at))))

@@ -13,7 +13,7 @@ The two fit if each position of that axis reads only the piece of the result tha
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
 >>> from minitorch_compile.inductor.ir.loops import Loop
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, w, product = (Buffer.contiguous(name, (96, 96), float32) for name in ("x", "w", "product"))
 >>> call = ExternCall("mm", [whole(x), whole(w)], [product])
 >>> out, sums = Buffer.contiguous("out", (96, 96), float32), Buffer.contiguous("sums", (96,), float32)

@@ -10,7 +10,7 @@ Inside a group, an operation belongs either to every point or to every row (the 
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.loops import Loop
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, total = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("total", (4,), float32)
 >>> out = Buffer.contiguous("out", (4, 8), float32)
 >>> first = Group.of(Loop(total, (4, 8), lambda ops, at: ops.load(x, x.address(at)), (1,), "sum"))

@@ -4,7 +4,7 @@
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
 >>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
 >>> negate = Loop(out, (128, 128), lambda ops, at: ops.apply("neg", ops.load(product, product.address(at))))

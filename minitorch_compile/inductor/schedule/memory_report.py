@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from minitorch_compile.tensor.thread_count import get_num_threads
+from minitorch_compile.tensor.cpu.thread_count import get_num_threads
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ kernel is quick at fetching what lies in order.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import ExternCall, whole
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, y, w = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "y", "w"))
 >>> products = [Buffer.contiguous(name, (128, 128), float32) for name in ("first", "second")]
 >>> calls = [ExternCall("mm", [whole(a), whole(w)], [c]) for a, c in zip((x, y), products)]
@@ -32,7 +32,7 @@ from minitorch_compile.inductor.ir.loops import LoopGraph, Operation
 from minitorch_compile.inductor.kernels.product_tiles import panel_width, product_rows
 from minitorch_compile.inductor.machine import Machine, machine_number
 from minitorch_compile.inductor.schedule.fused_call import Blocks
-from minitorch_compile.tensor.dtype import float32, float64
+from minitorch_compile.tensor.numerics.dtype import float32, float64
 
 FEWEST_ROWS = 8  # fewer are not worth packing for
 FEWEST_MULTIPLICATIONS = 10_000

@@ -4,7 +4,7 @@
 >>> from minitorch_compile.inductor.ir.extern_call import whole
 >>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 >>> from minitorch_compile.inductor.schedule.scheduler import schedule
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, y, product = (Buffer.contiguous(name, (8, 8), float32) for name in ("x", "y", "product"))
 >>> exp = Loop(y, (8, 8), lambda ops, at: ops.apply("exp", ops.load(x, x.address(at))))
 >>> multiply = ExternCall("mm", [whole(y), whole(y)], [product])

@@ -16,8 +16,8 @@ from typing import TypeGuard
 from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
-from minitorch_compile.tensor.dtype import float32, float64, int64
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import float32, float64, int64
 
 KINDS = ("sum", "prod", "amax", "amin")
 DTYPES = (float32, float64, int64)

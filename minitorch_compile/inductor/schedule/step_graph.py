@@ -3,7 +3,7 @@
 >>> from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
 >>> from minitorch_compile.inductor.ir.extern_call import ExternCall
 >>> from minitorch_compile.inductor.ir.loops import Loop
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (128, 128), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
 >>> exp = Loop(out, (128, 128), lambda ops, at: ops.apply("exp", ops.load(product, product.address(at))))

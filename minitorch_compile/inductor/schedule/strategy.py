@@ -70,7 +70,7 @@ def outer_axes(group: Group, fastest: Axis) -> Axes:
 
     >>> from minitorch_compile.inductor.ir.buffer import Buffer
     >>> from minitorch_compile.inductor.ir.loops import Loop
-    >>> from minitorch_compile.tensor.dtype import float32
+    >>> from minitorch_compile.tensor.numerics.dtype import float32
     >>> x, y = Buffer.contiguous("x", (512, 8, 64), float32), Buffer.contiguous("y", (8, 512, 64), float32)
     >>> swap = Group.of(Loop(y, (8, 512, 64), lambda ops, at: ops.load(x, x.address((at[1], at[0], at[2])))))
     >>> swap.axes, outer_axes(swap, swap.axes[-1])
@@ -115,7 +115,7 @@ def range_axis(group: Group) -> Axis | None:
 
     >>> from minitorch_compile.inductor.ir.buffer import Buffer
     >>> from minitorch_compile.inductor.ir.loops import Loop
-    >>> from minitorch_compile.tensor.dtype import float32
+    >>> from minitorch_compile.tensor.numerics.dtype import float32
     >>> x, total = Buffer.contiguous("x", (4, 8), float32), Buffer.contiguous("total", (4,), float32)
     >>> range_axis(Group.of(Loop(total, (4, 8), lambda ops, at: ops.load(x, x.address(at)), (1,), "sum")))
     i0:4

@@ -47,9 +47,9 @@ from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
 from minitorch_compile.inductor.schedule.split_reductions import split_reductions
 from minitorch_compile.inductor.schedule.step_graph import step_graph
 from minitorch_compile.inductor.tuning.autotune_cache import key_of, recall, remember, structure_of
-from minitorch_compile.tensor.dtype import float32
-from minitorch_compile.tensor.size import Size
-from minitorch_compile.tensor.thread_count import get_num_threads
+from minitorch_compile.tensor.cpu.thread_count import get_num_threads
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.numerics.dtype import float32
 
 FUSION_LIMITS = (300, 8, 1)
 TILES_OF_BLOCK = (4, 8, 16)  # of rows, of a product with an epilogue

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_one_by_one
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 
 # From Klambauer et al. 2017: with these, outputs keep mean 0 and variance 1.
 SELU_ALPHA = 1.6732632423543772848170429916717

@@ -14,9 +14,9 @@ from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.dtype import FLOATING, int64, uint8
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import FLOATING, int64, uint8
 
 # ---------------------------------------------------------------------------------------------------- one of many
 

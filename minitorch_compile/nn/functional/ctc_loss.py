@@ -12,9 +12,9 @@ from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced
 from minitorch_compile.tensor import as_tensor, ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.dtype import FLOATING, float32, float64, int64
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import FLOATING, float32, float64, int64
 
 
 @functional()

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Tensor
 
 
 def _check(p: float) -> None:

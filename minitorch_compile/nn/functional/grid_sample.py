@@ -21,9 +21,9 @@ from typing import Any
 
 from minitorch_compile.nn.functional.interpolation import CUBIC
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.dtype import int64
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import int64
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDING_MODES = ("zeros", "border", "reflection")

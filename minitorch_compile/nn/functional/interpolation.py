@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.dtype import FLOATING, uint8
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.numerics.dtype import FLOATING, uint8
 from minitorch_compile.tensor.ops.resampling import SparseMap, TwoWayMap, apply_map
 
 CUBIC = -0.75  # the slope parameter of Keys 1981 that image libraries use; -1/2 when antialiasing, as in Pillow

@@ -12,10 +12,10 @@ import warnings
 from typing import Any
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.declare import functional
-from minitorch_compile.tensor.dtype import dtype as DType
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import functional
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import dtype as DType
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 
 
 def _dim(name: str, input: Any, dim: int | None) -> int:

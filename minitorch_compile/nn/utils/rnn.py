@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.tensor import Tensor, int64, ops, tensor
-from minitorch_compile.tensor.dtype import float16, float32, float64, int8, int16, int32, uint8
+from minitorch_compile.tensor.numerics.dtype import float16, float32, float64, int8, int16, int32, uint8
 
 
 class _Packed(NamedTuple):

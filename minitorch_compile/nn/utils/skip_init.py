@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.nn.module import Module
-from minitorch_compile.tensor.generator import default_generator
+from minitorch_compile.tensor.random.generator import default_generator
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:

@@ -2,7 +2,7 @@
 
 >>> from minitorch_compile.prims.decomposer import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
->>> from minitorch_compile.tensor.dtype import complex64
+>>> from minitorch_compile.tensor.numerics.dtype import complex64
 >>> print(decomposed(ops.conj_physical, empty_fake((2,), None, complex64)).compact())
 x -> complex(real(x), neg(imag(x)))
 """
@@ -15,7 +15,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, copied, elementwise, number_like, reshaped
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.strides import broadcast_sizes
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
 Tensor = Any
 Ints = tuple[int, ...]

@@ -14,8 +14,8 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, constant, copied, number_like
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import as_dtype, bool_, dtype, int64
-from minitorch_compile.tensor.memory_format import memory_format
+from minitorch_compile.tensor.memory.memory_format import memory_format
+from minitorch_compile.tensor.numerics.dtype import as_dtype, bool_, dtype, int64
 
 Tensor = Any
 

@@ -14,7 +14,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, number_like
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import int32
+from minitorch_compile.tensor.numerics.dtype import int32
 
 Tensor = Any
 
@@ -90,7 +90,7 @@ def _(a: Tensor, rtol: float | None) -> Tensor:
     """V diag(1 / S) U^H, without the singular values that are next to nothing beside the largest."""
     if 0 in a.sizes:
         return prims.full((*a.sizes[:-2], a.sizes[-1], a.sizes[-2]), 0, a.dtype)
-    from minitorch_compile.tensor.numeric_limits import finfo
+    from minitorch_compile.tensor.numerics.numeric_limits import finfo
 
     u, s, vh = prims.svd(a, False)
     limit = max(a.sizes[-2:]) * finfo(a.dtype.to_real()).eps if rtol is None else rtol

@@ -16,7 +16,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, reshaped
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import bool_, float32, float64
+from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64
 from minitorch_compile.tensor.ops.average_pooling import divisors
 from minitorch_compile.tensor.ops.padding import borders
 from minitorch_compile.tensor.ops.windows import Ints

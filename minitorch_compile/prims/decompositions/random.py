@@ -16,7 +16,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import converted, number_like
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dtype import dtype, float64, int64
+from minitorch_compile.tensor.numerics.dtype import dtype, float64, int64
 
 Tensor = Any
 Ints = tuple[int, ...]

@@ -4,7 +4,7 @@
 (ops.mul, 'pointwise', True)
 """
 
-from minitorch_compile.tensor.op import table
+from minitorch_compile.tensor.dispatch.op import table
 from minitorch_compile.tensor.ops.activation import (
     binary_cross_entropy,
     elu,

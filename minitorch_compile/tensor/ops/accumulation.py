@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.op import Array
 
 
 def add_rows(result: Array, index: Array, rows: Array) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, pointwise
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.cpu.branchless_where import select
+from minitorch_compile.tensor.dispatch.declare import composite, pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.ops.pointwise import _floats_only, abs, le, where
 from minitorch_compile.tensor.ops.view import view_op
-from minitorch_compile.tensor.select import select
-from minitorch_compile.tensor.strides import numel
 
 
 @pointwise(torch=False, methods=False, inplace=True)

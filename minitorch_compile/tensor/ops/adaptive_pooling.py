@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dispatch import adopted
-from minitorch_compile.tensor.dtype import FLOATING
-from minitorch_compile.tensor.memory_format import suggested_format
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.memory_format import suggested_format
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.ops.average_pooling import avg_pool
 from minitorch_compile.tensor.ops.gathering import gather
 from minitorch_compile.tensor.ops.indexing import index

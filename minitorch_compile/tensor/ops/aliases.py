@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from minitorch_compile.tensor.declare import alias
+from minitorch_compile.tensor.dispatch.declare import alias
 from minitorch_compile.tensor.ops.pointwise import abs, div, ge, gt, le, lt, mul, ne, neg, sub
 
 absolute = alias("absolute", abs)

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import bool_, float32
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import elementwise_strides
+from minitorch_compile.tensor.numerics.dtype import bool_, float32
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.creation import ones
@@ -24,7 +25,6 @@ from minitorch_compile.tensor.ops.reduction import amax, softmax
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.triangles import tril
 from minitorch_compile.tensor.ops.view import expand, permute, transpose, unsqueeze
-from minitorch_compile.tensor.strides import elementwise_strides
 
 
 @composite(torch=False, functional=True)

@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import ones

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.memory_format import strides_in, suggested_format
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
+from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.pooling_windows import batched_image, check_window, pool_window
 from minitorch_compile.tensor.ops.view import squeeze
 from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import alias, composite, pointwise
-from minitorch_compile.tensor.dtype import FLOATING, dtype
-from minitorch_compile.tensor.number_arguments import coefficient
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import alias, composite, pointwise
+from minitorch_compile.tensor.dispatch.number_arguments import coefficient
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import PointwiseOp
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.ops.pointwise import clamp, sub
-from minitorch_compile.tensor.pointwise_op import PointwiseOp
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, get_default_dtype
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import FLOATING, get_default_dtype
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import abs, eq, isnan, le, logical_and, logical_or, lt
 from minitorch_compile.tensor.ops.reduction import all

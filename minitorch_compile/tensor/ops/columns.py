@@ -18,8 +18,8 @@ import math
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, seen_at, tap_of, taps, windows
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

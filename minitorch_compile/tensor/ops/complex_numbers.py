@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
-from minitorch_compile.tensor.dtype import float32, float64
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, elementwise_strides
+from minitorch_compile.tensor.numerics.dtype import float32, float64
 from minitorch_compile.tensor.ops.copies import clone
 from minitorch_compile.tensor.ops.pointwise import cos, mul, sin
-from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
-from minitorch_compile.tensor.reinterpretation import Layout, reinterpretation
-from minitorch_compile.tensor.strides import broadcast_sizes, elementwise_strides
+from minitorch_compile.tensor.ops.reinterpretation import Layout, reinterpretation
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # ------------------------------------------------------------------------------------------------ made and taken apart

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import blas
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.number_arguments import coefficient
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.cpu import blas
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.number_arguments import coefficient
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
 from minitorch_compile.tensor.ops.pointwise import add, mul
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, squeeze, t, unsqueeze, view_op
-from minitorch_compile.tensor.strides import broadcast_sizes, numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

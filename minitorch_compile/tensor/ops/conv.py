@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.ops.convolution_products import (
     check_dtypes,
     convolution,

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minitorch_compile.tensor.blas import matmul
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.cpu.blas import matmul
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.memory.memory_format import contiguous_format, strides_in, suggested_format
 from minitorch_compile.tensor.ops.windows import Ints, inside, output_sizes, pad_image, seen_at, taps, windows
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

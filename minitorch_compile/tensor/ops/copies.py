@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.device import device as Device
-from minitorch_compile.tensor.dtype import FROM_NUMPY, as_dtype, dtype
-from minitorch_compile.tensor.element_conversion import castable, element_of
-from minitorch_compile.tensor.layout import empty_like_strides
-from minitorch_compile.tensor.memory_format import (
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.strided_results import empty_like_strides
+from minitorch_compile.tensor.dispatch.tensor_options import on_device
+from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.memory_format import (
     contiguous_format,
     copy_strides,
     is_in_format,
@@ -25,10 +25,10 @@ from minitorch_compile.tensor.memory_format import (
     preserve_format,
     suggested_format,
 )
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.placement import on_device
-from minitorch_compile.tensor.reinterpretation import same_bytes
-from minitorch_compile.tensor.strides import broadcast_sizes, is_contiguous
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, is_contiguous
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, as_dtype, dtype
+from minitorch_compile.tensor.numerics.element_conversion import castable, element_of
+from minitorch_compile.tensor.ops.reinterpretation import same_bytes
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Format = memory_format

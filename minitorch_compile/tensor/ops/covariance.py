@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, get_default_dtype
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.pointwise import clamp, sqrt
 from minitorch_compile.tensor.ops.reduction import mean, sum

@@ -1,10 +1,10 @@
 """Tensors from sizes and numbers.
 
-Every function here takes PyTorch's keywords device, layout, pin_memory and requires_grad (`placement.py`).
+Every function here takes PyTorch's keywords device, layout, pin_memory, requires_grad (`dispatch/tensor_options.py`).
 
 >>> zeros(2), arange(1, 7, 2), full((2,), 7)
 (tensor([0., 0.]), tensor([1, 3, 5]), tensor([7, 7]))
->>> from minitorch_compile.tensor.memory_format import channels_last
+>>> from minitorch_compile.tensor.memory.memory_format import channels_last
 >>> zeros(2, 3, requires_grad=True).requires_grad, empty((1, 2, 2, 2), memory_format=channels_last).stride()
 (True, (8, 1, 4, 2))
 """
@@ -19,11 +19,21 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt, whole
-from minitorch_compile.tensor.declare import composite, factory
-from minitorch_compile.tensor.device import META, entered
-from minitorch_compile.tensor.device import device as Device
-from minitorch_compile.tensor.dispatch import adopted
-from minitorch_compile.tensor.dtype import (
+from minitorch_compile.tensor.dispatch.declare import composite, factory
+from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.op import Array, Scalar
+from minitorch_compile.tensor.dispatch.strided_results import empty_like_strides
+from minitorch_compile.tensor.dispatch.tensor_options import placed
+from minitorch_compile.tensor.memory.device import META, entered
+from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.memory_format import (
+    contiguous_format,
+    memory_format,
+    preserve_format,
+    strides_in,
+)
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
     as_dtype,
     dtype,
@@ -32,19 +42,9 @@ from minitorch_compile.tensor.dtype import (
     get_default_dtype,
     int64,
 )
-from minitorch_compile.tensor.element_conversion import element_of
-from minitorch_compile.tensor.layout import empty_like_strides
-from minitorch_compile.tensor.memory_format import (
-    contiguous_format,
-    memory_format,
-    preserve_format,
-    strides_in,
-)
-from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.numerics.element_conversion import element_of
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.pointwise import pow, where
-from minitorch_compile.tensor.placement import placed
-from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 NUMBERS = (bool, int, float, np.generic, SymInt)

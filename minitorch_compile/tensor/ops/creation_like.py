@@ -12,12 +12,12 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.device import entered
-from minitorch_compile.tensor.dispatch import stacks
-from minitorch_compile.tensor.dtype import as_dtype, dtype
-from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
-from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.dispatch import stacks
+from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
+from minitorch_compile.tensor.memory.device import entered
+from minitorch_compile.tensor.memory.memory_format import copy_strides, memory_format, preserve_format
+from minitorch_compile.tensor.numerics.dtype import as_dtype, dtype
 from minitorch_compile.tensor.ops.creation import _sized, dense, empty_strided, full
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -123,7 +123,7 @@ def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype |
 @composite(torch=False, methods=True)
 def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **placement: Any) -> Any:
     """A copy of `data` as a tensor in this tensor's dtype unless given."""
-    from minitorch_compile.tensor.construct import tensor
+    from minitorch_compile.tensor.ops.construct import tensor
 
     if isinstance(data, TensorBase) and not placement:
         return data.detach().to(dtype or input.dtype, copy=True)  # type: ignore[attr-defined]

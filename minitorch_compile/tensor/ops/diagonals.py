@@ -15,8 +15,9 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.ops.copies import clone, contiguous
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.indexing import index_put
@@ -24,7 +25,6 @@ from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import atleast_2d, movedim, reshape
 from minitorch_compile.tensor.ops.view import as_strided, diagonal, slice
-from minitorch_compile.tensor.strides import wrap_dim
 
 Ints = tuple[int, ...]
 

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dispatch import adopted
-from minitorch_compile.tensor.dtype import FLOATING, promote_types
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FLOATING, promote_types
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.index_along import index_select
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import abs, clamp, ne, where
 from minitorch_compile.tensor.ops.reduction import amax, sum
 from minitorch_compile.tensor.ops.view import expand
-from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.tensor_base import from_numpy
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.fake_tensor_mode import drawing_like
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.ops.creation import empty
 from minitorch_compile.tensor.ops.random import rand_like
 from minitorch_compile.tensor.ops.sampling import trials
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 
 # What selu tends to far below 0: alpha_dropout puts it where it drops (Klambauer et al. 2017).
 LOWEST_SELU = 1.7580993408473766

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.ops.contraction import bmm
 from minitorch_compile.tensor.ops.pointwise import mul
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import diagonal, permute, unsqueeze, view_op
-from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Labels = list[str]

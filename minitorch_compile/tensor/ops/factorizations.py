@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor import return_types
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import int32
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import int32
+from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, eye, full

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype, uint8
-from minitorch_compile.tensor.number_arguments import number
-from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.number_arguments import number
+from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, get_default_dtype, uint8
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.view import slice
-from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

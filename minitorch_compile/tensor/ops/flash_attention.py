@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.dtype import bool_, float32, float64
-from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 NOTHING = float("-inf")

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import return_types
-from minitorch_compile.tensor.declare import alias, composite, kernel_op, pointwise
-from minitorch_compile.tensor.dtype import FLOATING, bool_, get_default_dtype, int32
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_op, pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
+from minitorch_compile.tensor.memory.strides import elementwise_strides
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, get_default_dtype, int32
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
+from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.pointwise import abs, div, eq, gt, isnan, mul, pow, sign, sub, trunc, where
-from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
-from minitorch_compile.tensor.strides import elementwise_strides
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # ------------------------------------------------------------------------------------------ what kind of number

@@ -16,15 +16,15 @@ from typing import Any
 from scipy import fft
 
 from minitorch_compile.symbolic import WHOLE
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, dtype, get_default_dtype
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, get_default_dtype
 from minitorch_compile.tensor.ops.complex_numbers import conj, conj_physical
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.splitting import narrow
-from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

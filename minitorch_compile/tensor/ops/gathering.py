@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, int32, int64
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FLOATING, int32, int64
 from minitorch_compile.tensor.ops.accumulation import add_elements, add_rows
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.creation_like import ones_like
 from minitorch_compile.tensor.ops.pointwise import div, floor_divide, maximum, remainder
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand
-from minitorch_compile.tensor.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import WHOLE
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dispatch import adopted
-from minitorch_compile.tensor.dtype import FLOATING, INTEGER, int64
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics.dtype import FLOATING, INTEGER, int64
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.index_along import take
@@ -31,7 +32,6 @@ from minitorch_compile.tensor.ops.pointwise import floor_divide, pow, remainder
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.splitting import unbind
 from minitorch_compile.tensor.ops.view import expand, transpose, unsqueeze, view_op
-from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import wrap
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import return_types
-from minitorch_compile.tensor.construct import tensor
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import BOOL, FLOATING, int32, int64
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.numerics.dtype import BOOL, FLOATING, int32, int64
+from minitorch_compile.tensor.ops import return_types
+from minitorch_compile.tensor.ops.construct import tensor
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase, empty_fake
 
 # ------------------------------------------------------------------------------------------ counting

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dispatch import stacks
-from minitorch_compile.tensor.dtype import int32, int64
-from minitorch_compile.tensor.number_arguments import coefficient
-from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.dispatch import stacks
+from minitorch_compile.tensor.dispatch.number_arguments import coefficient
+from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import is_contiguous, numel, wrap_dim
+from minitorch_compile.tensor.numerics.dtype import int32, int64
 from minitorch_compile.tensor.ops.copies import contiguous, copy, to
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import scatter_reduce
@@ -23,7 +24,6 @@ from minitorch_compile.tensor.ops.indexing import index_put
 from minitorch_compile.tensor.ops.pointwise import mul, where
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand
-from minitorch_compile.tensor.strides import is_contiguous, numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.dispatch.declare import pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Scalar
 
 
 @pointwise()

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import alias, composite, kernel_op
-from minitorch_compile.tensor.dtype import FROM_NUMPY, promote_types
-from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.memory_format import contiguous_format, strides_in, suggested_format
+from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, promote_types
 from minitorch_compile.tensor.ops.reshaping import atleast_1d, atleast_2d, atleast_3d, reshape
 from minitorch_compile.tensor.ops.view import unsqueeze
-from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

@@ -12,12 +12,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor import return_types
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import int32, int64
-from minitorch_compile.tensor.memory_format import contiguous_format
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.memory_format import contiguous_format
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
+from minitorch_compile.tensor.numerics.dtype import int32, int64
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
+from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.adjoint import adjoint
 from minitorch_compile.tensor.ops.complex_numbers import resolve_conj
 from minitorch_compile.tensor.ops.contraction import matmul
@@ -41,7 +42,6 @@ from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.scan import cumprod
 from minitorch_compile.tensor.ops.triangles import tril
 from minitorch_compile.tensor.ops.view import detach, diagonal
-from minitorch_compile.tensor.strides import broadcast_sizes, numel
 
 # ------------------------------------------------------------------------------------------------------ inverse, solve
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from minitorch_compile.tensor.declare import composite, pointwise
-from minitorch_compile.tensor.dtype import complex128, float64
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
+from minitorch_compile.tensor.numerics.dtype import complex128, float64
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.pointwise import pow
-from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

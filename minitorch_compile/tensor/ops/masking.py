@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.element_conversion import element_of
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
+from minitorch_compile.tensor.numerics.dtype import bool_
+from minitorch_compile.tensor.numerics.element_conversion import element_of
 from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.indexing import index, index_put
 from minitorch_compile.tensor.ops.pointwise import where
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, select, slice, unsqueeze
-from minitorch_compile.tensor.strides import broadcast_sizes, numel
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, dtype, int32, int64
-from minitorch_compile.tensor.op import Array
-from minitorch_compile.tensor.strides import contiguous_strides
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, int32, int64
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

@@ -13,9 +13,10 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.memory_format import contiguous_format
-from minitorch_compile.tensor.op import Scalar, Tensor, find
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Scalar, Tensor, find
+from minitorch_compile.tensor.memory.memory_format import contiguous_format
+from minitorch_compile.tensor.memory.strides import numel, wrap_dim
 from minitorch_compile.tensor.ops.contraction import bmm, matmul, mm
 from minitorch_compile.tensor.ops.copies import clone, contiguous, copy
 from minitorch_compile.tensor.ops.creation import eye
@@ -25,7 +26,6 @@ from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.vector_products import scaled_sum
 from minitorch_compile.tensor.ops.view import permute, transpose, unsqueeze
-from minitorch_compile.tensor.strides import numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

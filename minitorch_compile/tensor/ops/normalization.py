@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import float32, promote_types
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.grad_mode import no_grad
-from minitorch_compile.tensor.memory_format import strides_in, suggested_format
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import float32, promote_types
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops.copies import contiguous, to
 from minitorch_compile.tensor.ops.pointwise import rsqrt
 from minitorch_compile.tensor.ops.reduction import mean, sum
 from minitorch_compile.tensor.ops.reshaping import reshape
-from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # ---------------------------------------------------------------------------------------------------- rows

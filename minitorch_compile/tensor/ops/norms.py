@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, reduction
-from minitorch_compile.tensor.dtype import FLOATING, dtype
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, reduction
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.factorizations import linalg_svdvals
 from minitorch_compile.tensor.ops.reduction import amax, amin, sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import permute
-from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
 
 Axes = int | Sequence[int] | None
 

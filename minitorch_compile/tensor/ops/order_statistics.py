@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import return_types
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_, float32, float64, int64
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64, int64
+from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.blending import lerp
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.gathering import gather
 from minitorch_compile.tensor.ops.pointwise import ceil, clamp, floor, isnan, logical_not, round, where
 from minitorch_compile.tensor.ops.reduction import amax, any, sum
 from minitorch_compile.tensor.ops.sorting import chosen, sort
-from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # ------------------------------------------------------------------------------------------ median and mode

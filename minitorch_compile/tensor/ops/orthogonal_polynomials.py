@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.op import Array, Scalar
-from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT, PointwiseOp
+from minitorch_compile.tensor.dispatch.declare import pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Scalar
+from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT, PointwiseOp
 
 Polynomial = Callable[[Any, Any], Any]
 

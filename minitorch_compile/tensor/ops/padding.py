@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import WHOLE, whole
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.memory_format import contiguous_format, strides_in, suggested_format
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.memory.memory_format import contiguous_format, strides_in, suggested_format
+from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.turning import flip
 from minitorch_compile.tensor.ops.view import expand, slice

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import permute
 

@@ -13,14 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import error_function
-from minitorch_compile.tensor.declare import pointwise
-from minitorch_compile.tensor.dtype import INTEGER, bool_, dtype
-from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.cpu.branchless_where import select
+from minitorch_compile.tensor.dispatch.declare import pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Scalar
+from minitorch_compile.tensor.dispatch.pointwise_op import (
+    ALWAYS_BOOL,
+    BOOL_TO_LONG,
+    INT_TO_FLOAT,
+    PointwiseOp,
+    common_dtype,
+)
+from minitorch_compile.tensor.memory.strides import contiguous_strides
+from minitorch_compile.tensor.numerics import error_function
+from minitorch_compile.tensor.numerics.dtype import INTEGER, bool_, dtype
 from minitorch_compile.tensor.ops import quotients
-from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL, BOOL_TO_LONG, INT_TO_FLOAT, PointwiseOp, common_dtype
-from minitorch_compile.tensor.select import select
-from minitorch_compile.tensor.strides import contiguous_strides
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 SQRT_2_OVER_PI = 0.7978845608028654

@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import mt19937, rejection_sampling
-from minitorch_compile.tensor.declare import factory, kernel_op
-from minitorch_compile.tensor.dtype import dtype, float64
-from minitorch_compile.tensor.generator import checked_generator
-from minitorch_compile.tensor.memory_format import copy_strides
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.declare import factory, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.memory.memory_format import copy_strides
+from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
+from minitorch_compile.tensor.numerics.dtype import dtype, float64
 from minitorch_compile.tensor.ops.complex_numbers import view_as_complex
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.view import permute
-from minitorch_compile.tensor.strides import contiguous_strides, numel
+from minitorch_compile.tensor.random import mt19937, rejection_sampling
+from minitorch_compile.tensor.random.generator import checked_generator
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.op import Array, Scalar
+from minitorch_compile.tensor.dispatch.op import Array, Scalar
 
 Operand = Array | Scalar
 

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import mt19937
-from minitorch_compile.tensor.declare import composite, factory, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
-from minitorch_compile.tensor.fake_tensor_mode import drawing_like
-from minitorch_compile.tensor.generator import checked_generator, draws_as_pytorch
-from minitorch_compile.tensor.memory_format import copy_strides, memory_format, preserve_format
-from minitorch_compile.tensor.numeric_limits import finfo, iinfo
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, factory, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.tensor_options import making_on, placed
+from minitorch_compile.tensor.memory.memory_format import copy_strides, memory_format, preserve_format
+from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
+from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float32, float64, get_default_dtype, int64
+from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.ops.complex_numbers import view_as_complex
 from minitorch_compile.tensor.ops.copies import copy, to_copy
 from minitorch_compile.tensor.ops.creation import _sized, dense, sizes_of
@@ -33,9 +33,9 @@ from minitorch_compile.tensor.ops.pointwise import floor
 from minitorch_compile.tensor.ops.pytorch_stream import drawn, drawn_normals, mt19937_random
 from minitorch_compile.tensor.ops.sorting import argsort
 from minitorch_compile.tensor.ops.view import permute
-from minitorch_compile.tensor.philox import normal, uniform
-from minitorch_compile.tensor.placement import making_on, placed
-from minitorch_compile.tensor.strides import contiguous_strides, numel
+from minitorch_compile.tensor.random import mt19937
+from minitorch_compile.tensor.random.generator import checked_generator, draws_as_pytorch
+from minitorch_compile.tensor.random.philox import normal, uniform
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

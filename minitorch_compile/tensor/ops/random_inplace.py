@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, float64, int64
-from minitorch_compile.tensor.fake_tensor_mode import drawing_like
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.numeric_limits import finfo, iinfo
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float64, int64
+from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.pointwise import ceil, exp, log, log1p
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normals
@@ -32,6 +31,7 @@ from minitorch_compile.tensor.ops.random import (
 )
 from minitorch_compile.tensor.ops.sampling import trials
 from minitorch_compile.tensor.ops.trigonometry import tan
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

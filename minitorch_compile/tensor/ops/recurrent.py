@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.ops.blending import addcmul
 from minitorch_compile.tensor.ops.contraction import addmm, linear, mm
 from minitorch_compile.tensor.ops.dropout import dropout

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import complex_support, return_types
-from minitorch_compile.tensor.declare import composite, kernel_op, reduction
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
-from minitorch_compile.tensor.number_arguments import whole_number
-from minitorch_compile.tensor.op import Array, Tensor
-from minitorch_compile.tensor.ops import gathering, pointwise
-from minitorch_compile.tensor.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.dispatch import complex_support
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, reduction
+from minitorch_compile.tensor.dispatch.number_arguments import whole_number
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
+from minitorch_compile.tensor.ops import gathering, pointwise, return_types
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Dims = tuple[int, ...]

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import div, where
-from minitorch_compile.tensor.strides import wrap_dim
 
 
 @composite(methods=True, inplace=True)

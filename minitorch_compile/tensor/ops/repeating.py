@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, int64
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FLOATING, int64
 from minitorch_compile.tensor.ops.copies import contiguous, contiguous_copy
 from minitorch_compile.tensor.ops.index_along import index_select
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import as_ints, expand, unsqueeze, view_op
-from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase
 
 Ints = tuple[int, ...]
@@ -91,7 +91,7 @@ def repeat_interleave(
     at = wrap_dim(dim, len(input.sizes))
     n = input.sizes[at] if input.sizes else 1
     if isinstance(repeats, (list, tuple)):
-        from minitorch_compile.tensor.construct import tensor
+        from minitorch_compile.tensor.ops.construct import tensor
 
         repeats = tensor(repeats, dtype=int64)
     if isinstance(repeats, TensorBase) and len(repeats.sizes) == 1 and repeats.sizes[0] != 1:

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.dispatch import adopted
-from minitorch_compile.tensor.memory_format import strides_in, suggested_format
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.op import Array
+from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 

@@ -18,22 +18,22 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from minitorch_compile.tensor.declare import composite, kernel_op, pointwise
-from minitorch_compile.tensor.dtype import FLOATING, dtype, float32, float64, get_default_dtype, int64
-from minitorch_compile.tensor.fake_tensor_mode import drawing_like
-from minitorch_compile.tensor.generator import draws_as_pytorch
-from minitorch_compile.tensor.number_arguments import number
-from minitorch_compile.tensor.numeric_limits import finfo
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, pointwise
+from minitorch_compile.tensor.dispatch.number_arguments import number
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
+from minitorch_compile.tensor.dispatch.tensor_options import making_on, placed
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides
+from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
+from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, float32, float64, get_default_dtype, int64
+from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import sizes_of
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_like, drawn_normals, drawn_one_by_one
 from minitorch_compile.tensor.ops.random import normal_random, randn, uniform_random
 from minitorch_compile.tensor.ops.reshaping import broadcast_tensors
 from minitorch_compile.tensor.ops.view import detach
-from minitorch_compile.tensor.placement import making_on, placed
-from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
-from minitorch_compile.tensor.strides import broadcast_sizes, contiguous_strides
+from minitorch_compile.tensor.random.generator import draws_as_pytorch
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

@@ -12,16 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minitorch_compile.tensor import return_types
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import FLOATING, bool_, dtype, int64
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.ops import view
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, int64
+from minitorch_compile.tensor.ops import return_types, view
 from minitorch_compile.tensor.ops.gathering import gather
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.pointwise import logical_xor, mul, sub
 from minitorch_compile.tensor.ops.reduction import sum
-from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 # ------------------------------------------------------------------------------------------ sums and products

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.ops.complex_numbers import view_as_real
 from minitorch_compile.tensor.ops.creation import arange, full, ones
 from minitorch_compile.tensor.ops.fourier import fft_fft, fft_ifft, fft_irfft, fft_rfft

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import complex_support, return_types
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_, int64
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch import complex_support
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.strides import elementwise_strides, is_dense, wrap_dim
+from minitorch_compile.tensor.numerics.dtype import bool_, int64
+from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.gathering import gather
-from minitorch_compile.tensor.strides import elementwise_strides, is_dense, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

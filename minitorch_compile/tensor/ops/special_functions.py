@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from minitorch_compile.tensor.declare import composite, pointwise
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT, PointwiseOp
 from minitorch_compile.tensor.ops.pointwise import mul
-from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT, PointwiseOp
 
 
 def computed_by_scipy(function: Callable[..., Any], *arguments: Array | Scalar) -> Array:

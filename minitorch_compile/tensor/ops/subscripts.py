@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import WHOLE, SymInt
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, bool_, int32, int64, uint8
-from minitorch_compile.tensor.op import Tensor
-from minitorch_compile.tensor.op_families import check_storable
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.dispatch.op_families import check_storable
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, int32, int64, uint8
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.creation import full
 from minitorch_compile.tensor.ops.indexing import index, index_sizes
 from minitorch_compile.tensor.ops.masking import argwhere, masked_fill
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import select, slice, unsqueeze, view_op
-from minitorch_compile.tensor.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 MASKS = (bool_, uint8)
@@ -160,7 +160,7 @@ def _as_index(item: Any) -> Any:
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
         return item
     if isinstance(item, (Sequence, np.ndarray)) and not isinstance(item, (str, bytes)):
-        from minitorch_compile.tensor.construct import tensor
+        from minitorch_compile.tensor.ops.construct import tensor
 
         made = tensor(item) if len(item) else full((0,), 0, int64)
         return _as_index(made) if made.sizes else int(made.array)

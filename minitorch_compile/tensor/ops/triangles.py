@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import kernel_op
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.declare import kernel_op
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import alias, composite, pointwise
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import alias, composite, pointwise
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
 from minitorch_compile.tensor.ops.pointwise import atan2, div, eq, mul, sin, where
-from minitorch_compile.tensor.pointwise_op import INT_TO_FLOAT
 
 
 @pointwise(INT_TO_FLOAT)

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.memory_format import contiguous_format, preserved_strides
-from minitorch_compile.tensor.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.memory_format import contiguous_format, preserved_strides
+from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.ops.copies import clone
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import as_ints, slice, transpose
-from minitorch_compile.tensor.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 Ints = tuple[int, ...]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.construct import as_tensor
-from minitorch_compile.tensor.declare import composite, kernel_op
-from minitorch_compile.tensor.dtype import bool_
-from minitorch_compile.tensor.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.strides import wrap_dim
+from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
+from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.numerics.dtype import bool_
+from minitorch_compile.tensor.ops.construct import as_tensor
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase, empty_fake
 
 

@@ -12,12 +12,12 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING, float16, float32
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import numel, wrap_dims
+from minitorch_compile.tensor.numerics.dtype import FLOATING, float16, float32
 from minitorch_compile.tensor.ops.pointwise import eq, sqrt, square, where
 from minitorch_compile.tensor.ops.reduction import mean, sum
-from minitorch_compile.tensor.strides import numel, wrap_dims
 
 Axes = int | Sequence[int] | None
 NOT_FLOATING = "std and var only support floating point and complex dtypes, got {}; call .float() first"

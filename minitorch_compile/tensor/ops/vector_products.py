@@ -11,10 +11,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import FLOATING
-from minitorch_compile.tensor.number_arguments import coefficient
-from minitorch_compile.tensor.op import Scalar, Tensor
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.number_arguments import coefficient
+from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel, wrap_dim
+from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.ops.complex_numbers import conj
 from minitorch_compile.tensor.ops.contraction import matmul, mm
 from minitorch_compile.tensor.ops.joining import stack
@@ -22,7 +23,6 @@ from minitorch_compile.tensor.ops.pointwise import add, mul, sub
 from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, select, unsqueeze
-from minitorch_compile.tensor.strides import broadcast_sizes, numel, wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

@@ -12,9 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.symbolic import WHOLE, whole
-from minitorch_compile.tensor.declare import register, view
-from minitorch_compile.tensor.op_families import ViewOp
-from minitorch_compile.tensor.strides import clipped_range, expand_strides, infer_sizes, numel, view_strides, wrap_dim
+from minitorch_compile.tensor.dispatch.declare import register, view
+from minitorch_compile.tensor.dispatch.op_families import ViewOp
+from minitorch_compile.tensor.memory.strides import (
+    clipped_range,
+    expand_strides,
+    infer_sizes,
+    numel,
+    view_strides,
+    wrap_dim,
+)
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 PLAIN = frozenset((int,))

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor.op import Tensor
+from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.ops.creation import arange
 from minitorch_compile.tensor.ops.indexing import index_put
 from minitorch_compile.tensor.ops.reshaping import movedim
 from minitorch_compile.tensor.ops.view import select, unsqueeze
-from minitorch_compile.tensor.strides import wrap_dim
 
 
 def diagonal_places(length: int, offset: int) -> tuple[Any, Any]:

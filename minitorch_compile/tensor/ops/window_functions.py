@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.declare import composite
-from minitorch_compile.tensor.dtype import dtype, float64, get_default_dtype
+from minitorch_compile.tensor.dispatch.declare import composite
+from minitorch_compile.tensor.dispatch.tensor_options import making_on, placed
+from minitorch_compile.tensor.numerics.dtype import dtype, float64, get_default_dtype
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, ones
 from minitorch_compile.tensor.ops.pointwise import abs, cos
-from minitorch_compile.tensor.placement import making_on, placed
 from minitorch_compile.tensor.tensor_base import wrap
 
 

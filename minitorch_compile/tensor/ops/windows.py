@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import WHOLE, whole
-from minitorch_compile.tensor.number_arguments import whole_number
-from minitorch_compile.tensor.op import Array
+from minitorch_compile.tensor.dispatch.number_arguments import whole_number
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Ints = tuple[int, ...]

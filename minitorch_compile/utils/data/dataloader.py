@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-from minitorch_compile.tensor.generator import Generator
+from minitorch_compile.tensor.random.generator import Generator
 from minitorch_compile.utils.data.collate import default_collate, default_convert
 from minitorch_compile.utils.data.dataset import IterableDataset
 from minitorch_compile.utils.data.epoch import Epoch

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.generator import Generator
+from minitorch_compile.tensor.random.generator import Generator
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sized
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.generator import Generator
+from minitorch_compile.tensor.random.generator import Generator
 from minitorch_compile.utils.data.sampler import Sampler
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from minitorch_compile.tensor import as_tensor, float64, int64, ops
-from minitorch_compile.tensor.generator import Generator
+from minitorch_compile.tensor.random.generator import Generator
 
 T_co = TypeVar("T_co", covariant=True)
 BLOCK = 32  # indices drawn with replacement, at a time

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.generator import manual_seed
-from minitorch_compile.tensor.thread_count import set_num_threads
+from minitorch_compile.tensor.cpu.thread_count import set_num_threads
+from minitorch_compile.tensor.random.generator import manual_seed
 from minitorch_compile.utils.data.dataset import IterableDataset
 
 

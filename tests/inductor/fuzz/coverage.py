@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch import mode
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.dispatch import mode
+from minitorch_compile.tensor.dispatch.op import Op
 from tests.battery.sheet import names_called
 from tests.inductor.fuzz.growing import grow
 from tests.inductor.fuzz.judging import run

@@ -21,7 +21,7 @@ import numpy as np
 
 import minitorch_compile as torch
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 from tests.inductor.fuzz.noise import Noise, is_delicate
 from tests.inductor.fuzz.programs import SCOPE, Input, Program, names_read, names_stored
 from tests.inductor.fuzz.vocabulary import (

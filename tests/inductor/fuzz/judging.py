@@ -22,7 +22,7 @@ import numpy as np
 import minitorch_compile as torch
 from minitorch_compile import config, logs
 from minitorch_compile.pytree import tree_leaves
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 from tests.inductor.fuzz.noise import Rounding
 from tests.inductor.fuzz.programs import Program
 

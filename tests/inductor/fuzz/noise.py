@@ -5,7 +5,7 @@ and matrices of low rank or with equal singular values no vectors that are the o
 rounding, so two right programs give different ones; both precisions of the plain run may still agree, since they round
 alike. Numbers nearby give quite other results then, which shows it.
 
->>> from minitorch_compile.tensor.dispatch import mode
+>>> from minitorch_compile.tensor.dispatch.dispatch import mode
 >>> x = torch.ones(1, 4)
 >>> with mode(Noise()):
 ...     moved = torch.nn.functional.layer_norm(x, (4,)).abs().max().item(), (x + 1 - x).std().item()
@@ -30,8 +30,8 @@ import numpy as np
 
 import minitorch_compile as torch
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.tensor.op import Op
-from minitorch_compile.tensor.pointwise_op import ALWAYS_BOOL
+from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.pointwise_op import ALWAYS_BOOL
 
 WORDS = ("norm", "svd", "eig", "qr", "pinv", "pinverse", "lstsq")  # lines with these words are looked at
 FACTORIZATIONS = ("_linalg_svd", "_linalg_eigh", "_linalg_eig", "_linalg_qr", "_linalg_pinv")

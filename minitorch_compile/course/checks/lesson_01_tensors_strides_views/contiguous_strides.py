@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 
 from ...exercise import Exercise, Misconception, WrongAnswer, agree, outcome
 from ...splice import splice

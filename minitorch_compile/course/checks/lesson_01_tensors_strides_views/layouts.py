@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 
 Ints = tuple[int, ...]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import empty_fake, ops
-from minitorch_compile.tensor.dispatch import mode
+from minitorch_compile.tensor.dispatch.dispatch import mode
 
 from ...exercise import Exercise, NotWritten, WrongAnswer
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.tensor import strides as package
+from minitorch_compile.tensor.memory import strides as package
 
 from ...exercise import Exercise, Misconception, WrongAnswer, agree, outcome
 from ...splice import splice

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.dispatch import mode
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.dispatch import mode
+from minitorch_compile.tensor.dispatch.op import Op
 
 from ...exercise import outcome
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.dispatch import mode
-from minitorch_compile.tensor.op import Op
+from minitorch_compile.tensor.dispatch.dispatch import mode
+from minitorch_compile.tensor.dispatch.op import Op
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

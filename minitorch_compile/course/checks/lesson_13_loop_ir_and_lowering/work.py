@@ -12,7 +12,7 @@ from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.printer import loop_variables, print_operation
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.strides import numel
+from minitorch_compile.tensor.memory.strides import numel
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...loops import SilentHandler, loops_of

@@ -11,7 +11,7 @@ from minitorch_compile.inductor.ir.handler import Handler
 from minitorch_compile.inductor.ir.index import Index
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.tensor.dtype import float32
+from minitorch_compile.tensor.numerics.dtype import float32
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

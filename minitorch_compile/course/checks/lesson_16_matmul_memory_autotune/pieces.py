@@ -10,7 +10,7 @@ from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis
-from minitorch_compile.tensor.dtype import float32
+from minitorch_compile.tensor.numerics.dtype import float32
 
 from ...exercise import Exercise, WrongAnswer, outcome
 from ...splice import splice

@@ -36,7 +36,7 @@ from minitorch_compile.inductor.ir.iteration import Axes, Axis, count, sizes_of
 from minitorch_compile.inductor.ir.ordered_loops import Scan
 from minitorch_compile.inductor.schedule.group import Group, Member
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 UNIT = 256  # columns in a stretch: their accumulators fit in the first-level cache, what they keep in the second
 WIDE = 1024  # columns in a stretch if only accumulators have to stay at hand

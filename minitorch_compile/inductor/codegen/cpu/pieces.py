@@ -24,7 +24,7 @@ from minitorch_compile.inductor.ir.index import Index, index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.strategy import LoopOrder
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 MOST_PIECES = 32  # loops in one kernel; cuts of further axes are left to conditions
 Bound = tuple[Index, int]

@@ -3,7 +3,7 @@
 Numbers are typed (`float32(2.0)`): a bare 2.0 is a float64 and would draw a whole kernel into float64. Arithmetic on
 integers narrower than 64 bits is converted back after each step, since Numba computes it in 64 bits.
 
->>> from minitorch_compile.tensor.dtype import float32, int32
+>>> from minitorch_compile.tensor.numerics.dtype import float32, int32
 >>> cpu = CpuSpelling()
 >>> cpu.apply("add", float32, ["t0", "t1"]), cpu.apply("add", int32, ["t0", "t1"]), cpu.apply("exp", float32, ["t0"])
 ('t0 + t1', 'int32(t0 + t1)', 'exp_float32(t0)')
@@ -18,7 +18,7 @@ import math
 from minitorch_compile.inductor.codegen.shared.emit import Spelling
 from minitorch_compile.inductor.ir.handler import COMPARISONS, Number
 from minitorch_compile.inductor.kernels.scipy_functions import ROUTINES
-from minitorch_compile.tensor.dtype import bfloat16, bool_, dtype, float16, float32, int64
+from minitorch_compile.tensor.numerics.dtype import bfloat16, bool_, dtype, float16, float32, int64
 
 HALF = (float16, bfloat16)  # whose bits kernels carry as integers
 

@@ -21,7 +21,7 @@ from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.iteration import Axis, count
 from minitorch_compile.inductor.machine import current
 from minitorch_compile.inductor.schedule.group import Group, Member
-from minitorch_compile.tensor.dtype import dtype, int64
+from minitorch_compile.tensor.numerics.dtype import dtype, int64
 
 # LLVM unrolls a loop of a known length between these completely, before it would vectorise it: a sum over 64 columns
 # takes three times as long then as if the length is a parameter. Shorter ones are better unrolled. Loops that compute

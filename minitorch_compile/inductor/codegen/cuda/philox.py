@@ -1,11 +1,11 @@
-"""Philox4x32-10 on the GPU: the numbers of `tensor/philox.py`, made by each thread for itself."""
+"""Philox4x32-10 on the GPU: the numbers of `tensor/random/philox.py`, made by each thread for itself."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import cuda
 
-from minitorch_compile.tensor.philox import MULTIPLIERS, ROUNDS, WEYL
+from minitorch_compile.tensor.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 MULTIPLIER_0, MULTIPLIER_1 = MULTIPLIERS

@@ -1,6 +1,6 @@
 """How the CUDA target writes operations: Python that numba.cuda compiles. Results of functions are cast to their dtype.
 
->>> from minitorch_compile.tensor.dtype import float32
+>>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> gpu = CudaSpelling()
 >>> gpu.apply("mul", float32, ["t0", "t1"]), gpu.apply("exp", float32, ["t0"])
 ('t0 * t1', 'float32(device_functions.exp(t0))')
@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from minitorch_compile.inductor.codegen.cpu.spelling import INFIX, CpuSpelling, typed
-from minitorch_compile.tensor.dtype import bool_, dtype
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 FUNCTIONS = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",

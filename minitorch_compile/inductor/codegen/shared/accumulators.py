@@ -13,7 +13,7 @@ import numpy as np
 
 from minitorch_compile.inductor.codegen.shared.emit import Spelling
 from minitorch_compile.inductor.ir.buffer import Buffer
-from minitorch_compile.tensor.dtype import bool_, dtype, float32, float64
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32, float64
 
 # The prim that combines two values.
 COMBINING = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}

@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from minitorch_compile.inductor.ir.index import Symbol
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 
 class Value(NamedTuple):

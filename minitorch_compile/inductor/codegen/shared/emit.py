@@ -14,7 +14,7 @@ from minitorch_compile.inductor.codegen.shared.block import Block, Value
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import PREDICATES, Handler, Number
 from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, symbol
-from minitorch_compile.tensor.dtype import bool_, dtype, int64
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype, int64
 
 
 class Spelling(ABC):

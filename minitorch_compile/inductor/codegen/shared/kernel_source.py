@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.tensor.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import dtype
 
 
 @dataclass(frozen=True)

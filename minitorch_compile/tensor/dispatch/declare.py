@@ -1,0 +1,155 @@
+"""The decorators that declare an op: one for each family of `op.py`.
+
+Each registers the op in the table under the kernel's name and says where it is visible: `torch` (the package), `method`
+(of Tensor), `functional` (nn.functional). A pointwise op that is a method has an in-place twin, `name_`.
+
+>>> from minitorch_compile.tensor.dispatch.op import table
+>>> table["add_"].functional
+ops.add
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from minitorch_compile.tensor.dispatch.op import Op, table
+from minitorch_compile.tensor.dispatch.op_families import (
+    AliasOp,
+    CompositeOp,
+    FactoryOp,
+    InplaceCompositeOp,
+    InplaceOp,
+    KernelOp,
+    ReductionOp,
+    ViewOp,
+)
+from minitorch_compile.tensor.dispatch.pointwise_op import DEFAULT, PointwiseOp, WherePointwiseOp
+from minitorch_compile.tensor.numerics.dtype import dtype
+
+Kernel = Callable[..., Any]
+AnyOp = TypeVar("AnyOp", bound=Op)
+
+
+def register(op: AnyOp) -> AnyOp:
+    """Enters the op in the table, with the line of the module that declares it; a name can be taken once."""
+    if op.name in table:
+        raise ValueError(f"ops: {op.name!r} is declared twice")
+    table[op.name] = op
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    op.declared_at = frame.f_code.co_filename, frame.f_lineno
+    return op
+
+
+def where_visible(torch: bool, methods: bool, functional: bool) -> list[str]:
+    return [name for name, visible in (("torch", torch), ("method", methods), ("functional", functional)) if visible]
+
+
+def pointwise(
+    promotion: str = DEFAULT,
+    *,
+    torch: bool = True,
+    methods: bool = True,
+    functional: bool = False,
+    inplace: bool | None = None,
+    condition: bool = False,
+    family: type[PointwiseOp] = PointwiseOp,
+) -> Callable[[Kernel], PointwiseOp]:
+    """An elementwise op. `condition`: the first tensor chooses and doesn't take part in promotion. `family`: a class
+    with a promotion of its own."""
+
+    def declare(kernel: Kernel) -> PointwiseOp:
+        op = register(
+            (WherePointwiseOp if condition else family)(
+                kernel, promotion=promotion, namespaces=where_visible(torch, methods, functional)
+            )
+        )
+        if methods if inplace is None else inplace:
+            register(InplaceOp(op, namespaces=["method"]))
+        return op
+
+    return declare
+
+
+def reduction(
+    dtype_rule: Callable[[dtype], dtype], *, empty: bool = True, no_dims_mean_all: bool = True
+) -> Callable[[Kernel], ReductionOp]:
+    """An op that collapses dimensions. `empty`: whether reducing over no elements has a value. `no_dims_mean_all`:
+    whether dim=() collapses all dimensions, not none."""
+    return lambda kernel: register(
+        ReductionOp(
+            kernel,
+            dtype_rule=dtype_rule,
+            empty=empty,
+            no_dims_mean_all=no_dims_mean_all,
+            namespaces=["torch", "method"],
+        )
+    )
+
+
+def view(
+    *, torch: bool = True, methods: bool = True, gather_dims: bool = False, differentiable: bool = True
+) -> Callable[[Kernel], ViewOp]:
+    """An op that shares its input's storage; the decorated function returns (sizes, strides, offset)."""
+    row = {"namespaces": where_visible(torch, methods, False), "gather_dims": gather_dims}
+    return lambda rule: register(ViewOp(rule, differentiable=differentiable, **row))
+
+
+def kernel_op(
+    kind: str, *, torch: bool = True, methods: bool = False, functional: bool = False, inplace: bool = False
+) -> Callable[[Kernel], KernelOp]:
+    """Any other op with a kernel; give it a `shape_rule` as well."""
+
+    def declare(kernel: Kernel) -> KernelOp:
+        op = register(KernelOp(kernel, kind=kind, namespaces=where_visible(torch, methods, functional)))
+        if inplace:
+            register(InplaceOp(op, namespaces=["method"]))
+        return op
+
+    return declare
+
+
+def factory(kind: str = "creation") -> Callable[[Kernel], FactoryOp]:
+    """An op that makes a tensor from sizes and numbers; give it a `shape_rule` as well."""
+    return lambda kernel: register(FactoryOp(kernel, kind=kind, namespaces=["torch"]))
+
+
+def composite(
+    *,
+    torch: bool = True,
+    methods: bool = False,
+    functional: bool = False,
+    gather_dims: bool = False,
+    inplace: bool = False,
+) -> Callable[[Kernel], CompositeOp]:
+    """An op written in other ops. `inplace`: it has a twin `name_` that stores the result in the first argument."""
+
+    def declare(body: Kernel) -> CompositeOp:
+        op = register(CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims))
+        if inplace:
+            register(InplaceCompositeOp(op, namespaces=["method"]))
+        return op
+
+    return declare
+
+
+def alias(name: str, of: Op) -> AliasOp:
+    """Another name for an op; and `name_` for its in-place twin, if it has one.
+
+    >>> from minitorch_compile.tensor import ops, tensor
+    >>> ops.absolute(tensor([-1.0])), tensor([-1.0]).absolute_()
+    (tensor([1.]), tensor([1.]))
+    """
+    twin = table.get(f"{of.name}_")
+    if twin is not None:
+        register(AliasOp(f"{name}_", twin))
+    return register(AliasOp(name, of))
+
+
+def functional() -> Callable[[Kernel], CompositeOp]:
+    """The form that an operation takes in nn.functional, where it differs from the op of the same name: F.relu has
+    `inplace`, torch.relu hasn't. Its name in the table is `F.relu`."""
+    return lambda body: register(CompositeOp(body, name=f"F.{body.__name__}", namespaces=["functional"]))

@@ -1,0 +1,112 @@
+"""Numbers that are given as tensors, and dtypes as Python's types: where PyTorch takes a number it also takes a 0-d
+tensor, and reads its value; where it takes a dtype, also float, int, bool or complex.
+
+Which parameters are numbers or dtypes, an op's annotations say. Kernels and shape rules get plain numbers, and dtypes.
+
+>>> from minitorch_compile.tensor import ops, tensor
+>>> x = tensor([1.0, 2.0])
+>>> ops.add(x, x, alpha=tensor(3)), ops.select(x, tensor(0), tensor(1)), ops.view(x, (tensor(2), tensor(1))).shape
+(tensor([4., 8.]), tensor(2.), torch.Size([2, 1]))
+>>> ops.sum(tensor([1, 2]), dtype=float)
+tensor(3., dtype=torch.float64)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import BOOL, FLOATING, as_dtype, dtype
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Reader = Callable[[Any, str, str], Any]
+NEVER = 1 << 30  # where the first number stands if there is none
+
+
+def readers(annotations: Sequence[str]) -> tuple[tuple[int, Reader], ...]:
+    """The parameters that are numbers, sequences of them, or dtypes, by position, each with what reads it.
+
+    >>> [(position, reader.__name__) for position, reader in readers(["Array", "Ints | None", "float", "str", "bool"])]
+    [(1, 'whole_number'), (2, 'number'), (4, 'flag')]
+    """
+    found = ((position, _reader(annotation)) for position, annotation in enumerate(annotations))
+    return tuple((position, reader) for position, reader in found if reader is not None)
+
+
+def _reader(annotation: str) -> Reader | None:
+    words = set(re.findall(r"\w+", annotation))
+    if words & {"dtype", "DType"}:
+        return element_type
+    if words & {"Array", "Tensor", "ndarray", "Any", "Callable"}:
+        return None
+    if words & {"float", "Scalar"}:
+        return number
+    if words & {"int", "Ints", "Axes"}:
+        return whole_number
+    return flag if "bool" in words else None
+
+
+def plain(
+    values: tuple[Any, ...], numbers: tuple[tuple[int, Reader], ...], op: str, names: Sequence[str]
+) -> tuple[Any, ...]:
+    """The arguments of an op, with numbers where tensors stand for them. TypeError for a tensor that can't."""
+    for position, reader in numbers:
+        if position >= len(values):
+            break
+        value = values[position]
+        if isinstance(value, TensorBase) or (reader is element_type and isinstance(value, type)):
+            read = reader(value, op, names[position])
+        elif type(value) in (tuple, list) and any(isinstance(item, TensorBase) for item in value):
+            read = tuple(reader(item, op, names[position]) if isinstance(item, TensorBase) else item for item in value)
+        elif reader is flag and type(value) is int:
+            raise TypeError(f"{op}(): argument '{names[position]}' must be bool, not int")
+        else:
+            continue
+        values = (*values[:position], read, *values[position + 1 :])
+    return values
+
+
+def number(value: Any, op: str, name: str) -> Any:
+    """The element of a 0-d tensor. TypeError for others, and for one through which gradients would have to flow."""
+    if value.sizes or value.requires_grad:
+        why = "that requires grad: use its .item()" if value.requires_grad else f"of sizes {list(value.sizes)}"
+        raise TypeError(f"{op}(): argument '{name}' must be Number, not Tensor {why}")
+    return value.item()
+
+
+def whole_number(value: Any, op: str, name: str) -> int:
+    """The element of a tensor that has one, an integer. TypeError for others, RuntimeError for a bool (PyTorch's)."""
+    if value.dtype.category >= FLOATING or numel(value.sizes) != 1:
+        raise TypeError(f"{op}(): argument '{name}' must be int, not Tensor of {value.dtype}, {list(value.sizes)}")
+    if value.dtype.category == BOOL:
+        raise RuntimeError(f"{op}(): argument '{name}' must be int, and a bool tensor isn't; use .int()")
+    result: int = value.item()
+    return result
+
+
+def element_type(value: Any, op: str, name: str) -> dtype:
+    """The dtype that a Python type stands for. TypeError for a tensor, and for other types."""
+    if isinstance(value, TensorBase):
+        raise TypeError(f"{op}(): argument '{name}' must be torch.dtype, not Tensor")
+    return as_dtype(value)
+
+
+def flag(value: Any, op: str, name: str) -> Any:
+    """TypeError: a bool may not be given as a tensor."""
+    raise TypeError(f"{op}(): argument '{name}' must be bool, not Tensor; use its .item()")
+
+
+def coefficient(op: str, name: str, value: Any, is_complex: bool) -> Any:
+    """A factor of tensors. RuntimeError for a complex one of real tensors.
+
+    >>> coefficient("addmm", "alpha", 2j, is_complex=False)
+    Traceback (most recent call last):
+    RuntimeError: addmm: alpha is 2j, and a complex value cannot be converted to a real type without overflow
+    """
+    if isinstance(value, complex) and not is_complex:
+        raise RuntimeError(
+            f"{op}: {name} is {value}, and a complex value cannot be converted to a real type without overflow"
+        )
+    return value

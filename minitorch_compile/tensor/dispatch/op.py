@@ -1,0 +1,241 @@
+"""What an operation is: a name, a kernel, a rule for the shape of its result, and one way to be called.
+
+An `Op` is declared once, by decorating its NumPy kernel; the `torch.*` function, the `Tensor` method, the in-place form
+and the `nn.functional` name all are, or are made from, that one object. The decorator names the family; the family
+knows how sizes, strides and dtype of the result follow from the arguments, so the row says only what is particular
+(`pointwise_op.py`, `op_families.py`):
+
+    @pointwise(promotion=INT_TO_FLOAT)
+    def exp(input: Array) -> Array:
+        \"\"\"e to the power of each element.\"\"\"
+        return np.exp(input)
+
+Parameters annotated `Array` are tensors (or, in pointwise ops, Python numbers); kernels get them as NumPy arrays.
+
+>>> from minitorch_compile.tensor import ops, tensor
+>>> ops.exp, ops.exp.kind, ops.exp(tensor([0.0]))
+(ops.exp, 'pointwise', tensor([1.]))
+>>> ops.add.bind((1,), {"other": 2})
+(1, 2, 1)
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.dispatch.dispatch import dispatch
+from minitorch_compile.tensor.dispatch.number_arguments import NEVER, plain, readers
+from minitorch_compile.tensor.dispatch.out_argument import call_with_out
+from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
+from minitorch_compile.tensor.memory.device import META
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+Array = np.ndarray
+Tensor = Any  # the class comes later, with methods made from the table: nothing a type checker can see
+Scalar = bool | int | float
+
+TENSOR_ANNOTATION = re.compile(r"Array|Tensor|ndarray")
+
+MIXING = frozenset(("indexing", "convolution", "copy", "view"))
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"}
+
+table: dict[str, Op] = {}
+
+
+class Op:
+    """A named operation.
+
+    Attributes: `name`; `kind`, its family; `kernel`, the decorated function; `parameters`, their names;
+    `tensor_parameters`, the positions of those that are tensors; `namespaces`, where it appears ("torch", "method",
+    "functional"); `declared_at`, file and line. `recorded` is False for composite ops, which interpreters never
+    see: they see the ops of the body.
+    """
+
+    kind = "op"
+    recorded = True
+    declared_at: tuple[str, int] | None = None
+
+    def __init__(
+        self, kernel: Callable[..., Any], *, namespaces: Sequence[str], name: str = "", gather_dims: bool = False
+    ) -> None:
+        self.name = name or kernel.__name__
+        self.kernel = kernel
+        self.__name__ = self.name.rpartition(".")[2]
+        self.__doc__ = kernel.__doc__
+        self.__module__ = kernel.__module__
+        self.namespaces = frozenset(namespaces)
+        self.gather_dims = gather_dims  # the method accepts x.view(2, 3) for x.view((2, 3))
+        self.__signature__ = inspect.signature(kernel)
+        parameters = self.__signature__.parameters
+        self.parameters = tuple(parameters)
+        self.defaults = tuple(p.default for p in parameters.values())
+        self.required = sum(p.default is inspect.Parameter.empty for p in parameters.values())
+        self.tensor_parameters = tuple(
+            i for i, p in enumerate(parameters.values()) if TENSOR_ANNOTATION.search(str(p.annotation))
+        )
+        self._position = {name: i for i, name in enumerate(self.parameters)}
+        self.annotations = tuple(str(p.annotation) for p in parameters.values())
+        self.numbers = readers(self.annotations)
+        self.first_number = self.numbers[0][0] if self.numbers else NEVER
+
+    def __repr__(self) -> str:
+        return self.name if "." in self.name else f"ops.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find, (self.name,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return call_with_out(self, args, kwargs, kwargs.pop("out"))
+        try:
+            return dispatch(self, args, kwargs)
+        except MISTAKEN as error:
+            check_types(self, args, kwargs, error)
+            raise
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All parameters in order, numbers as numbers, defaults filled in. TypeError for one too many, missing or
+        unknown."""
+        given = len(args)
+        if not kwargs and self.required <= given <= len(self.parameters):
+            if given > self.first_number:
+                args = plain(args, self.numbers, self.name, self.parameters)
+            return args if given == len(self.parameters) else args + self.defaults[given:]
+        if given > len(self.parameters):
+            raise TypeError(
+                f"{self.name}() takes {len(self.parameters)} arguments {self.parameters} but {len(args)} were given"
+            )
+        values = [*args, *self.defaults[len(args) :]]
+        for name, value in self.in_torch_names(kwargs).items():
+            position = self._position.get(name)
+            if position is None:
+                raise TypeError(
+                    f"{self.name}() got an unexpected keyword argument '{name}'; it takes {', '.join(self.parameters)}"
+                )
+            if position < len(args):
+                raise TypeError(f"{self.name}() got multiple values for argument '{name}'")
+            values[position] = value
+        for position, value in enumerate(values):
+            if value is inspect.Parameter.empty:
+                raise TypeError(f"{self.name}() missing 1 required argument: '{self.parameters[position]}'")
+        return plain(tuple(values), self.numbers, self.name, self.parameters)
+
+    def in_torch_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords with NumPy's names of parameters, which PyTorch takes too, in PyTorch's: `axis` is `dim`."""
+        if kwargs.keys() <= self._position.keys():
+            return kwargs
+        return {name if name in self._position else NUMPY_NAMES.get(name, name): kwargs[name] for name in kwargs}
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The operation itself, below every interpreter."""
+        bound = self.bind(args, kwargs)
+        for position in self.tensor_parameters:
+            if holds_fake(bound[position]):
+                refuse_mixed(self, bound)
+                return self.meta(*bound)
+        return self.eager(*bound)
+
+    def run_plain(self, args: tuple[Any, ...]) -> Any:
+        """`run` without keyword arguments: a family may have a shorter way."""
+        return self.run(args, {})
+
+    def eager(self, *args: Any) -> Any:
+        """The result on real data; `args` are all parameters in order."""
+        raise NotImplementedError
+
+    def meta(self, *args: Any, **kwargs: Any) -> Any:
+        """The result as a fake tensor: its sizes, strides and dtype, without touching data."""
+        bound = self.bind(args, kwargs)
+        return following(self, bound, self.meta_rule(*bound))
+
+    def meta_rule(self, *args: Any) -> Any:
+        raise NotImplementedError
+
+    def tensor_argument(self, bound: Sequence[Any], position: int) -> TensorBase:
+        """The tensor at a position, or a TypeError that names the parameter."""
+        value = bound[position]
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"{self.name}(): argument '{self.parameters[position]}' (position {position + 1}) must be Tensor,"
+                f" not {type(value).__name__}"
+            )
+        return value
+
+
+def find(name: str) -> Op:
+    """The op of that name. AttributeError if there is none."""
+    if name not in table:
+        raise AttributeError(f"ops: there is no op named {name!r}")
+    return table[name]
+
+
+def following(op: Op, arguments: Sequence[Any], result: Any) -> Any:
+    """A fake result on the meta device, or of a FakeTensorMode, if an argument is: rules make plain fakes in main
+    memory."""
+    on_meta, mode = _where_from(arguments)
+    if on_meta or mode is not None:
+        if mode is not None:
+            mode.check(op, arguments)
+        for x in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(x, TensorBase):
+                x.device, x.fake_mode = META if on_meta else x.device, mode
+    return result
+
+
+class MixedDevicesError(RuntimeError):
+    """Tensors on meta were given beside others."""
+
+
+def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
+    """MixedDevicesError for tensors on meta beside others with data, unless these are 0-d.
+
+    Indices and windows may be anywhere, as in PyTorch, and so may what is copied to meta.
+    """
+    if op.kind in MIXING:
+        return
+    first = None
+    for x in _all_tensors(arguments):
+        if x.device is not META and (not x.sizes or x.is_fake):
+            continue
+        if first is not None and x.device is not first.device and META in (x.device, first.device):
+            raise MixedDevicesError(
+                f"{op.name}: Tensor on device {x.device} is not on the expected device {first.device}! Make all"
+                f" tensors on one device: x.to('meta') has the sizes of x, and no data."
+            )
+        first = x if first is None else first
+
+
+def _all_tensors(values: Sequence[Any]) -> Iterator[TensorBase]:
+    for value in values:
+        if isinstance(value, TensorBase):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _all_tensors(value)
+
+
+def _where_from(values: Sequence[Any]) -> tuple[bool, Any]:
+    """Whether one of the tensors is on the meta device, and the first one's fake mode."""
+    on_meta, mode = False, None
+    for value in values:
+        if isinstance(value, TensorBase):
+            on_meta, mode = on_meta or value.device is META, mode or value.fake_mode
+        elif isinstance(value, (list, tuple)):
+            inner = _where_from(value)
+            on_meta, mode = on_meta or inner[0], mode or inner[1]
+    return on_meta, mode
+
+
+def holds_fake(value: Any) -> bool:
+    """Whether an argument is a fake tensor, or a list that has one."""
+    if isinstance(value, TensorBase):
+        if value._array is not None:
+            return False
+        storage = value.storage
+        return (storage.of if storage.flips else storage).buffer is None
+    return isinstance(value, (list, tuple)) and any(holds_fake(item) for item in value)

@@ -1,0 +1,421 @@
+"""The other families of ops: reductions, views, ops with a kernel of their own kind, factories, composites, in-place.
+
+>>> from minitorch_compile.tensor import ops
+>>> ops.sum.kind, ops.permute.kind, ops.mm.kind, ops.full.kind, ops.linear.kind, ops.table["add_"].kind
+('reduction', 'view', 'contraction', 'creation', 'composite', 'inplace')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.cpu.numpy_errstate import quietly
+from minitorch_compile.tensor.dispatch import complex_support
+from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts, stacks
+from minitorch_compile.tensor.dispatch.number_arguments import plain
+from minitorch_compile.tensor.dispatch.op import MixedDevicesError, Op, following, holds_fake, refuse_mixed
+from minitorch_compile.tensor.dispatch.out_argument import call_with_out
+from minitorch_compile.tensor.dispatch.strided_results import wrap_as
+from minitorch_compile.tensor.dispatch.tensor_options import PLACEMENT, placed
+from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
+from minitorch_compile.tensor.grad_mode import state as grad_state
+from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
+from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.size import Size
+from minitorch_compile.tensor.memory.strides import wrap_dims
+from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.numerics.element_conversion import castable
+from minitorch_compile.tensor.numerics.rounding import WIDE, computes_in, rounded, widened
+from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
+
+INFERENCE_WRITTEN = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed."
+    "You can make a clone to get a normal tensor before doing inplace update."
+    "See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+# Were the view tracked, the operation would have been recorded and grad mode be off by now.
+UNTRACKED_VIEW_WRITTEN = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case"
+    " is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace"
+    " either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want"
+    " the inplace to be tracked)."
+)
+
+
+Ints = tuple[int, ...]
+
+
+class ReductionOp(Op):
+    """Collapses dimensions. The row's parameters start with `input, dim, keepdim`; the kernel gets `dim` as a tuple.
+
+    `dtype_rule` maps the input's dtype (and the `dtype` argument, if the op has one) to the result's.
+    """
+
+    kind = "reduction"
+
+    def __init__(
+        self,
+        kernel: Callable[..., Any],
+        *,
+        dtype_rule: Callable[[dtype], dtype],
+        empty: bool = True,
+        no_dims_mean_all: bool = True,
+        **row: Any,
+    ) -> None:
+        super().__init__(kernel, **row)
+        self.dtype_rule = dtype_rule
+        self.no_dims_mean_all = no_dims_mean_all
+        self.empty = empty  # whether the reduction of no elements has a value
+        self._dtype_at = self._position.get("dtype")
+
+    def _result_dtype(self, bound: Sequence[Any]) -> dtype:
+        if bound[0].dtype.is_complex and self.name not in complex_support.REDUCTIONS:
+            raise complex_support.unsupported(self.name, bound[0].dtype)
+        asked = bound[self._dtype_at] if self._dtype_at is not None else None
+        return asked or self.dtype_rule(bound[0].dtype)
+
+    def _dims(self, bound: Sequence[Any]) -> tuple[int, ...]:
+        input = self.tensor_argument(bound, 0)
+        dims = self.dims_of(bound[1], len(input.sizes))
+        if not self.empty and any(input.sizes[d] == 0 for d in dims):
+            raise (RuntimeError if bound[1] is None else IndexError)(
+                f"{self.name}(): Expected reduction dim to have non-zero size, got sizes {list(input.sizes)} and dim"
+                f" {bound[1]}"
+            )
+        return dims
+
+    def dims_of(self, dim: Any, ndim: int) -> tuple[int, ...]:
+        """The dimensions to collapse; those of the frequent cases are worked out once."""
+        if not self.no_dims_mean_all and isinstance(dim, list | tuple) and not dim:
+            return ()
+        if dim is not None and type(dim) not in (int, tuple):
+            return wrap_dims(dim, ndim)
+        try:
+            return _known_dims(dim, ndim)
+        except TypeError:  # a dimension that is an unknown number
+            return wrap_dims(dim, ndim)
+
+    def eager(self, *bound: Any) -> TensorBase:
+        dims, result = self._dims(bound), self._result_dtype(bound)
+        array = widened(bound[0].array)
+        if self._dtype_at is not None:
+            array = castable(array, result.numpy).astype(computes_in(result), copy=False)
+        value = quietly(self.kernel, array, dims, *bound[2:])
+        if value.dtype != result.numpy:
+            value = value.astype(result.numpy)
+        if type(value) is not np.ndarray:  # NumPy makes a scalar of what is 0-d
+            value = np.asarray(value)
+        return wrap(value if value.flags.c_contiguous else np.ascontiguousarray(value))
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        dims, keepdim = self._dims(bound), bound[self._position["keepdim"]]
+        sizes = tuple(1 if d in dims else n for d, n in enumerate(bound[0].sizes) if keepdim or d not in dims)
+        return empty_fake(sizes, None, self._result_dtype(bound))
+
+
+_known_dims = lru_cache(1024)(wrap_dims)
+
+
+class ViewOp(Op):
+    """Looks at the same storage in another way. The decorated rule maps (input, ...) to (sizes, strides, offset)."""
+
+    kind = "view"
+
+    def __init__(self, rule: Callable[..., Any], *, differentiable: bool = True, **row: Any) -> None:
+        super().__init__(rule, **row)
+        self.differentiable = differentiable  # whether writing into the view changes the history of its base
+        self.remembered = lru_cache(4096)(self._layout_from_zero)
+
+    def _layout_from_zero(self, sizes: Size, strides: Ints, *arguments: Any) -> tuple[Size, Ints, int]:
+        new_sizes, new_strides, offset = self.kernel(empty_fake(sizes, strides), *arguments)
+        return Size(new_sizes), tuple(new_strides), offset
+
+    def layout(self, input: TensorBase, arguments: tuple[Any, ...]) -> tuple[Sequence[int], Sequence[int], int]:
+        """What the rule says. A program asks for the same views of the same sizes again and again, so it is remembered,
+        as offsets from where the input starts."""
+        if self.name == "as_strided":  # its offset is that of the storage
+            return self.kernel(input, *arguments)
+        try:
+            sizes, strides, offset = self.remembered(input.sizes, input.strides, *arguments)
+        except TypeError:  # a list can't be remembered
+            return self.kernel(input, *arguments)
+        return sizes, strides, input.offset + offset
+
+    def eager(self, *bound: Any) -> TensorBase:
+        input = self.tensor_argument(bound, 0)
+        view = input.as_view(*self.layout(input, bound[1:]))
+        if not self.differentiable:
+            view.base, view._requires_grad = None, False
+        return view
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        return self.eager(*bound)
+
+
+class KernelOp(Op):
+    """Any other op with a kernel; its shape rule is written beside it: `@matmul.shape_rule`.
+
+    The kernel's tensors are NumPy arrays (a list of arrays for a list of tensors); it returns an array or a tuple of
+    arrays.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], *, kind: str, **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.kind = kind
+        self.shape_depends_on_data = False  # such an op can't be traced; its rule only checks the arguments
+        self._rule: Callable[..., Any] | None = None
+
+    def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Registers the rule: parameters as the kernel's, tensors in, one fake tensor or a tuple of them out."""
+        self._rule = rule
+        return rule
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        bound = self.bind(args, kwargs)
+        promised = self.meta_rule(*bound)  # the rule also checks the arguments, for real tensors too
+        arrays = list(bound)
+        for i in self.tensor_parameters:
+            if holds_fake(bound[i]):
+                refuse_mixed(self, bound)
+                return following(self, bound, promised)
+            arrays[i] = _to_arrays(bound[i], self, i)
+        result = quietly(self.kernel, *arrays)
+        if self.shape_depends_on_data:
+            element = bound[0].dtype
+            return (
+                tuple(wrap(_narrowed(r, element)) for r in result)
+                if isinstance(result, tuple)
+                else wrap(_narrowed(result, element))
+            )
+        if isinstance(result, tuple):
+            return tuple(wrap_as(rounded(r, p.dtype), p.strides) for r, p in zip(result, promised, strict=True))
+        return wrap_as(rounded(result, promised.dtype), promised.strides)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        if self._rule is None:
+            raise NotImplementedError(f"{self.name}: declare its @{self.name}.shape_rule")
+        return self._rule(*bound)
+
+
+def _narrowed(result: Any, element: dtype) -> np.ndarray:
+    """A result among whose elements are those of an argument: they get back its dtype."""
+    array = np.asarray(result)
+    return rounded(array, element) if array.dtype == WIDE else array
+
+
+def _to_arrays(value: Any, op: Op, position: int) -> Any:
+    if isinstance(value, TensorBase):
+        return widened(value.array)
+    if isinstance(value, (list, tuple)):
+        return [_to_arrays(item, op, position) for item in value]
+    if value is None:
+        return None
+    raise TypeError(
+        f"{op.name}(): argument '{op.parameters[position]}' (position {position + 1}) must be Tensor, not"
+        f" {type(value).__name__}"
+    )
+
+
+class FactoryOp(Op):
+    """Makes a tensor out of no tensor. The kernel returns an array; the rule gives (sizes, dtype) from the same
+    parameters."""
+
+    kind = "creation"
+
+    def __init__(self, kernel: Callable[..., Any], *, kind: str = "creation", **row: Any) -> None:
+        super().__init__(kernel, **row)
+        self.kind = kind
+        self._rule: Callable[..., tuple[Any, ...]] | None = None
+
+    def shape_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Registers the rule: the kernel's parameters in, (sizes, dtype) out; and strides, unless row-major."""
+        self._rule = rule
+        return rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Also takes device, layout, pin_memory and requires_grad, and 0-d tensors for numbers."""
+        placement = {name: kwargs.pop(name) for name in PLACEMENT & kwargs.keys()}
+        if entered.devices and placement.get("device") is None:
+            placement["device"] = entered.devices[-1]
+        if any(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
+            out = {"out": kwargs.pop("out")} if "out" in kwargs else {}
+            args, kwargs = self.bind(args, kwargs), out
+        if placement.get("device") is not None and Device(placement["device"]).type == "meta":
+            return placed(self.meta(*args, **kwargs), **placement)
+        result = super().__call__(*args, **kwargs)
+        return placed(result, **placement) if placement else result
+
+    def eager(self, *bound: Any) -> TensorBase:
+        result = np.asarray(self.kernel(*bound))
+        return wrap_as(result, self.meta_rule(*bound).strides) if "stride" in self.parameters else wrap(result)
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        assert self._rule is not None
+        sizes, element, *strides = self._rule(*bound)
+        return empty_fake(sizes, strides[0] if strides else None, element)
+
+
+class CompositeOp(Op):
+    """Written in other ops. It has no kernel, derivative or lowering of its own: its body has them."""
+
+    kind = "composite"
+    recorded = False
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if kwargs:
+            kwargs = self.in_torch_names(kwargs)
+            if any(isinstance(value, (TensorBase, type)) for value in kwargs.values()):
+                kwargs = self._plain_keywords(kwargs)
+        if len(args) > self.first_number:
+            args = plain(args, self.numbers, self.name, self.parameters)
+        try:
+            result = self.kernel(*args, **kwargs)
+        except MixedDevicesError:
+            if META in entered.devices:
+                raise
+            with META:  # perhaps it was the body that made constants, in main memory
+                result = self.kernel(*args, **kwargs)
+        except MISTAKEN as error:
+            check_types(self, args, kwargs, error)
+            raise
+        if isinstance(result, TensorBase):
+            if result.base is not None:
+                release_internal(result, (*args, *kwargs.values()))
+        elif isinstance(result, tuple):
+            for part in result:
+                if isinstance(part, TensorBase) and part.base is not None:
+                    release_internal(part, (*args, *kwargs.values(), [x for x in result if x is not part]))
+        return result
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return call_with_out(self, args, kwargs, kwargs.pop("out"))
+        return self.run(args, kwargs)
+
+    def _plain_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords, with numbers where tensors stand for them."""
+        values = tuple(kwargs.get(name) for name in self.parameters)
+        read = dict(zip(self.parameters, plain(values, self.numbers, self.name, self.parameters), strict=True))
+        return {name: read.get(name, value) for name, value in kwargs.items()}
+
+    def meta_rule(self, *bound: Any) -> Any:
+        return self.kernel(*bound)
+
+
+def release_internal(result: TensorBase, known: Any) -> None:
+    """A result that its op's body made as a view of something that nobody else can see is no view for its user."""
+    storage = result.storage
+    if any(x.storage == storage for x in _tensors_in(known)):
+        return
+    result.base, result.untracked = None, False
+    for interpreter in stacks.modes if contexts else ():
+        release = getattr(interpreter, "release", None)
+        if release is not None:
+            release(result)
+
+
+def _tensors_in(values: Iterable[Any]) -> Iterator[TensorBase]:
+    for value in values:
+        if isinstance(value, TensorBase):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors_in(value)
+
+
+class AliasOp(CompositeOp):
+    """Another name for an op: absolute for abs."""
+
+    def __init__(self, name: str, of: Op) -> None:
+        super().__init__(of.kernel, name=name, namespaces=tuple(of.namespaces), gather_dims=of.gather_dims)
+        self.of = of
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.of(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.of(*args, **kwargs)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        return self.of.meta(*bound)
+
+
+class InplaceCompositeOp(CompositeOp):
+    """`x.clip_(0, 1)` where clip is composite: computes, then stores the result in the first argument."""
+
+    def __init__(self, functional: CompositeOp, **row: Any) -> None:
+        super().__init__(functional.kernel, name=f"{functional.name}_", **row)
+        self.functional = functional
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result is computed from a copy where derivatives may need the old value after it is overwritten."""
+        bound = self.bind(args, kwargs)
+        target: Any = self.tensor_argument(bound, 0)
+        traced = bool(contexts and stacks.modes)  # then it is not known who will require grad
+        old = target.clone() if traced or any_requires_grad(bound, {}) else target
+        result = self.functional(old, *args[1:], **kwargs)
+        check_storable(self.name, target, result)
+        return target.copy_(result)
+
+    def meta_rule(self, *bound: Any) -> Any:
+        return self(*bound)
+
+
+class InplaceOp(Op):
+    """`x.add_(y)`: stores the result of the functional op in its first argument, and counts the storage's version
+    up."""
+
+    kind = "inplace"
+
+    def __init__(self, functional: Op, **row: Any) -> None:
+        super().__init__(functional.kernel, name=f"{functional.name}_", **row)
+        self.functional = functional
+        self.gather_dims = functional.gather_dims
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target = self.tensor_argument(args, 0)
+        if target.storage.version < 0 and not grad_state.inference:
+            raise RuntimeError(INFERENCE_WRITTEN)
+        if target.base is not None and grad_state.enabled and target.base.requires_grad:
+            raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
+        if target.device is META:  # what has no data may be overwritten by anything, as in PyTorch
+            result = self.functional.meta(*args, **kwargs)
+        else:
+            result = self.functional.run(args, kwargs)
+        check_storable(self.name, target, result)
+        if not (result.is_fake or target.is_fake):
+            target.store(result.array)
+        elif not target.is_fake and result.device is META:
+            raise NotImplementedError(f"{self.name}: {NO_DATA}")
+        target.storage.version += 1
+        return target
+
+    def meta_rule(self, *bound: Any) -> TensorBase:
+        check_storable(self.name, bound[0], self.functional.meta_rule(*bound))
+        return bound[0]
+
+
+def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
+    """RuntimeError, in PyTorch's words, unless `result` may be written into `target` in place."""
+    if result.sizes != target.sizes:
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.sizes)} doesn't match the broadcast shape {list(result.sizes)}"
+        )
+    if result.dtype.category > target.dtype.category:
+        raise RuntimeError(
+            f"{name}: result type {result.dtype} can't be cast to the desired output type {target.dtype}"
+        )
+    repeated = any(n > 1 and s == 0 for n, s in zip(target.sizes, target.strides, strict=True))
+    if (
+        repeated and 0 not in target.sizes and name != "fill_"
+    ):  # one value everywhere can be stored in repeated elements, too
+        raise RuntimeError(
+            f"{name}: unsupported operation: more than one element of the written-to tensor refers to a single"
+            " memory location. Please clone() it first."
+        )

@@ -1,0 +1,108 @@
+"""PyTorch's global switches: those that mean something here are checked, those of GPUs are remembered.
+
+>>> set_float32_matmul_precision("high")
+>>> get_float32_matmul_precision()
+'high'
+>>> set_float32_matmul_precision("highest")
+>>> typename(3), typename(device("cpu"))
+('int', 'torch.device')
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from minitorch_compile.tensor.memory.device import CPU, device
+from minitorch_compile.tensor.numerics.dtype import dtype, set_default_dtype
+from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
+
+PRECISIONS = ("highest", "high", "medium")
+
+
+class _Settings:
+    """What was set."""
+
+    matmul_precision = "highest"
+    deterministic = False
+    warn_only = False
+    default_device = CPU
+
+
+settings = _Settings()
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """How a GPU may round in float32 matrix products. On the CPU they are exact in each of the three cases.
+
+    RuntimeError for another word.
+    """
+    if precision not in PRECISIONS:
+        raise RuntimeError(f"set_float32_matmul_precision: expected one of {PRECISIONS}, got {precision!r}")
+    settings.matmul_precision = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What set_float32_matmul_precision was last given."""
+    return settings.matmul_precision
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Asks that equal runs give equal bits. They do in any case: no operation here depends on the order of threads."""
+    settings.deterministic, settings.warn_only = mode, warn_only
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Whether use_deterministic_algorithms(True) was called."""
+    return settings.deterministic
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """The `warn_only` of use_deterministic_algorithms."""
+    return settings.warn_only
+
+
+def set_default_device(device: Any) -> None:
+    """Where new tensors go: the CPU. RuntimeError for any other device; name that one where a tensor is made."""
+    wanted = CPU if device is None else _device(device)
+    if wanted.type != "cpu":
+        raise RuntimeError(f"set_default_device: tensors are made on the CPU here, got {wanted}")
+    settings.default_device = wanted
+
+
+_device = device
+
+
+def get_default_device() -> device:
+    """Where new tensors go."""
+    return settings.default_device
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The older way to set the default dtype: by torch.DoubleTensor or its name. RuntimeError for a GPU's."""
+    name = t if isinstance(t, str) else type_name(t.dtype) if isinstance(t, LegacyTensorType) else str(t)
+    if ".cuda." in name:
+        raise RuntimeError(f"set_default_tensor_type: there is no GPU for {name}; use set_default_dtype")
+    set_default_dtype(dtype_of_type_name(name))
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether numbers too small for float32's full precision become zero. It can't be switched: False."""
+    if mode:
+        warnings.warn("set_flush_denormal: denormal numbers are kept", stacklevel=2)
+    return False
+
+
+def typename(obj: Any) -> str:
+    """The name of an object's type: 'torch.FloatTensor' for tensors, with its module for other classes."""
+    if isinstance(obj, TensorBase):
+        return type_name(obj.dtype)
+    kind = obj if isinstance(obj, type) or callable(obj) else type(obj)
+    if isinstance(obj, (dtype, device)):
+        return f"torch.{kind.__qualname__}"
+    module = getattr(kind, "__module__", "") or ""
+    name = getattr(kind, "__qualname__", kind.__class__.__qualname__)
+    return (
+        name if module in ("", "builtins", "__builtin__") else f"{module.replace('minitorch_compile', 'torch')}.{name}"
+    )

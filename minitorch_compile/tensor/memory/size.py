@@ -1,0 +1,31 @@
+"""The sizes of a tensor: a tuple that prints as PyTorch's does.
+
+>>> Size([2, 3]), Size([2, 3]).numel(), Size([2, 3]) == (2, 3)
+(torch.Size([2, 3]), 6, True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.tensor.memory.strides import numel
+
+
+class Size(tuple[int, ...]):
+    """A tuple of sizes; slicing and adding give a Size again."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The product of the sizes."""
+        return numel(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, key: Any) -> Any:
+        item = tuple.__getitem__(self, key)
+        return Size(item) if isinstance(key, slice) else item
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))

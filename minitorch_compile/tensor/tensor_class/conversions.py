@@ -1,0 +1,166 @@
+"""From a tensor to something else: Python numbers, NumPy arrays, another dtype, another device.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor([[1.5, 2.0]])
+>>> x.tolist(), x.sum().item(), x.int(), x.type()
+([[1.5, 2.0]], 3.5, tensor([[1, 2]], dtype=torch.int32), 'torch.FloatTensor')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.tensor_options import on_device
+from minitorch_compile.tensor.grad_mode import state as grad_state
+from minitorch_compile.tensor.memory.device import META, NO_DATA
+from minitorch_compile.tensor.memory.memory_format import preserve_format
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import (
+    as_dtype,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from minitorch_compile.tensor.numerics.rounding import widened
+from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
+
+
+def _converter(target: dtype) -> Callable[..., Any]:
+    def convert(self: Any, memory_format: Any = preserve_format) -> Any:
+        return ops.to(self, target, memory_format=memory_format)
+
+    convert.__doc__ = f"The tensor in dtype {target}."
+    return convert
+
+
+class TensorConversions(TensorBase):
+    """The part of Tensor that leads out of it."""
+
+    # ---------------------------------------------------------------------------------------------- to Python and NumPy
+
+    def item(self) -> Any:
+        """The single element as a Python number. RuntimeError if there are more or none."""
+        if numel(self.sizes) != 1:
+            raise RuntimeError(f"a Tensor with {numel(self.sizes)} elements cannot be converted to Scalar")
+        if self.device is META:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+        return widened(self.array).item()
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        if self.device is META:
+            raise NotImplementedError(f"tolist: {NO_DATA}")
+        return widened(self.array).tolist()
+
+    def numpy(self, *, force: Any = False) -> np.ndarray:
+        """A NumPy array over the same memory. RuntimeError if the tensor requires grad, unless `force` or grad mode
+        is off; TypeError for bfloat16, which NumPy doesn't have."""
+        if self.dtype is bfloat16:
+            raise TypeError("Got unsupported ScalarType BFloat16: NumPy has no such dtype; convert with .float() first")
+        if self.requires_grad and grad_state.enabled and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.device.type == "meta":
+            if force:
+                raise NotImplementedError(f"numpy: {NO_DATA}")
+            raise TypeError(
+                "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host"
+                " memory first. (A tensor on meta has no data that could be copied: make it on the cpu.)"
+            )
+        for kind, bit in (("conj", "conjugate"), ("neg", "negative")):
+            if getattr(self.storage, kind) and not force:
+                raise RuntimeError(
+                    f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{kind}().numpy() instead."
+                )
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        array = self.numpy()
+        if dtype is None and not copy:
+            return array
+        return np.array(array, dtype=dtype, copy=copy)
+
+    # ---------------------------------------------------------------------------------------------- to another dtype
+
+    float = _converter(float32)
+    double = _converter(float64)
+    half = _converter(float16)
+    bfloat16 = _converter(bfloat16)
+    cfloat = _converter(complex64)
+    cdouble = _converter(complex128)
+    long = _converter(int64)
+    int = _converter(int32)
+    short = _converter(int16)
+    char = _converter(int8)
+    byte = _converter(uint8)
+    bool = _converter(bool_)
+
+    def type(self, dtype: Any = None, non_blocking: Any = False) -> Any:
+        """Without an argument, the name of the legacy type, as 'torch.FloatTensor'; else the tensor in that dtype.
+
+        It may be given as a dtype, as such a name, or as torch.FloatTensor itself.
+        """
+        if dtype is None:
+            return type_name(self.dtype)
+        if isinstance(dtype, LegacyTensorType):
+            return ops.to(self, dtype.dtype)
+        if dtype in (float, int, bool, complex):
+            raise ValueError(f"invalid type: '{dtype.__name__}'; give a torch.dtype, as torch.float64")
+        return ops.to(self, dtype_of_type_name(dtype) if isinstance(dtype, str) else as_dtype(dtype))
+
+    # ---------------------------------------------------------------------------------------------- to another device
+
+    def cpu(self, memory_format: Any = preserve_format) -> Any:
+        """The tensor in main memory: itself. RuntimeError if it has no data."""
+        return ops.to(self, "cpu", memory_format=memory_format)
+
+    def cuda(self, device: Any = None, non_blocking: Any = False, memory_format: Any = preserve_format) -> Any:
+        """RuntimeError: there are no tensors on a GPU here."""
+        return on_device(self, "cuda" if device is None else device)
+
+    def pin_memory(self, device: Any = None) -> Any:
+        """RuntimeError: there is no GPU to pin memory for."""
+        raise RuntimeError("pin_memory: there is no GPU to pin memory for; leave the call out")
+
+    def share_memory_(self) -> Any:
+        """RuntimeError: memory can't be shared with other processes."""
+        raise RuntimeError(
+            "share_memory_: tensors are not shared between processes here; send tensor.numpy(), or use numpy.memmap"
+        )
+
+    # ---------------------------------------------------------------------------------------------- legacy constructors
+
+    def new(self, *args: Any, device: Any = None) -> Any:
+        """PyTorch's old constructor: new(2, 3) has those sizes, new([2, 3]) those values, both in this dtype."""
+        return LegacyTensorType(self.dtype)(*args, device=device)
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Any:
+        """Replaces each element by what a Python function makes of it. Slow, and not differentiable."""
+        return self._replaced(callable, self)
+
+    def map_(self, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
+        """Replaces each element by what a Python function makes of it and that of another tensor."""
+        return self._replaced(callable, self, tensor.expand(self.sizes))
+
+    def _replaced(self, function: Callable[..., Any], *operands: Any) -> Any:
+        if self.requires_grad:
+            raise TypeError("apply_ and map_ run Python on numbers: they can't be used where gradients are required")
+        values = [function(*numbers) for numbers in zip(*(x.array.reshape(-1).tolist() for x in operands), strict=True)]
+        result = np.array(values, dtype=self.dtype.numpy).reshape(self.sizes)
+        self.store(result)
+        self.storage.version += 1
+        return self

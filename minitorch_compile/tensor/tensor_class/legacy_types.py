@@ -1,0 +1,105 @@
+"""torch.FloatTensor and its kin: PyTorch's first names for dtypes, which old programs construct and ask for.
+
+>>> LongTensor([1, 2]), FloatTensor(2, 3).shape
+(tensor([1, 2]), torch.Size([2, 3]))
+>>> isinstance(FloatTensor([1]), FloatTensor), isinstance(FloatTensor([1]), LongTensor)
+(True, False)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.tensor.dispatch.op import find
+from minitorch_compile.tensor.numerics.dtype import (
+    DTYPES,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+_NAMES = {
+    float64: "DoubleTensor",
+    float32: "FloatTensor",
+    float16: "HalfTensor",
+    int64: "LongTensor",
+    int32: "IntTensor",
+    int16: "ShortTensor",
+    int8: "CharTensor",
+    uint8: "ByteTensor",
+    bool_: "BoolTensor",
+}
+
+
+def type_name(element: dtype) -> str:
+    """'torch.FloatTensor' for float32, and so on.
+
+    >>> type_name(int64)
+    'torch.LongTensor'
+    """
+    special = {"bfloat16": "BFloat16Tensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor"}
+    return f"torch.{_NAMES.get(element) or special[element.name]}"
+
+
+def dtype_of_type_name(name: str) -> dtype:
+    """The dtype of 'torch.FloatTensor'. ValueError for a name that is none."""
+    for element in DTYPES:
+        if type_name(element) == name:
+            return element
+    raise ValueError(f"invalid type: {name!r}; expected one such as {', '.join(map(type_name, DTYPES[:3]))}")
+
+
+class LegacyTensorType:
+    """torch.FloatTensor: makes tensors of a dtype, and isinstance() tells them. None stands for the default dtype."""
+
+    def __init__(self, element: dtype | None) -> None:
+        self._element = element
+
+    @property
+    def dtype(self) -> dtype:
+        return self._element or get_default_dtype()
+
+    def __repr__(self) -> str:
+        return f"<class '{type_name(self.dtype)}'>"
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, TensorBase) and instance.dtype is self.dtype
+
+    def __call__(self, *args: Any, device: Any = None) -> Any:
+        """A tensor of sizes (2, 3), of values ([2, 3]), an alias of a tensor, or an empty one.
+
+        TypeError for a tensor of another dtype: those are converted by name, x.long().
+        """
+        if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in args):
+            return find("zeros")(args or (0,), dtype=self.dtype, device=device)
+        if len(args) != 1:
+            raise TypeError(f"{self!r}: expected sizes, or one sequence of values, got {args}")
+        data = args[0]
+        if isinstance(data, TensorBase):
+            if data.dtype is not self.dtype:
+                raise TypeError(f"expected {type_name(self.dtype)} (got {type_name(data.dtype)})")
+            return data.detach()  # type: ignore[attr-defined]
+        from minitorch_compile.tensor.memory.size import Size
+        from minitorch_compile.tensor.ops.construct import tensor
+
+        if isinstance(data, Size):
+            return find("zeros")(data, dtype=self.dtype, device=device)
+        if not hasattr(data, "__len__") and not hasattr(data, "__array__"):
+            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+        return tensor(data, dtype=self.dtype, device=device)
+
+
+DoubleTensor, FloatTensor, HalfTensor = map(LegacyTensorType, (float64, float32, float16))
+LongTensor, IntTensor, ShortTensor, CharTensor = map(LegacyTensorType, (int64, int32, int16, int8))
+ByteTensor, BoolTensor = map(LegacyTensorType, (uint8, bool_))

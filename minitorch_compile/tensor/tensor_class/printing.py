@@ -1,0 +1,199 @@
+"""The text of a tensor, laid out as PyTorch lays it out.
+
+>>> from minitorch_compile.tensor import tensor, arange
+>>> tensor([[1.0, -2.5], [3.0, 10000.0]])
+tensor([[ 1.0000e+00, -2.5000e+00],
+        [ 3.0000e+00,  1.0000e+04]])
+>>> arange(2000)
+tensor([   0,    1,    2,  ..., 1997, 1998, 1999])
+
+Source: PyTorch's _tensor_str.py, for the choice of notation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.numerics.dtype import bool_, get_default_dtype, int64
+
+if TYPE_CHECKING:
+    from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+@dataclass
+class PrintOptions:
+    """How tensors are printed. `sci_mode` None: scientific notation where the numbers call for it."""
+
+    precision: int = 4
+    threshold: float = 1000  # tensors of more elements are summarised
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+PROFILES = {
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=math.inf),
+}
+options = PrintOptions()
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Changes how tensors are printed; what is None stays. `profile` is one of "default", "short" and "full".
+
+    ValueError for an unknown profile.
+    """
+    if profile is not None:
+        if profile not in PROFILES:
+            raise ValueError(f"set_printoptions: profile must be one of {', '.join(PROFILES)}, got {profile!r}")
+        chosen = asdict(PROFILES[profile])
+        del chosen["sci_mode"]
+        vars(options).update(chosen)
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    vars(options).update({name: value for name, value in given.items() if value is not None}, sci_mode=sci_mode)
+
+
+def get_printoptions() -> dict[str, object]:
+    """How tensors are printed."""
+    return asdict(options)
+
+
+@contextmanager
+def printoptions(**changes: Any) -> Iterator[None]:
+    """set_printoptions() for the inside of a `with`."""
+    before = asdict(options)
+    set_printoptions(**changes)
+    try:
+        yield
+    finally:
+        vars(options).update(before)
+
+
+def to_text(x: TensorBase) -> str:
+    """What `repr(x)` shows."""
+    prefix = "tensor("
+    if x.device.type == "meta":
+        return f"tensor(..., device='meta', size={tuple(x.sizes)}{_dtype_suffix(x)}{_autograd_suffix(x)})"
+    if x.is_fake:
+        return f"FakeTensor(sizes={list(x.sizes)}, strides={list(x.strides)}, dtype={x.dtype}{_autograd_suffix(x)})"
+    array = x.array.astype(np.float32) if x.dtype.name == "bfloat16" else x.array  # NumPy can't judge its numbers
+    body = "[]" if not numel(x.sizes) else _nested(array, _formatter(array), len(prefix))
+    return prefix + body + _suffix(x) + ")"
+
+
+def _suffix(x: TensorBase) -> str:
+    size = f", size={tuple(x.sizes)}" if not numel(x.sizes) and len(x.sizes) != 1 else ""
+    return size + _dtype_suffix(x) + _autograd_suffix(x)
+
+
+def _dtype_suffix(x: TensorBase) -> str:
+    """The dtype, unless the elements tell it."""
+    default = get_default_dtype()
+    visible = numel(x.sizes) and x.device.type != "meta"
+    implied = (default, default.to_complex(), int64, bool_) if visible else (default,)
+    return "" if x.dtype in implied else f", dtype={x.dtype}"
+
+
+def _autograd_suffix(x: TensorBase) -> str:
+    if x.grad_fn is not None:
+        return f", grad_fn={x.grad_fn!r}"
+    return ", requires_grad=True" if x.requires_grad else ""
+
+
+def _summarised(array: np.ndarray) -> np.ndarray:
+    """The elements that will be printed: the edges of a large array."""
+    if array.size <= options.threshold:
+        return array
+    for axis, n in enumerate(array.shape):
+        if n > 2 * options.edgeitems:
+            array = np.take(array, [*range(options.edgeitems), *range(n - options.edgeitems, n)], axis)
+    return array
+
+
+def _formatter(array: np.ndarray) -> Callable[[object], str]:
+    """One text for each element, all of one width."""
+    if array.dtype.kind == "c":
+        return _complex_format(_summarised(array))
+    shown = _summarised(array).reshape(-1)
+    one = (
+        str
+        if array.dtype.kind in "iu"
+        else (lambda v: "True" if v else "False")
+        if array.dtype.kind == "b"
+        else _float_format(shown)
+    )
+    measured = shown[np.isfinite(shown) & (shown != 0)] if array.dtype.kind == "f" else shown  # as PyTorch measures
+    width = max((len(one(v)) for v in measured), default=1)
+    return lambda v: one(v).rjust(width)
+
+
+def _complex_format(values: np.ndarray) -> Callable[[object], str]:
+    """Each part in the notation that suits all of its kind: ` 1.0000-2.5000j`."""
+    real, imaginary = _formatter(values.real), _formatter(values.imag)
+
+    def one(value: object) -> str:
+        assert isinstance(value, np.complexfloating)
+        below = imaginary(value.imag).lstrip()
+        return real(value.real) + ("" if below.startswith("-") else "+") + below + "j"
+
+    return one
+
+
+def _float_format(values: np.ndarray) -> Callable[[object], str]:
+    finite = np.abs(values[np.isfinite(values) & (values != 0)].astype(np.float64))
+    if not finite.size:
+        return lambda v: _float_text(v, "{:.0f}.")
+    low, high = float(finite.min()), float(finite.max())
+    whole = bool((finite == np.ceil(finite)).all())
+    scientific = high / low > 1000.0 or high > 1.0e8 or (low < 1.0e-4 and not whole)
+    scientific = scientific if options.sci_mode is None else options.sci_mode
+    if whole and not scientific:
+        return lambda v: _float_text(v, "{:.0f}.")
+    pattern = f"{{:.{options.precision}{'e' if scientific else 'f'}}}"
+    return lambda v: _float_text(v, pattern)
+
+
+def _float_text(value: object, pattern: str) -> str:
+    number = float(value)  # type: ignore[arg-type]
+    if math.isnan(number) or math.isinf(number):
+        return str(number)
+    return pattern.format(number)
+
+
+def _nested(array: np.ndarray, one: Callable[[object], str], indent: int) -> str:
+    if array.ndim == 0:
+        return one(array[()]).strip()
+    summarise = array.size > options.threshold
+    return _level(array, one, indent, summarise)
+
+
+def _level(array: np.ndarray, one: Callable[[object], str], indent: int, summarise: bool) -> str:
+    edge = options.edgeitems
+    cut = summarise and len(array) > 2 * edge
+    rows = [*array[:edge], ..., *array[-edge:]] if cut else list(array)
+    if array.ndim == 1:
+        return _vector([" ..." if row is ... else one(row) for row in rows], indent)
+    parts = ["..." if row is ... else _level(row, one, indent + 1, summarise) for row in rows]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _vector(items: list[str], indent: int) -> str:
+    width = max(len(item) for item in items) + 2
+    per_line = max(1, (options.linewidth - indent) // width)
+    lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
