@@ -35,7 +35,7 @@ from minitorch_compile.autograd.view_window import ShownWindow, Window
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, below_tape
-from minitorch_compile.tensor.dispatch.op_families import UNTRACKED_VIEW_WRITTEN
+from minitorch_compile.tensor.dispatch.op_families import UNTRACKED_VIEW_WRITTEN, leaf_written
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 
@@ -79,16 +79,13 @@ def record_inplace(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 def _derivative(op: Any, target: Any) -> Derivative:
     """The derivative of an in-place op on `target`. RuntimeError for leaves, NotImplementedError if it has none."""
-    if target.base is not None and target.untracked:
+    base = target.base
+    if base is not None and target.untracked:
         raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
-    # A view of something without gradients may have been made a leaf itself; then that leaf is written to.
-    owner = target if target.base is None or not target.base.requires_grad else target.base
-    if owner.requires_grad and owner.grad_fn is None:
-        what = "a leaf Variable" if target.base is None else "a view of a leaf Variable"
-        raise RuntimeError(
-            f"{what} that requires grad is being used in an in-place operation. ({op.name}; put it under"
-            " torch.no_grad(), as optimizers do, or use the operation without the underscore.)"
-        )
+    # A view of something without gradients may have been made a leaf itself: a write to it is refused, too.
+    owner = target if base is None else base
+    if owner.grad_fn is None and (target.requires_grad or owner.requires_grad):
+        raise RuntimeError(leaf_written(op.name, target))
     if op.functional not in DERIVATIVES:
         raise NotImplementedError(
             f"{op.name}: '{op.functional.name}' has no derivative; call it under torch.no_grad(), or on x.detach()"

@@ -24,6 +24,15 @@ class TestLeaves:
         part = ones(8)[::2].requires_grad_()
         with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
             part.add_(1)
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
+            ones(2, 2).t().requires_grad_()[0].add_(1)
+
+    def test_nor_may_a_view_whose_base_was_made_a_leaf_after_it(self):
+        base = ones(2, 2)
+        view = base.t()
+        base.requires_grad_()
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
+            view.add_(1)
 
     def test_but_it_may_under_no_grad(self):
         x = leaf()

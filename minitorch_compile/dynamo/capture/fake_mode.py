@@ -19,6 +19,7 @@ from minitorch_compile.dynamo.rewriting.graph_failure import may_raise
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.random.generator import draws_as_pytorch
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -30,14 +31,16 @@ class FakeMode:
     """A dispatch mode: operations with a fake argument, and those that make tensors, only follow the shape rule.
 
     Operations on real tensors alone, such as a list used as an index, are computed. `written` collects the storages
-    that in-place operations changed, `behind_data` those of tensors whose `.data` was read: a graph can't write there
-    as `.data` does, unseen by autograd. `may_raise` is set by an operation whose success depends on data, and
-    `written_first` has the storages that were written to before the last such operation.
+    that in-place operations changed, `written_with_grad` those changed in grad mode, `behind_data` those of tensors
+    whose `.data` was read: a graph can't write there as `.data` does, unseen by autograd. `may_raise` is set by an
+    operation whose success depends on data, and `written_first` has the storages that were written to before the last
+    such operation.
     """
 
     def __init__(self, on_draw: Callable[[], None] = lambda: None) -> None:
         self.on_draw = on_draw  # called where the program draws random numbers
         self.written: set[Storage] = set()
+        self.written_with_grad: set[Storage] = set()
         self.may_raise = False
         self.written_first: frozenset[Storage] = frozenset()
         self.behind_data: set[Storage] = set()
@@ -50,6 +53,8 @@ class FakeMode:
             if args[0].storage in self.behind_data:
                 raise Unsupported("unsupported-store", f"{op.name} writes to a tensor whose .data was read.")
             self.written.add(args[0].storage)
+            if grad_state.enabled or grad_state.recording:
+                self.written_with_grad.add(args[0].storage)
             args[0].storage.version += 1  # a gradient that is taken while tracing asks for it
         if op.kind == "random":
             self.on_draw()

@@ -334,7 +334,16 @@ class OutputGraph:
         except NotImplementedError as error:
             raise Unsupported("missing-rule", f"{name}: {error}") from error
         except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
+            self._refuse_views((args, kwargs))
             self.tracer.raise_real(error)
+
+    def _refuse_views(self, arguments: Any) -> None:
+        """The fake of an input is no view. Autograd refuses a write to one in other words, so the real one is asked."""
+        storages: set[Storage] = set()
+        map_aggregate(arguments, lambda x: storages.add(x.storage) if isinstance(x, TensorBase) else None)
+        for variable in self.inputs:
+            if variable.fake.storage in storages and variable.fake.requires_grad and variable.real.base is not None:
+                raise Unsupported("aliased-inputs-mutated", "a view that requires grad, and is used where that fails.")
 
     def _result(self, node: Node, value: Any) -> Value:
         """The tracker of what a node gives. A tensor that came back unchanged keeps its tracker."""

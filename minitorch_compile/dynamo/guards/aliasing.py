@@ -17,7 +17,7 @@ from __future__ import annotations
 from minitorch_compile.dynamo.capture.output_graph import OutputGraph
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.guards import Guard
+from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.memory_guard import memory_guard
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource
@@ -39,21 +39,24 @@ def _guard_written(output: OutputGraph, variable: TensorVariable) -> None:
     others = (other for other in output.inputs if other is not variable)
     if any(other.real.storage == variable.real.storage for other in others):
         raise Unsupported("aliased-inputs-mutated", "an input that shares memory with another is written in place.")
-    base, source = variable.real.base, variable.source
+    x, source, is_recorded = variable.real, variable.source, variable.fake.requires_grad
     assert source is not None
-    if base is not None and (variable.real.requires_grad or base.requires_grad):
-        raise Unsupported("aliased-inputs-mutated", "an input that is a view, and requires grad, is written in place.")
-    if base is None:
+    if x.requires_grad:
+        if x.base is not None:
+            raise Unsupported("aliased-inputs-mutated", "a view that requires grad is written in place.")
         output.guards.add(guards.identity(AttrSource(source, "base"), None, output.names, "base"))
-    else:  # it may require grad since the view was made
-        allowed = "({0}.base is None or not {0}.base.requires_grad)"
-        output.guards.add(Guard(source, "TENSOR_MATCH", allowed, "no base that requires grad", actual="{0}.base"))
+    elif variable.fake.storage in output.fakes.written_with_grad:
+        if x.base is not None and (x.base.requires_grad or (is_recorded and x.untracked)):
+            raise Unsupported("aliased-inputs-mutated", "a view is written in place that autograd refuses writes to.")
+        if is_recorded:
+            check = "({0}.base is None or not {0}.untracked)"
+            output.guards.add(Guard(source, "TENSOR_MATCH", check, "no view made under no_grad", about=About.OBJECT))
     if grad_mode.state.inference:
         return
-    if variable.real.storage.is_inference:
+    if x.storage.is_inference:
         raise Unsupported("aliased-inputs-mutated", "an inference tensor is written outside of inference mode.")
     check, field = "{0}.storage.version >= 0", "{0}.storage.is_inference"
-    output.guards.add(Guard(source, "TENSOR_MATCH", check, "False", actual=field, about=guards.About.OBJECT))
+    output.guards.add(Guard(source, "TENSOR_MATCH", check, "False", actual=field, about=About.OBJECT))
 
 
 def _guard_storages(output: OutputGraph) -> None:

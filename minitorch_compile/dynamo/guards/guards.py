@@ -195,8 +195,12 @@ def different_object(source: Source, other: Source) -> Guard:
 
 # What autograd knows of a tensor. A view whose base was overwritten learns only when it is used that it has a history.
 REQUIRES_GRAD = "({0}._requires_grad or {0}.requires_grad)"
-REQUIRES_NO_GRAD = "{0}._requires_grad is False and ({0}.base is None or not {0}.is_outdated)"
-LEAF = "{0}.grad_fn is None and ({0}.base is None or not {0}.is_outdated)"
+# Which writes autograd allows depends on the tensor that a view shows: it is asked about where there is one.
+NO_GRAD = "{0}._requires_grad is False"
+REQUIRES_NO_GRAD = f"{NO_GRAD} and ({{0}}.base is None or not ({{0}}.is_outdated or {{0}}.base._requires_grad))"
+VIEW_REQUIRES_NO_GRAD = f"{NO_GRAD} and {{0}}.base is not None and {{0}}.base._requires_grad"
+LEAF = "{0}.grad_fn is None and {0}.base is None"
+VIEW_LEAF = "{0}.grad_fn is None and {0}.base is not None and not {0}.is_outdated"
 NO_LEAF = "({0}.grad_fn is not None or {0}.is_outdated)"
 
 
@@ -211,15 +215,22 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace, layout: Any = 
         (f"type({{0}}) is {names.install(type(x), type(x).__name__)}", "", type(x).__name__),
         *(_known_checks(x, layout) if layout is not None else _layout_checks(x, names)),
         (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
-        (REQUIRES_GRAD if x.requires_grad else REQUIRES_NO_GRAD, "requires_grad", str(bool(x.requires_grad))),
+        (_gradient_check(x), "requires_grad", str(bool(x.requires_grad))),
         (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
     ]
     if x.requires_grad and not _is_parameter(x):  # a parameter is always a leaf
-        checks.append((LEAF if x.is_leaf else NO_LEAF, "is_leaf", str(x.is_leaf)))
+        leaf = LEAF if x.base is None else VIEW_LEAF
+        checks.append((leaf if x.is_leaf else NO_LEAF, "is_leaf", str(x.is_leaf)))
     return [
         Guard(source, "TENSOR_MATCH", check, expected, actual=_property_text(field), about=About.OBJECT)
         for check, field, expected in checks
     ]
+
+
+def _gradient_check(x: TensorBase) -> str:
+    if x.requires_grad:
+        return REQUIRES_GRAD
+    return VIEW_REQUIRES_NO_GRAD if x.base is not None and x.base.requires_grad else REQUIRES_NO_GRAD
 
 
 def _property_text(field: str) -> str:

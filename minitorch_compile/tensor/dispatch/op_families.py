@@ -37,7 +37,6 @@ INFERENCE_WRITTEN = (
     "You can make a clone to get a normal tensor before doing inplace update."
     "See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
-# Were the view tracked, the operation would have been recorded and grad mode be off by now.
 UNTRACKED_VIEW_WRITTEN = (
     "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case"
     " is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace"
@@ -382,8 +381,9 @@ class InplaceOp(Op):
         target = self.tensor_argument(args, 0)
         if target.storage.version < 0 and not grad_state.inference:
             raise RuntimeError(INFERENCE_WRITTEN)
+        # A recorded operation arrives here without grad mode: this view is no part of what its base belongs to.
         if target.base is not None and grad_state.enabled and target.base.requires_grad:
-            raise RuntimeError(UNTRACKED_VIEW_WRITTEN)
+            raise RuntimeError(UNTRACKED_VIEW_WRITTEN if target.untracked else leaf_written(self.name, target))
         if target.device is META:  # what has no data may be overwritten by anything, as in PyTorch
             result = self.functional.meta(*args, **kwargs)
         else:
@@ -399,6 +399,15 @@ class InplaceOp(Op):
     def meta_rule(self, *bound: Any) -> TensorBase:
         check_storable(self.name, bound[0], self.functional.meta_rule(*bound))
         return bound[0]
+
+
+def leaf_written(name: str, target: TensorBase) -> str:
+    """What a write is refused with that autograd would have to record on a leaf."""
+    what = "a leaf Variable" if target.base is None else "a view of a leaf Variable"
+    return (
+        f"{what} that requires grad is being used in an in-place operation. ({name}; put it under torch.no_grad(), as"
+        " optimizers do, or use the operation without the underscore.)"
+    )
 
 
 def check_storable(name: str, target: TensorBase, result: TensorBase) -> None:
