@@ -454,7 +454,8 @@ for each in (turn, turn_in_squares):
 
 # %% tags=["varies"]
 import minitorch_compile as torch
-from minitorch_compile.inductor.runtime.native_call import Chunks, NativeCall
+from minitorch_compile.inductor.runtime.call_steps import Chunks
+from minitorch_compile.inductor.runtime.native_call import NativeCall
 
 many = 1 << 21
 x, out = sample[:many], np.zeros(many, F)

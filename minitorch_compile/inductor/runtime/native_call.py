@@ -43,12 +43,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import config, types  # noqa: F401 (types: the example's)
 
 from minitorch_compile.inductor.runtime import native_loop
+from minitorch_compile.inductor.runtime.call_steps import Chunks, InTurns, Part, Step, Window
+from minitorch_compile.inductor.runtime.interpreted_call import interpret
 from minitorch_compile.inductor.runtime.native_loop import (
     ARRAY_DATA,
     FIRST_TENSOR,
@@ -60,49 +62,6 @@ from minitorch_compile.inductor.runtime.native_loop import (
     NUMBER,
     TUPLE_ITEMS,
 )
-
-Kernel = tuple[Any, ...]
-
-
-class Part(NamedTuple):
-    """An array `offset` bytes into a named one; `element` is its dtype, for those who run without Numba."""
-
-    name: str
-    offset: int
-    element: str
-
-
-class Chunks(NamedTuple):
-    """The range [0, extent), in pieces of `length` that may run at the same time."""
-
-    extent: int
-    length: int
-
-
-class Window(NamedTuple):
-    """An array of which scratch memory holds, from `offset` on, only what belongs to the block at hand.
-
-    Kernels address it as if all of it were there: it has `nbytes` for each of `extent` positions of the range.
-    """
-
-    offset: int
-    element: str
-    nbytes: int
-    extent: int
-
-
-class InTurns:
-    """Kernels that take turns at the blocks of the range [0, extent), `length` positions each.
-
-    Each of `kernels` is (function, how far its own range goes, arguments...). A kernel may count several steps for one
-    position, or one for several, as long as blocks begin and end at whole steps. Blocks may run at the same time.
-    """
-
-    def __init__(self, extent: int, length: int, *kernels: Kernel) -> None:
-        self.extent, self.length, self.kernels = extent, length, kernels
-
-
-Step = Kernel | InTurns
 
 
 class NativeCall:
@@ -133,7 +92,7 @@ class NativeCall:
     if config.DISABLE_JIT:
 
         def __call__(self, arrays: tuple[np.ndarray, ...]) -> None:
-            self.interpret(arrays)
+            interpret(self, arrays)
 
     # ------------------------------------------------------------------------------------------ as data
 
@@ -203,52 +162,6 @@ class NativeCall:
             known = argument in self.tensors  # the block may be one of them: the caller keeps it from call to call
             return (FIRST_TENSOR + self.tensors.index(argument), 0) if known else (IN_BLOCK, 0)
         return (IN_LIST, 0) if isinstance(argument, tuple) else (NUMBER, int(argument))
-
-    # ------------------------------------------------------------------------------------------ as Python
-
-    def interpret(self, arrays: tuple[np.ndarray, ...]) -> None:
-        """Runs the steps as plain Python functions on arrays."""
-        named = {name: as_stored(array) for name, array in zip(self.tensors, arrays)}
-        named.setdefault("block", np.zeros(self.block, np.uint8))
-        named["scratch"] = np.zeros(self.scratch, np.uint8)
-        for name, (element, offset) in self.temporaries.items():
-            named[name] = as_array(named["block"], offset, element)
-        for step in self.steps:
-            if isinstance(step, InTurns):
-                windows = {w: whole_window(w) for kernel in step.kernels for w in kernel if isinstance(w, Window)}
-                for function, *arguments in step.kernels:  # with room for all blocks, one turn is enough
-                    function(0, *(windows[a] if isinstance(a, Window) else self.value(a, named) for a in arguments))
-                continue
-            function, *arguments = step
-            if arguments and isinstance(arguments[0], Chunks):
-                arguments = [0, *arguments]
-            function(*(self.value(argument, named) for argument in arguments))
-
-    def value(self, argument: Any, named: Mapping[str, np.ndarray]) -> Any:
-        if isinstance(argument, Part):
-            return as_array(named[argument.name], argument.offset, argument.element)
-        if isinstance(argument, str):
-            return named[argument]
-        if isinstance(argument, Chunks):
-            return argument.extent
-        return np.array(argument) if isinstance(argument, tuple) else argument
-
-
-def whole_window(window: Window) -> np.ndarray:
-    """Memory for a window over its whole range."""
-    return as_array(np.zeros(window.nbytes * window.extent, np.uint8), 0, window.element)
-
-
-def as_array(memory: np.ndarray, offset: int, element: str) -> np.ndarray:
-    """The bytes of an array from an offset on, as elements of a dtype."""
-    rest = memory.view(np.uint8)[offset:]
-    kind = np.dtype("uint16" if element in ("float16", "bfloat16") else element)
-    return rest[: len(rest) // kind.itemsize * kind.itemsize].view(kind)
-
-
-def as_stored(array: np.ndarray) -> np.ndarray:
-    """An array as kernels see it: floats of two bytes are their bits."""
-    return array.view(np.uint16) if array.dtype.name in ("float16", "bfloat16") else array
 
 
 def check_layout() -> None:

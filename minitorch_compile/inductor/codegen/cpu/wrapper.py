@@ -41,6 +41,7 @@ from minitorch_compile.inductor.kernels import (
 from minitorch_compile.inductor.kernels.calls import USES_BLAS, ExternSource, source_of, workspace_bytes
 from minitorch_compile.inductor.runtime import (
     blas,
+    call_steps,
     kernel_function,
     native,
     native_call,
@@ -80,6 +81,7 @@ DOUBT = 3
 # Where the names come from that a generated file may use.
 MODULES = (
     kernel_function,
+    call_steps,
     native_call,
     native,
     raw_memory,
