@@ -52,7 +52,7 @@ import numpy as np
 from numba import njit, types
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.runtime.blas import gemm
+from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.kernels.vector_tiles import (
     outer_products,
     tile_filters,
@@ -199,7 +199,8 @@ from minitorch_compile.course.bar_chart import draw_bars
 
 @kernel("lesson_blas", float32, float32, float32)
 def blas(lo, hi, a, b, c):
-    gemm(False, False, hi - lo, N, N, advance(a, N * lo), N, b, N, 0.0, advance(c, N * lo), N)
+    rows = Matrix(advance(a, N * lo), N, False)
+    gemm(hi - lo, N, N, rows, Matrix(b, N, False), 0.0, advance(c, N * lo), N)
 
 
 ROWS = 96
@@ -297,7 +298,7 @@ print(next(line for line in code.splitlines() if "call void @minitorch_sgemm" in
 @kernel("lesson_small", float32, float32, float32)
 def small_products(lo, hi, a, b, c):
     for n in range(lo, hi):
-        gemm(False, False, 8, 8, 8, a, 8, b, 8, 0.0, c, 8)
+        gemm(8, 8, 8, Matrix(a, 8, False), Matrix(b, 8, False), 0.0, c, 8)
 
 
 def from_python(a, b, c):
@@ -345,8 +346,8 @@ def finish(rows, columns, bias, product, out):
 def linear_gelu(lo, hi, block, inner, columns, x, w, bias, product, out):
     for top in range(lo, hi, block):
         rows = min(block, hi - top)
-        first = advance(x, inner * top)
-        gemm(False, False, rows, columns, inner, first, inner, w, columns, 0.0, product, columns)
+        first, second = Matrix(advance(x, inner * top), inner, False), Matrix(w, columns, False)
+        gemm(rows, columns, inner, first, second, 0.0, product, columns)
         finish(rows, columns, bias, product, advance(out, columns * top))
 
 

@@ -63,7 +63,7 @@ from minitorch_compile.inductor.kernels.attention_blocks import (
     turn_rows,
 )
 from minitorch_compile.inductor.kernels.scans import exponential, logarithm
-from minitorch_compile.inductor.runtime.blas import gemm
+from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.native import select
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
@@ -152,7 +152,8 @@ def forward(lo, hi, query, key, value, mask, out, normalizers, scratch, numbers)
                     continue
             some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
             some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
-            gemm(k_by_columns != 0, False, columns, lanes, width, some_keys, k_step, scratch, lanes, 0.0, scores, lanes)
+            of_keys_now = Matrix(some_keys, k_step, k_by_columns != 0)
+            gemm(columns, lanes, width, of_keys_now, Matrix(scratch, lanes, False), 0.0, scores, lanes)
             if kind != NO_MASK:
                 put_mask(scores, lanes, rows, columns, shown, m_l, m_s, kind, hidden)
             if is_causal != 0:
@@ -162,10 +163,9 @@ def forward(lo, hi, query, key, value, mask, out, normalizers, scratch, numbers)
             raise_tops(scores, columns, lanes, tops)
             shrink(result, o_l, value_width, rows, lanes, before, tops, sums, finite, fresh)
             take_exponentials(scores, columns, lanes, finite, sums)
-            gemm(
-                True, v_by_columns != 0, rows, value_width, columns, scores, lanes, some_values, v_step,
-                0.0 if fresh else 1.0, result, o_l,
-            )  # fmt: skip
+            of_values_now = Matrix(some_values, v_step, v_by_columns != 0)
+            keep = 0.0 if fresh else 1.0
+            gemm(rows, value_width, columns, Matrix(scores, lanes, True), of_values_now, keep, result, o_l)
             fresh = False
         if fresh:  # no key was seen
             for i in range(rows):

@@ -55,7 +55,7 @@ from minitorch_compile.inductor.kernels.attention_blocks import (
     turn_rows,
 )
 from minitorch_compile.inductor.kernels.scans import exponential
-from minitorch_compile.inductor.runtime.blas import gemm
+from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.native import accumulate_sum, select
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
@@ -198,14 +198,10 @@ def backward(
                         continue
                 some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
                 some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
-                gemm(
-                    k_by_columns != 0, False, columns, lanes, width, some_keys, k_step, scratch, lanes, 0.0, weights,
-                    lanes,
-                )  # fmt: skip
-                gemm(
-                    v_by_columns != 0, False, columns, lanes, value_width, some_values, v_step, turned_grads, lanes,
-                    0.0, by_scores, lanes,
-                )  # fmt: skip
+                keys_now = Matrix(some_keys, k_step, k_by_columns != 0)
+                values_now = Matrix(some_values, v_step, v_by_columns != 0)
+                gemm(columns, lanes, width, keys_now, Matrix(scratch, lanes, False), 0.0, weights, lanes)
+                gemm(columns, lanes, value_width, values_now, Matrix(turned_grads, lanes, False), 0.0, by_scores, lanes)
                 if kind != NO_MASK:
                     put_mask(weights, lanes, rows, columns, shown, m_l, m_s, kind, hidden)
                 if is_causal != 0:
@@ -216,18 +212,11 @@ def backward(
                     hide(by_scores, lanes, rows, columns, shown, m_l, m_s)
                 if is_causal != 0:
                     hide_later(by_scores, lanes, rows, columns, start - first, zero)
-                gemm(
-                    False, False, columns, value_width, rows, weights, lanes, grads, value_width, 1.0,
-                    advance(by_values, start * dv_l), dv_l,
-                )  # fmt: skip
-                gemm(
-                    False, False, columns, width, rows, by_scores, lanes, some_queries, width, 1.0,
-                    advance(by_keys, start * dk_l), dk_l,
-                )  # fmt: skip
-                gemm(
-                    True, k_by_columns != 0, rows, width, columns, by_scores, lanes, some_keys, k_step, 1.0,
-                    by_queries, width,
-                )  # fmt: skip
+                grads_now, queries_now = Matrix(grads, value_width, False), Matrix(some_queries, width, False)
+                of_weights, of_scores = Matrix(weights, lanes, False), Matrix(by_scores, lanes, False)
+                gemm(columns, value_width, rows, of_weights, grads_now, 1.0, advance(by_values, start * dv_l), dv_l)
+                gemm(columns, width, rows, of_scores, queries_now, 1.0, advance(by_keys, start * dk_l), dk_l)
+                gemm(rows, width, columns, Matrix(by_scores, lanes, True), keys_now, 1.0, by_queries, width)
             target = advance(grad_query, n * dq_n + h * dq_h + first * dq_l)
             copy_rows(by_queries, width, 1, target, dq_l, rows, width, factor)
             if has_nan(tops, logarithms, rows):

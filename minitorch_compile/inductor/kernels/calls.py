@@ -10,7 +10,8 @@ A step is the source of a tuple: the kernel, then numbers and the texts that sta
 >>> transposed = StridedView(b, (8, 5), (1, 8))
 >>> call = ExternCall("mm", [StridedView(a, (4, 8), (8, 1)), transposed], [out])
 >>> source_of(call, ['"a"', '"b"', '"out"'], "")
-ExternSource(step='(product_float32, 0, 1, 1, 1, 0, 1, 4, 5, 8, "a", 8, "b", 8, "out", 5)',
+ExternSource(step='(product_float32, 0, 1, "a", "b", "out", ProductPlan(strips=1, tiles=1, rows=4, columns=5, inner=8,
+                     a_by_columns=0, a_step=8, b_by_columns=1, b_step=8, c_step=5))',
              definition='product_float32 = product_kernel("float32")')
 """
 
@@ -21,10 +22,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.ir.buffer import Ints
-from minitorch_compile.inductor.ir.extern_call import ExternCall, matrix_layout
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, matrix_layout
 from minitorch_compile.inductor.kernels import attention_calls, channels_last, convolution, pooling, winograd
 from minitorch_compile.inductor.kernels.convolution_plan import Shape
-from minitorch_compile.inductor.kernels.product_tiles import panel_width, product_rows
+from minitorch_compile.inductor.kernels.product_tiles import (
+    BatchedTilesPlan,
+    PackedProductPlan,
+    PanelPlan,
+    panel_width,
+    product_rows,
+)
+from minitorch_compile.inductor.runtime.blas import BatchedProductPlan, ProductPlan
 from minitorch_compile.inductor.runtime.chunks import chunk_length, chunks_text
 from minitorch_compile.tensor.memory.strides import numel
 
@@ -79,22 +87,21 @@ def workspace_bytes(call: ExternCall) -> int:
 # ------------------------------------------------------------------------------------------ matrix products
 
 
-def _layouts(call: ExternCall) -> tuple[tuple[int, int, int, int, int], int, int]:
-    """What both kinds of product need to know: transpositions and sizes, and the steps between rows of a and b."""
-    a, b = call.inputs
-    first, second = matrix_layout(a), matrix_layout(b)
-    assert first and second, "lowering makes matrices that BLAS can read"
-    return (int(first[0]), int(second[0]), a.sizes[-2], b.sizes[-1], a.sizes[-1]), first[1], second[1]
+def _by_columns_and_step(view: StridedView) -> tuple[int, int]:
+    """Whether a matrix lies by columns, and the step between its rows or columns."""
+    layout = matrix_layout(view)
+    assert layout, "lowering makes matrices that BLAS can read"
+    return int(layout[0]), layout[1]
 
 
 @extern_source("mm")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    shape, a_step, b_step = _layouts(call)
-    a, b, out = pointers
-    strips, tiles = parts_of_product(*shape[2:])
-    parts = chunks_text(strips * tiles, nanoseconds_of_products(math.prod(shape[2:])))
-    arguments = [parts, strips, tiles, *shape, a, a_step, b, b_step, out, call.outputs[0].sizes[-1]]
-    return _source("product", "product_kernel", call, arguments)
+    (a, b), (out,) = call.inputs, call.outputs
+    sizes = a.sizes[0], b.sizes[1], a.sizes[1]
+    strips, tiles = parts_of_product(*sizes)
+    plan = ProductPlan(strips, tiles, *sizes, *_by_columns_and_step(a), *_by_columns_and_step(b), out.sizes[1])
+    parts = chunks_text(strips * tiles, nanoseconds_of_products(math.prod(sizes)))
+    return _source("product", "product_kernel", call, [parts, *pointers, plan])
 
 
 @extern_source("bmm")
@@ -115,32 +122,30 @@ def batches_text(call: ExternCall) -> str:
 
 def batched_product_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
     """The source of a batch of products by BLAS; `parts` is the text of its range, which counts products."""
-    shape, a_step, b_step = _layouts(call)
-    first, second = call.inputs
-    a, b, out = pointers
-    matrices = [a, first.strides[0], a_step, b, second.strides[0], b_step, out, call.outputs[0].sizes[-1]]
-    return _source("batched_product", "batched_product_kernel", call, [parts, *shape, *matrices])
+    (a, b), (out,) = call.inputs, call.outputs
+    first, second = (a.strides[0], *_by_columns_and_step(a)), (b.strides[0], *_by_columns_and_step(b))
+    plan = BatchedProductPlan(a.sizes[1], b.sizes[2], a.sizes[2], *first, *second, out.sizes[2])
+    return _source("batched_product", "batched_product_kernel", call, [parts, *pointers, plan])
 
 
 def batched_tiles_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
     """The source of a batch of products by tiles."""
-    (_, transposed, *shape), _, b_step = _layouts(call)
-    first, second = call.inputs
-    a, b, out = pointers
-    width = panel_width(second.sizes[-1], second.buffer.dtype.itemsize)
-    arguments = [parts, width, transposed, *shape, a, *first.strides, b, second.strides[0], b_step, workspace, out]
-    return _source("batched_tiles", "batched_tiles_kernel", call, arguments)
+    a, b = call.inputs
+    width = panel_width(b.sizes[2], b.buffer.dtype.itemsize)
+    panels = PanelPlan(width, b.sizes[1], b.sizes[2], *_by_columns_and_step(b))
+    a_apart, a_step, a_inner_step = a.strides
+    plan = BatchedTilesPlan(panels, a.sizes[1], a_apart, a_step, a_inner_step, b_apart=b.strides[0])
+    first, second, out = pointers
+    return _source("batched_tiles", "batched_tiles_kernel", call, [parts, first, second, workspace, out, plan])
 
 
 @extern_source("pack_panels")
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
     (b,), (packed,) = call.inputs, call.outputs
-    layout = matrix_layout(b)
-    assert layout, "lowering makes matrices that BLAS can read"
     panels, inner, width = packed.sizes
-    shape = [width, int(layout[0]), inner, b.sizes[1]]
-    arguments = [chunks_text(panels, 0.2 * numel(packed.sizes)), *shape, pointers[0], layout[1], pointers[1]]
-    return _source("pack_panels", "pack_panels_kernel", call, arguments)
+    plan = PanelPlan(width, inner, b.sizes[1], *_by_columns_and_step(b))
+    parts = chunks_text(panels, 0.2 * numel(packed.sizes))
+    return _source("pack_panels", "pack_panels_kernel", call, [parts, *pointers, plan])
 
 
 @extern_source("packed_product")
@@ -156,9 +161,8 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
 def packed_product_source(call: ExternCall, pointers: Sequence[str], workspace: str, parts: str) -> ExternSource:
     """The source of a packed product; `parts` is the text of its range, which counts rows."""
     (a, panels), (c,) = call.inputs, call.outputs
-    first, packed, result = pointers
-    arguments = [parts, panels.sizes[2], c.sizes[1], a.sizes[1], first, *a.strides, packed, result]
-    return _source("packed_product", "packed_product_kernel", call, arguments)
+    plan = PackedProductPlan(panels.sizes[2], c.sizes[1], a.sizes[1], *a.strides)
+    return _source("packed_product", "packed_product_kernel", call, [parts, *pointers, plan])
 
 
 def nanoseconds_of_products(multiplications: int) -> float:

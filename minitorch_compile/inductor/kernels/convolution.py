@@ -48,7 +48,7 @@ from minitorch_compile.inductor.kernels.vector_tiles import (
     tile_columns,
     tile_rows,
 )
-from minitorch_compile.inductor.runtime.blas import gemm
+from minitorch_compile.inductor.runtime.blas import Matrix, gemm
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_integers, as_tuple
 
@@ -116,8 +116,8 @@ def forward(lo, hi, x, w, out, scratch, numbers):
         image = advance(x, (n * plan.channels + g * part) * area)
         result = advance(out, (n * plan.filters + g * per_group + first) * places)
         if not plan.slides:
-            weight = advance(w, (g * per_group + first) * window)
-            gemm(False, False, count, places, part, weight, part, image, places, 0.0, result, places)
+            matrix = Matrix(advance(w, (g * per_group + first) * window), part, False)
+            gemm(count, places, part, matrix, Matrix(image, places, False), 0.0, result, places)
             continue
         deal_image(image, scratch, part, plan)
         weight = advance(packed, g * plan.packed + first * window)
@@ -231,8 +231,8 @@ def input_grad(lo, hi, grad, w, out, scratch, numbers):
         image = advance(out, (n * plan.channels + g * part + first) * area)
         part_grad = advance(grad, (n * plan.filters + g * per_group) * places)
         if not plan.slides:
-            weight = advance(w, g * per_group * part + first)
-            gemm(True, False, count, places, per_group, weight, part, part_grad, places, 0.0, image, places)
+            matrix = Matrix(advance(w, g * per_group * part + first), part, True)
+            gemm(count, places, per_group, matrix, Matrix(part_grad, places, False), 0.0, image, places)
             continue
         deal_planes(
             part_grad, scratch, per_group, plan.out_y, plan.out_x, plan.rows, plan.pitch, plan.top, plan.left, 1, 1
@@ -327,10 +327,8 @@ def weight_grad(lo, hi, grad, x, out, scratch, numbers):
         for n in range(plan.images):
             image, image_grad = advance(images, n * plan.channels * area), advance(grads, n * plan.filters * places)
             for f in range(0, count, together):
-                left, target = advance(image_grad, f * places), advance(result, f * part)
-                gemm(
-                    False, True, min(together, count - f), part, places, left, places, image, places, 1.0, target, part
-                )
+                left, right = Matrix(advance(image_grad, f * places), places, False), Matrix(image, places, True)
+                gemm(min(together, count - f), part, places, left, right, 1.0, advance(result, f * part), part)
 
 
 KERNELS: dict[str, Callable[..., None]] = {

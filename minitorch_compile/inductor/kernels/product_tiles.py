@@ -13,14 +13,13 @@ of 64 rows takes 1.3 times as long as in one piece. Here it takes as long either
 >>> import numpy as np
 >>> from minitorch_compile.inductor.runtime.raw_memory import pointer
 >>> from numba import njit
->>> width = panel_width(columns=2, itemsize=8)
+>>> panels = PanelPlan(width=panel_width(columns=2, itemsize=8), inner=3, columns=2, b_by_columns=0, b_step=2)
 >>> @njit
 ... def product(a, b, packed, c):
-...     pack_panels(0, 1, width, 0, 3, 2, pointer(b), 2, pointer(packed))
-...     packed_product(0, 2, width, 2, 3, pointer(a), 3, 1, pointer(packed), pointer(c))
->>> pack_panels, packed_product = njit(pack_panels), njit(packed_product)
+...     pack_panel(pointer(packed), 0, pointer(b), panels)
+...     multiply_panels(2, 2, Rows(pointer(a), 3, 1), Panels(pointer(packed), panels.width, 3), pointer(c))
 >>> a, b, c = np.arange(6.0).reshape(2, 3), np.ones((3, 2)), np.empty((2, 2))
->>> product(a, b, np.empty(3 * width), c); c
+>>> product(a, b, np.zeros(3 * panels.width), c); c
 array([[ 3.,  3.],
        [12., 12.]])
 
@@ -32,10 +31,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba import njit, types
+from numba import njit
 from numba.core import cgutils
 
 from minitorch_compile.inductor.kernels.tile_transpose import turn_over
@@ -46,8 +45,8 @@ from minitorch_compile.inductor.kernels.vector_tiles import (
     vector_function,
 )
 from minitorch_compile.inductor.machine import Machine, Number, current, machine_number, value_of
-from minitorch_compile.inductor.runtime.kernel_function import native_function
-from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance
+from minitorch_compile.inductor.runtime.kernel_function import planned_kernel
+from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
 
 WIDEST = 2  # vectors side by side in a tile
 TILES_AT_ONCE = 16  # whose rows of a stay in the second-level cache while all panels pass over them
@@ -129,26 +128,43 @@ def store_part(emitter: VectorEmitter, value: ir.Value, place: ir.Value, left: i
     builder.call(function, [value, place, bits(emitter.bytes), mask])
 
 
+class Rows(NamedTuple):
+    """A factor that is read where it lies: element (i, k) is at i * step + k * inner_step from `start` on."""
+
+    start: Any
+    step: int
+    inner_step: int
+
+
+class Panels(NamedTuple):
+    """A packed factor with `inner` rows, in panels of `width` columns."""
+
+    start: Any
+    width: int
+    inner: int
+
+
 def make_multiply_rows(vectors: int) -> Callable[..., None]:
-    """(a, row_step, inner_step, panel, inner, out, out_step, columns, rows): `rows` rows of a times one panel."""
+    """(a, panel, inner, out, out_step, columns, rows): the first `rows` of the `Rows` a times one panel."""
     high, tile_of_8, tile_of_4, tile_of_2, tile_of_1 = (product_tile(n, vectors) for n in (product_rows, 8, 4, 2, 1))
 
-    def multiply_rows(a, row_step, inner_step, panel, inner, out, out_step, columns, rows):
+    def multiply_rows(a, panel, inner, out, out_step, columns, rows):
+        start, row_step, inner_step = a
         most = product_rows()
         while rows >= most:
-            high(a, row_step, inner_step, panel, inner, out, out_step, columns)
-            a, out, rows = advance(a, most * row_step), advance(out, most * out_step), rows - most
+            high(start, row_step, inner_step, panel, inner, out, out_step, columns)
+            start, out, rows = advance(start, most * row_step), advance(out, most * out_step), rows - most
         if rows >= 8:
-            tile_of_8(a, row_step, inner_step, panel, inner, out, out_step, columns)
-            a, out, rows = advance(a, 8 * row_step), advance(out, 8 * out_step), rows - 8
+            tile_of_8(start, row_step, inner_step, panel, inner, out, out_step, columns)
+            start, out, rows = advance(start, 8 * row_step), advance(out, 8 * out_step), rows - 8
         if rows >= 4:
-            tile_of_4(a, row_step, inner_step, panel, inner, out, out_step, columns)
-            a, out, rows = advance(a, 4 * row_step), advance(out, 4 * out_step), rows - 4
+            tile_of_4(start, row_step, inner_step, panel, inner, out, out_step, columns)
+            start, out, rows = advance(start, 4 * row_step), advance(out, 4 * out_step), rows - 4
         if rows >= 2:
-            tile_of_2(a, row_step, inner_step, panel, inner, out, out_step, columns)
-            a, out, rows = advance(a, 2 * row_step), advance(out, 2 * out_step), rows - 2
+            tile_of_2(start, row_step, inner_step, panel, inner, out, out_step, columns)
+            start, out, rows = advance(start, 2 * row_step), advance(out, 2 * out_step), rows - 2
         if rows >= 1:
-            tile_of_1(a, row_step, inner_step, panel, inner, out, out_step, columns)
+            tile_of_1(start, row_step, inner_step, panel, inner, out, out_step, columns)
 
     return njit(error_model="numpy")(multiply_rows)
 
@@ -157,92 +173,114 @@ multiply_narrow, multiply_wide = make_multiply_rows(1), make_multiply_rows(WIDES
 
 
 @njit(error_model="numpy")
-def multiply_panels(lo, hi, width, columns, inner, a, row_step, inner_step, packed, c):
-    """The rows from lo up to hi of c = a @ b, for a packed b."""
-    first, out = advance(a, lo * row_step), advance(c, lo * columns)
+def multiply_panels(rows, columns, a, panels, c):
+    """The first `rows` of c = a @ b, which has so many columns, for a packed b."""
+    packed, width, inner = panels
     if width == lanes(c):
-        multiply_narrow(first, row_step, inner_step, packed, inner, out, columns, columns, hi - lo)
+        multiply_narrow(a, packed, inner, c, columns, columns, rows)
         return
     for left in range(0, columns, width):
-        multiply_wide(
-            first, row_step, inner_step, advance(packed, left * inner), inner, advance(out, left), columns,
-            columns - left, hi - lo,
-        )  # fmt: skip
-
-
-@njit(error_model="numpy")
-def pack_panel(panel, width, transposed, inner, columns, b, b_step):
-    """One panel: `columns` columns of b, rows (or columns, if it is transposed) b_step apart."""
-    if transposed != 0:
-        turn_over(b, b_step, panel, width, columns, inner)
-        return
-    for k in range(inner):
-        for c in range(columns):
-            panel[k * width + c] = b[k * b_step + c]
+        multiply_wide(a, advance(packed, left * inner), inner, advance(c, left), columns, columns - left, rows)
 
 
 # ------------------------------------------------------------------------------------------------ kernels
 
 
-def pack_panels(lo, hi, width, transposed, inner, columns, b, b_step, packed):
-    """The panels from lo up to hi of b, whose rows (or columns, if it is transposed) lie b_step apart."""
+class PanelPlan(NamedTuple):
+    """How b becomes panels: rows of b (or columns, if it lies by columns) begin `b_step` elements apart."""
+
+    width: int = 0
+    inner: int = 0
+    columns: int = 0
+    b_by_columns: int = 0
+    b_step: int = 0
+
+
+class PackedProductPlan(NamedTuple):
+    """A product with panels of `width` columns; element (i, k) of a lies at i * a_step + k * a_inner_step."""
+
+    width: int = 0
+    columns: int = 0
+    inner: int = 0
+    a_step: int = 0
+    a_inner_step: int = 0
+
+
+class BatchedTilesPlan(NamedTuple):
+    """Products of so many rows whose matrices lie `a_apart` and `b_apart` elements from one another."""
+
+    panels: PanelPlan = PanelPlan()
+    rows: int = 0
+    a_apart: int = 0
+    a_step: int = 0
+    a_inner_step: int = 0
+    b_apart: int = 0
+
+
+PANEL_PLAN, PACKED_PRODUCT_PLAN, BATCHED_TILES_PLAN = PanelPlan(), PackedProductPlan(), BatchedTilesPlan()
+
+
+@njit(error_model="numpy")
+def pack_panel(panel, left, b, plan):
+    """One panel: the columns of b from `left` on, as many as there are."""
+    here = min(plan.width, plan.columns - left)
+    start = advance(b, left * plan.b_step if plan.b_by_columns != 0 else left)
+    if plan.b_by_columns != 0:
+        turn_over(start, plan.b_step, panel, plan.width, here, plan.inner)
+        return
+    for k in range(plan.inner):
+        for c in range(here):
+            panel[k * plan.width + c] = start[k * plan.b_step + c]
+
+
+def pack_panels(lo, hi, b, packed, numbers):
+    """The panels of b from lo up to hi."""
+    plan = as_tuple(numbers, PANEL_PLAN)
     for number in range(lo, hi):
-        panel, left = advance(packed, number * width * inner), number * width
-        here = min(width, columns - left)
-        pack_panel(
-            panel, width, transposed, inner, here, advance(b, left * b_step if transposed != 0 else left), b_step
-        )
-        for k in range(inner):  # so that tiles, which multiply whole vectors, meet no strange numbers
-            for c in range(here, width):
-                panel[k * width + c] = 0
+        left = number * plan.width
+        panel = advance(packed, left * plan.inner)
+        pack_panel(panel, left, b, plan)
+        for k in range(plan.inner):  # so that tiles, which multiply whole vectors, meet no strange numbers
+            for c in range(min(plan.width, plan.columns - left), plan.width):
+                panel[k * plan.width + c] = 0
 
 
-def packed_product(lo, hi, width, columns, inner, a, row_step, inner_step, packed, c):
-    """The rows from lo up to hi of c = a @ b; element (i, k) of a lies at i * row_step + k * inner_step."""
-    at_once = TILES_AT_ONCE * product_rows()
+def packed_product(lo, hi, a, packed, c, numbers):
+    """The rows from lo up to hi of c = a @ b."""
+    plan = as_tuple(numbers, PACKED_PRODUCT_PLAN)
+    at_once, panels = TILES_AT_ONCE * product_rows(), Panels(packed, plan.width, plan.inner)
     for top in range(lo, hi, at_once):
-        bottom = min(top + at_once, hi)
-        multiply_panels(top, bottom, width, columns, inner, a, row_step, inner_step, packed, c)
+        rows = Rows(advance(a, top * plan.a_step), plan.a_step, plan.a_inner_step)
+        multiply_panels(min(at_once, hi - top), plan.columns, rows, panels, advance(c, top * plan.columns))
 
 
-def batched_tiles(
-    lo, hi, width, transposed, rows, columns, inner, a, a_part, row_step, inner_step, b, b_part, b_step, panels, c
-):
-    """Products whose matrices lie `a_part` and `b_part` elements apart; each b is packed into `panels` in its turn."""
-    count = (columns + width - 1) // width
-    for place in range(count * width * inner):
-        panels[place] = 0
+def batched_tiles(lo, hi, a, b, memory, c, numbers):
+    """The products from lo up to hi; each b is packed into `memory` in its turn."""
+    plan = as_tuple(numbers, BATCHED_TILES_PLAN)
+    width, inner, columns = plan.panels.width, plan.panels.inner, plan.panels.columns
+    panels = Panels(memory, width, inner)
+    for place in range((columns + width - 1) // width * width * inner):
+        memory[place] = 0
     for n in range(lo, hi):
-        first, second, out = advance(a, n * a_part), advance(b, n * b_part), advance(c, n * rows * columns)
-        for number in range(count):
-            left = number * width
-            start = advance(second, left * b_step if transposed != 0 else left)
-            panel = advance(panels, left * inner)
-            pack_panel(panel, width, transposed, inner, min(width, columns - left), start, b_step)
-        multiply_panels(0, rows, width, columns, inner, first, row_step, inner_step, panels, out)
-
-
-def native_kernel(function: Callable[..., None], element: str, *parameters: str) -> Any:
-    """A kernel for one dtype; `parameters` are "number" or "pointer"."""
-    kinds = {"number": types.int64, "pointer": types.CPointer(ELEMENTS[element])}
-    signature = types.void(types.int64, types.int64, *(kinds[parameter] for parameter in parameters))
-    return native_function(f"{function.__name__}_{element}", signature)(function)
+        for left in range(0, columns, width):
+            pack_panel(advance(memory, left * inner), left, advance(b, n * plan.b_apart), plan.panels)
+        rows = Rows(advance(a, n * plan.a_apart), plan.a_step, plan.a_inner_step)
+        multiply_panels(plan.rows, columns, rows, panels, advance(c, n * plan.rows * columns))
 
 
 @cache
 def pack_panels_kernel(element: str) -> Any:
-    """`pack_panels` for one dtype; compiled when first asked for."""
-    return native_kernel(pack_panels, element, *["number"] * 4, "pointer", "number", "pointer")
+    """The kernel (lo, hi, b, packed, numbers) for one dtype; compiled when first asked for."""
+    return planned_kernel(f"pack_panels_{element}", *[ELEMENTS[element]] * 2)(pack_panels)
 
 
 @cache
 def packed_product_kernel(element: str) -> Any:
-    """`packed_product` for one dtype; compiled when first asked for."""
-    return native_kernel(packed_product, element, *["number"] * 3, "pointer", *["number"] * 2, "pointer", "pointer")
+    """The kernel (lo, hi, a, packed, c, numbers) for one dtype; compiled when first asked for."""
+    return planned_kernel(f"packed_product_{element}", *[ELEMENTS[element]] * 3)(packed_product)
 
 
 @cache
 def batched_tiles_kernel(element: str) -> Any:
-    """`batched_tiles` for one dtype; compiled when first asked for."""
-    a, b = ["pointer", *["number"] * 3], ["pointer", *["number"] * 2]
-    return native_kernel(batched_tiles, element, *["number"] * 5, *a, *b, "pointer", "pointer")
+    """The kernel (lo, hi, a, b, memory, c, numbers) for one dtype; compiled when first asked for."""
+    return planned_kernel(f"batched_tiles_{element}", *[ELEMENTS[element]] * 4)(batched_tiles)

@@ -31,7 +31,7 @@ from llvmlite import ir
 from numba import types
 
 from minitorch_compile.inductor.kernels.convolution_plan import Shape
-from minitorch_compile.inductor.kernels.product_tiles import multiply_panels, panel_width
+from minitorch_compile.inductor.kernels.product_tiles import Panels, Rows, multiply_panels, panel_width
 from minitorch_compile.inductor.kernels.shifted_planes import clear, compiled, take_every
 from minitorch_compile.inductor.kernels.tile_transpose import turn_over
 from minitorch_compile.inductor.kernels.vector_moves import copy_row
@@ -228,10 +228,9 @@ def multiply_band(padded, weights, seen, products, results, rows, width, plan):
             see(advance(source, c), pitch, plan.channels, target, 4 * seen_apart, seen_apart)
     size = (plan.filters + width - 1) // width * width * plan.channels
     for k in range(16):
-        multiply_panels(
-            0, tiles, width, plan.filters, plan.channels, advance(seen, k * seen_apart), plan.channels, 1,
-            advance(weights, k * size), advance(products, k * apart),
-        )  # fmt: skip
+        matrix = Rows(advance(seen, k * seen_apart), plan.channels, 1)
+        panels = Panels(advance(weights, k * size), width, plan.channels)
+        multiply_panels(tiles, plan.filters, matrix, panels, advance(products, k * apart))
     for tile in range(tiles):
         place = tile // plan.tiles_x * 4 * plan.tiles_x + tile % plan.tiles_x * 2
         for f in range(0, plan.filters, lanes(padded)):

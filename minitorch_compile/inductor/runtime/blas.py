@@ -1,16 +1,15 @@
 """Matrix products by BLAS, called from compiled code through SciPy's function pointers: no Python in between.
 
-`gemm(transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, keep, c, c_step)` is, for row-major
-matrices, c = keep * c + a @ b. A step is the distance between rows; `transpose_a` says that a is stored by columns
-instead, a_step apart. BLAS itself thinks in columns; it is asked for the transposed product of the transposed
-matrices.
+`gemm(rows, columns, inner, a, b, keep, c, c_step)` is c = keep * c + a @ b, where a and b are each a `Matrix`, and the
+rows of c begin c_step elements apart. BLAS itself thinks in columns; it is asked for the transposed product of the
+transposed matrices.
 
 >>> import numpy as np
 >>> from numba import njit
 >>> from minitorch_compile.inductor.runtime.raw_memory import pointer
 >>> @njit
 ... def product(a, b, c):
-...     gemm(False, False, 2, 2, 3, pointer(a), 3, pointer(b), 2, 0.0, pointer(c), 2)
+...     gemm(2, 2, 3, Matrix(pointer(a), 3, False), Matrix(pointer(b), 2, False), 0.0, pointer(c), 2)
 >>> a, b, c = np.arange(6.0).reshape(2, 3), np.ones((3, 2)), np.empty((2, 2))
 >>> product(a, b, c); c
 array([[ 3.,  3.],
@@ -21,7 +20,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -31,8 +30,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from scipy.linalg import cython_blas
 
-from minitorch_compile.inductor.runtime.kernel_function import native_function
-from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance
+from minitorch_compile.inductor.runtime.kernel_function import native_function, planned_kernel
+from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
 from minitorch_compile.tensor.cpu.blas import openblas
 
 SYMBOLS = {"float32": ("minitorch_sgemm", "sgemm"), "float64": ("minitorch_dgemm", "dgemm")}
@@ -79,53 +78,60 @@ if not config.DISABLE_JIT:
     _provide_thread_count()
 
 
-def _python_gemm(
-    transpose_a: bool, transpose_b: bool, rows: int, columns: int, inner: int,
-    a: Any, a_step: int, b: Any, b_step: int, keep: float, c: Any, c_step: int,
-) -> None:  # fmt: skip
+class Matrix(NamedTuple):
+    """A matrix from `start` on, whose rows (or columns, if it lies `by_columns`) begin `step` elements apart."""
+
+    start: Any
+    step: int
+    by_columns: bool
+
+
+def _python_gemm(rows: int, columns: int, inner: int, a: Matrix, b: Matrix, keep: float, c: Any, c_step: int) -> None:
     """The meaning, for generated code that runs without Numba."""
 
-    def matrix(flat: Any, height: int, width: int, step: int, transpose: bool) -> Any:
-        strides = (flat.itemsize, step * flat.itemsize) if transpose else (step * flat.itemsize, flat.itemsize)
+    def array(matrix: Matrix, height: int, width: int) -> Any:
+        flat, step, by_columns = matrix
+        strides = (flat.itemsize, step * flat.itemsize) if by_columns else (step * flat.itemsize, flat.itemsize)
         return np.lib.stride_tricks.as_strided(flat, (height, width), strides)
 
-    target = matrix(c, rows, columns, c_step, False)
-    product = matrix(a, rows, inner, a_step, transpose_a) @ matrix(b, inner, columns, b_step, transpose_b)
+    target = array(Matrix(c, c_step, False), rows, columns)
+    product = array(a, rows, inner) @ array(b, inner, columns)
     target[...] = product + (keep * target if keep else 0)
 
 
 @intrinsic
-def _native_gemm(
-    typing_context, transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, keep, c, c_step
-):  # fmt: skip
-    element = c.dtype
-    flag, size = types.boolean, types.int64
-    arguments = (flag, flag, size, size, size, a, size, b, size, types.float64, c, size)
+def _native_gemm(typing_context, rows, columns, inner, a, b, keep, c, c_step):
+    element, size = c.dtype, types.int64
 
     def code(context, builder, signature, values):
-        trans_a, trans_b, m, n, k, a_data, lda, b_data, ldb, beta, c_data, ldc = values
+        m, n, k, left, right, beta, c_data, ldc = values
         number = context.get_value_type(element)
-        scalar = cgutils.alloca_once_value
 
-        def flag_of(transposed):
-            letter = builder.select(transposed, _byte(TRANSPOSE), _byte(NO_TRANSPOSE))
-            return scalar(builder, letter)
+        def passed(value):
+            return cgutils.alloca_once_value(builder, value)
 
-        def int_of(value):
-            return scalar(builder, builder.trunc(value, ir.IntType(32)))
+        def matrix(kind, record):
+            """What BLAS is told of a matrix: whether to transpose it, where it lies, how far apart its rows are."""
+            start, step, by_columns = cgutils.unpack_tuple(builder, record)
+            flag = context.cast(builder, by_columns, kind[2], types.boolean)
+            letter = builder.select(flag, _byte(TRANSPOSE), _byte(NO_TRANSPOSE))
+            return passed(letter), start, whole(context.cast(builder, step, kind[1], size))
+
+        def whole(value):
+            return passed(builder.trunc(value, ir.IntType(32)))
 
         narrow = beta if element is types.float64 else builder.fptrunc(beta, number)
-        one = scalar(builder, ir.Constant(number, 1.0))
-        passed = [
-            flag_of(trans_b), flag_of(trans_a), int_of(n), int_of(m), int_of(k), one, b_data, int_of(ldb),
-            a_data, int_of(lda), scalar(builder, narrow), c_data, int_of(ldc),
+        (trans_a, a_data, lda), (trans_b, b_data, ldb) = matrix(a, left), matrix(b, right)
+        arguments = [
+            trans_b, trans_a, whole(n), whole(m), whole(k), passed(ir.Constant(number, 1.0)), b_data, ldb,
+            a_data, lda, passed(narrow), c_data, whole(ldc),
         ]  # fmt: skip
-        routine = ir.FunctionType(ir.VoidType(), [value.type for value in passed])
+        routine = ir.FunctionType(ir.VoidType(), [value.type for value in arguments])
         symbol = SYMBOLS[str(element)][0]
-        builder.call(cgutils.get_or_insert_function(builder.module, routine, symbol), passed)
+        builder.call(cgutils.get_or_insert_function(builder.module, routine, symbol), arguments)
         return context.get_dummy_value()
 
-    return types.void(*arguments), code
+    return types.void(size, size, size, a, b, types.float64, c, size), code
 
 
 def _byte(value: int) -> ir.Constant:
@@ -138,48 +144,74 @@ gemm = _python_gemm if config.DISABLE_JIT else _native_gemm
 # ------------------------------------------------------------------------------------------------ as kernels
 
 
-def matrix_product(
-    lo, hi, strips, tiles, transpose_a, transpose_b, rows, columns, inner, a, a_step, b, b_step, c, c_step
-):
+class ProductPlan(NamedTuple):
+    """A product of rows x inner by inner x columns, cut into `strips` of rows, and each of these into `tiles`."""
+
+    strips: int = 0
+    tiles: int = 0
+    rows: int = 0
+    columns: int = 0
+    inner: int = 0
+    a_by_columns: int = 0
+    a_step: int = 0
+    b_by_columns: int = 0
+    b_step: int = 0
+    c_step: int = 0
+
+
+class BatchedProductPlan(NamedTuple):
+    """Products of rows x inner by inner x columns; matrices lie `a_apart` and `b_apart` elements from one another."""
+
+    rows: int = 0
+    columns: int = 0
+    inner: int = 0
+    a_apart: int = 0
+    a_by_columns: int = 0
+    a_step: int = 0
+    b_apart: int = 0
+    b_by_columns: int = 0
+    b_step: int = 0
+    c_step: int = 0
+
+
+PRODUCT_PLAN, BATCHED_PRODUCT_PLAN = ProductPlan(), BatchedProductPlan()
+
+
+def matrix_product(lo, hi, a, b, c, numbers):
     """c = a @ b, or some of its strips * tiles parts: part n is tile n % tiles of the columns of strip n // tiles."""
-    if hi - lo == strips * tiles:
-        gemm(transpose_a != 0, transpose_b != 0, rows, columns, inner, a, a_step, b, b_step, 0.0, c, c_step)
+    plan = as_tuple(numbers, PRODUCT_PLAN)
+    a_by_columns, b_by_columns = plan.a_by_columns != 0, plan.b_by_columns != 0
+    if hi - lo == plan.strips * plan.tiles:
+        first, second = Matrix(a, plan.a_step, a_by_columns), Matrix(b, plan.b_step, b_by_columns)
+        gemm(plan.rows, plan.columns, plan.inner, first, second, 0.0, c, plan.c_step)
         return
     for part in range(lo, hi):
-        strip, tile = part // tiles, part % tiles
-        top, bottom = strip * rows // strips, (strip + 1) * rows // strips
-        left, right = tile * columns // tiles, (tile + 1) * columns // tiles
-        first = advance(a, top if transpose_a != 0 else top * a_step)
-        second = advance(b, left * b_step if transpose_b != 0 else left)
-        result = advance(c, top * c_step + left)
-        gemm(
-            transpose_a != 0, transpose_b != 0, bottom - top, right - left, inner,
-            first, a_step, second, b_step, 0.0, result, c_step,
-        )  # fmt: skip
+        strip, tile = part // plan.tiles, part % plan.tiles
+        top, bottom = strip * plan.rows // plan.strips, (strip + 1) * plan.rows // plan.strips
+        left, right = tile * plan.columns // plan.tiles, (tile + 1) * plan.columns // plan.tiles
+        first = Matrix(advance(a, top if a_by_columns else top * plan.a_step), plan.a_step, a_by_columns)
+        second = Matrix(advance(b, left * plan.b_step if b_by_columns else left), plan.b_step, b_by_columns)
+        result = advance(c, top * plan.c_step + left)
+        gemm(bottom - top, right - left, plan.inner, first, second, 0.0, result, plan.c_step)
 
 
-def batched_product(
-    lo, hi, transpose_a, transpose_b, rows, columns, inner, a, a_part, a_step, b, b_part, b_step, c, c_step
-):
-    """Products whose matrices lie `a_part` and `b_part` elements apart; the results lie one after another."""
+def batched_product(lo, hi, a, b, c, numbers):
+    """The products from lo up to hi; the results lie one after another."""
+    plan = as_tuple(numbers, BATCHED_PRODUCT_PLAN)
     for n in range(lo, hi):
-        first, second, result = advance(a, n * a_part), advance(b, n * b_part), advance(c, n * rows * columns)
-        gemm(
-            transpose_a != 0, transpose_b != 0, rows, columns, inner, first, a_step, second, b_step, 0.0, result, c_step
-        )
+        first = Matrix(advance(a, n * plan.a_apart), plan.a_step, plan.a_by_columns != 0)
+        second = Matrix(advance(b, n * plan.b_apart), plan.b_step, plan.b_by_columns != 0)
+        result = advance(c, n * plan.rows * plan.columns)
+        gemm(plan.rows, plan.columns, plan.inner, first, second, 0.0, result, plan.c_step)
 
 
 @cache
 def product_kernel(element: str) -> Any:
-    """`matrix_product` for one dtype; compiled when first asked for."""
-    number, pointer = types.int64, types.CPointer(ELEMENTS[element])
-    signature = types.void(*[number] * 9, pointer, number, pointer, number, pointer, number)
-    return native_function(f"matrix_product_{element}", signature)(matrix_product)
+    """The kernel (lo, hi, a, b, c, numbers) for one dtype; compiled when first asked for."""
+    return planned_kernel(f"matrix_product_{element}", *[ELEMENTS[element]] * 3)(matrix_product)
 
 
 @cache
 def batched_product_kernel(element: str) -> Any:
-    """`batched_product` for one dtype; compiled when first asked for."""
-    number, pointer = types.int64, types.CPointer(ELEMENTS[element])
-    signature = types.void(*[number] * 7, pointer, number, number, pointer, number, number, pointer, number)
-    return native_function(f"batched_product_{element}", signature)(batched_product)
+    """The kernel (lo, hi, a, b, c, numbers) for one dtype; compiled when first asked for."""
+    return planned_kernel(f"batched_product_{element}", *[ELEMENTS[element]] * 3)(batched_product)

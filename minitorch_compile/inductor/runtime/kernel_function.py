@@ -171,3 +171,12 @@ def kernel(name: str, *elements: Any, sizes: int = 0) -> Callable[[Callable[...,
     """
     arguments = [types.int64] * (2 + sizes) + [types.CPointer(element) for element in elements]
     return native_function(name, types.void(*arguments))
+
+
+def planned_kernel(name: str, *elements: Any) -> Callable[[Callable[..., None]], Any]:
+    """Compiles a function (lo, hi, pointer, ..., numbers): it takes its sizes as a pointer to the words of a record.
+
+    `elements` are the types behind its pointers. See `raw_memory.as_tuple`.
+    """
+    pointers = [types.CPointer(element) for element in (*elements, types.int64)]
+    return native_function(name, types.void(types.int64, types.int64, *pointers))

@@ -3,11 +3,11 @@
 The list is data, so making it costs nothing: only kernels have to be compiled. (A compiled function that calls the
 kernels of a four-layer GPT one after the other would take as long to compile as the kernels themselves.)
 
-An argument of a kernel is a number, a tuple of numbers (passed as a pointer to them), or the name of an array. Names
-of `tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during the
-call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out; what
-only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. Kernels that are `InTurns` do
-one block of their common range after the other, each kernel what the one before it has just finished; what goes from
+An argument of a kernel is a number, a tuple of numbers (passed as a pointer to its words), or the name of an array.
+Names of `tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during
+the call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out;
+what only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. Kernels that are `InTurns`
+do one block of their common range after the other, each kernel what the one before it has just finished; what goes from
 one to the next may be a `Window`, of which memory holds only the block at hand.
 
 >>> from minitorch_compile.inductor.runtime.kernel_function import kernel
@@ -62,6 +62,7 @@ from minitorch_compile.inductor.runtime.native_loop import (
     NUMBER,
     TUPLE_ITEMS,
 )
+from minitorch_compile.inductor.runtime.raw_memory import words_of
 
 
 class NativeCall:
@@ -117,7 +118,7 @@ class NativeCall:
     def encoded(self) -> np.ndarray:
         """The list as integers, in the form that `native_loop` describes; tuples of numbers follow the steps."""
         words: list[int] = [len(self.steps), self.block, self.scratch, int(self.blas)]
-        tuples: list[tuple[int, tuple[int, ...]]] = []  # where a tuple is wanted, and its numbers
+        tuples: list[tuple[int, tuple[Any, ...]]] = []  # where a tuple is wanted, and which
         for step in self.steps:
             if isinstance(step, InTurns):
                 words += [step.extent, step.length, len(step.kernels)]
@@ -129,9 +130,9 @@ class NativeCall:
             words += [*(chunks or (0, 0)), 1]
             arguments = [0, chunks.extent, *arguments[1:]] if chunks else arguments
             self.encode(words, tuples, function, chunks.extent if chunks else 0, arguments)
-        for place, numbers in tuples:
+        for place, record in tuples:
             words[place] = 8 * len(words)
-            words += numbers
+            words += words_of(record)
         return np.array(words, np.int64)
 
     def encode(self, words: list[int], tuples: list[Any], function: Any, extent: int, arguments: list[Any]) -> None:

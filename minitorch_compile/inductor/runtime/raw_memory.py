@@ -19,6 +19,8 @@ A pointer knows no length and keeps nothing alive: the wrapper that generates th
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +32,7 @@ from numba.np.arrayobj import make_array
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 _BYTE_POINTER = ir.IntType(8).as_pointer()
-Numbers = TypeVar("Numbers", bound=tuple[int, ...])
+Record = TypeVar("Record", bound=tuple[Any, ...])
 
 # The element type behind a pointer. Booleans are bytes: kernels compare them with 0 when they load one. Floats of two
 # bytes are their bits: kernels convert them to float32 (see `half_floats`).
@@ -51,6 +53,21 @@ def element_type(name: str) -> Any:
     return ELEMENTS[name]
 
 
+def words_of(record: tuple[Any, ...]) -> list[int]:
+    """The 64-bit words that a tuple takes in memory: its numbers, those of tuples in it, a float as its bits.
+
+    >>> words_of((1, (2, True), 1.0)) == [1, 2, 1, 0x3FF0000000000000]
+    True
+    """
+    words: list[int] = []
+    for item in record:
+        if isinstance(item, tuple):
+            words += words_of(item)
+        else:
+            words.append(struct.unpack("<q", struct.pack("<d" if isinstance(item, float) else "<q", item))[0])
+    return words
+
+
 if config.DISABLE_JIT:
 
     def pointer(array: np.ndarray) -> np.ndarray:
@@ -68,10 +85,15 @@ if config.DISABLE_JIT:
     def release(block: np.ndarray) -> None:
         return None
 
-    def as_tuple(array: np.ndarray, like: Numbers) -> Numbers:
-        values: Any = [int(value) for value in array]
-        make = getattr(type(like), "_make", type(like))  # a named tuple has a constructor of its own for lists
-        return make(values)
+    def as_tuple(array: np.ndarray, like: Record) -> Record:
+        return _filled(like, iter([*map(int, array)]))
+
+    def _filled(like: Any, words: Iterator[int]) -> Any:
+        if isinstance(like, tuple):
+            items = [_filled(item, words) for item in like]
+            return type(like)._make(items) if hasattr(like, "_make") else type(like)(items)
+        word = next(words)
+        return struct.unpack("<d", struct.pack("<q", word))[0] if isinstance(like, float) else word
 
     def _typed(block: np.ndarray, offset: int, element: Any) -> np.ndarray:
         itemsize = element.bitwidth // 8
@@ -141,7 +163,7 @@ else:
 
     @intrinsic
     def as_tuple(typing_context, start, like):
-        """The numbers behind a pointer, as a tuple of the length of `like`, named if that is."""
+        """What lies behind a pointer, as a tuple of the type of `like`: see `words_of`."""
 
         def code(context, builder, signature, arguments):
             return builder.load(builder.bitcast(arguments[0], context.get_value_type(like).as_pointer()))

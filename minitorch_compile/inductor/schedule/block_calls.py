@@ -11,7 +11,7 @@ protocol of `fused_call`. To let another kernel take part, enter it in `BLOCK_CA
 >>> blocks_of(call)
 Blocks(extent=960, elements=64, length=...)
 >>> turn_of(call, ['"a"', '"panels"', '"c"'], "").step
-'(packed_product_float32, 960, 32, 64, 64, "a", 64, 1, "panels", "c")'
+'(packed_product_float32, 960, "a", "panels", "c", PackedProductPlan(width=32, columns=64, inner=64, ...))'
 """
 
 from __future__ import annotations
