@@ -6,6 +6,7 @@ Also what is rarely looked at: the end of objects, the chain of exceptions, who 
 import collections
 import contextlib
 import enum
+import functools
 import sys
 import types
 import warnings
@@ -70,6 +71,69 @@ def test_an_attribute_that_is_gone_at_the_next_call():
         return x + 1
 
     same(f, Box, matrix)
+
+
+class Answering:
+    """The class has what its instances may have themselves."""
+
+    value = 0
+
+    def step(self, by=1):
+        return by + 1
+
+    @functools.cached_property
+    def worked_out(self):
+        LOG.append("worked out")
+        return 3
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda thing: "value" in thing.__dict__,
+        lambda thing: thing.__dict__.get("value"),
+        lambda thing: vars(thing).pop("value"),
+        lambda thing: thing.step(5),
+        lambda thing: thing.worked_out,
+        lambda thing: delattr(thing, "worked_out"),
+    ],
+)
+def test_an_attribute_that_only_the_class_has_at_the_next_call(use):
+    def f(thing):
+        LOG.append("called")
+        return use(thing)
+
+    assert _with_and_without_its_own(optimize(f, eager)) == _with_and_without_its_own(f)
+
+
+def test_an_attribute_of_the_class_can_not_be_deleted_from_an_instance():
+    @contextlib.contextmanager
+    def noting():
+        LOG.append("in")
+        try:
+            yield
+        finally:
+            LOG.append("out")
+
+    def f(thing):
+        del thing.value
+        with noting():
+            graph_break()
+
+    assert _with_and_without_its_own(optimize(f, eager)) == _with_and_without_its_own(f)
+
+
+def _with_and_without_its_own(run):
+    LOG.clear()
+    own = Answering()
+    for thing in (own, Answering(), own):
+        vars(own).update(value=0, step=Answering.step, worked_out=3)
+        try:
+            LOG.append(run(thing))
+        except (AttributeError, KeyError) as error:
+            LOG.append(repr(error))
+        LOG.append(sorted(vars(thing)))
+    return list(LOG)
 
 
 class Narrow:

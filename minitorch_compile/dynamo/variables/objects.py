@@ -35,6 +35,7 @@ from minitorch_compile.dynamo.guards.source import (
     AttrSource,
     InstanceAttrSource,
     InstanceDictSource,
+    ItemSource,
     SlotSource,
     Source,
 )
@@ -180,8 +181,11 @@ class UserObjectVariable(VariableTracker):
         return {name: tracer.output.wrap(attributes[name], self.attribute_source(name)) for name in names}
 
     def attribute_source(self, name: str) -> Source:
-        """Where generated code reads an attribute of the instance."""
+        """Where generated code reads an attribute of the instance. Where the class has one of that name too, it would
+        answer for an instance that has lost its own."""
         assert self.source is not None
+        if look_up(self.cls, name) is not None:
+            return ItemSource(InstanceDictSource(self.source), name)
         if look_up(self.cls, "__getattr__") is None:
             return AttrSource(self.source, name)
         return InstanceAttrSource(InstanceDictSource(self.source), name)

@@ -68,7 +68,7 @@ def run(source: str, seed: int, backend: str | None) -> list[Call]:
     random.seed(0)
     filename = f"<program {seed}>"
     world: dict[str, Any] = {"__name__": "user"}
-    text = WORLD + (CLASS_WORLD if source.startswith(BETWEEN) else "") + source
+    text = WORLD + (CLASS_WORLD if source.lstrip().startswith(BETWEEN) else "") + source
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     with warnings.catch_warnings(), torch.enable_grad(), undone() as tools, _ends_within(SECONDS[backend is not None]):
         warnings.simplefilter("ignore")
