@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
 from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import FakeDataError
@@ -72,8 +73,9 @@ class BatchTensor(Tensor):
     def item(self) -> Any:
         raise FakeDataError(NEEDS_DATA)
 
-    def _look_as(self, view: Any) -> Any:
+    def _look_as(self, view: Any, name: str) -> Any:
         """In place of a view of it, such as transpose_ makes: the whole batch is seen in that way from now on."""
+        refuse_captured(name, bottom(self))
         self.__dict__.update(view.__dict__)
         return self
 

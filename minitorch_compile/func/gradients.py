@@ -28,6 +28,7 @@ from minitorch_compile.func.named_after import named_after
 from minitorch_compile.func.steps import (
     active_levels,
     as_argument,
+    begin_recording,
     end_recording,
     gradients,
     has_history,
@@ -45,14 +46,18 @@ class Recording:
     the tape of the user's own. Under `no_grad` nobody does.
     """
 
-    def __init__(self, func: Callable[..., Any], primals: Sequence[Any], spec: TreeSpec, name: str) -> None:
+    def __init__(
+        self, func: Callable[..., Any], primals: Sequence[Any], spec: TreeSpec, name: str, others: Sequence[Any] = ()
+    ) -> None:
+        forward = name not in ("grad", "vjp")  # forward mode has no leaves, so the function may write to its primals
         for x in primals:
             check_differentiable(x, name)
         self.levels = active_levels()
         self.was_enabled = is_grad_enabled()
         with enable_grad():
             self.watched = [watch(x, self.levels, self._is_recorded(x)) for x in primals]
-            inputs = [as_argument(x, self.levels) for x in self.watched]
+            inputs = [as_argument(x, self.levels, forward) for x in self.watched]
+            begin_recording([*inputs, *others])
             try:
                 self.result = func(*tree_unflatten(inputs, spec))
             finally:
@@ -73,7 +78,8 @@ class Recording:
         needed = is_grad_enabled() and (
             is_tracked(outputs, self.levels) or any(has_history(g, self.levels) for g in cotangents)
         )
-        return gradients(outputs, cotangents, self.watched, self.levels, needed)
+        found = gradients(outputs, cotangents, self.watched, self.levels, needed)
+        return [x if is_tracked([x], self.levels) else ops.detach(x) for x in found] if needed else found
 
 
 def is_differentiable(x: Any) -> bool:
@@ -125,10 +131,13 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     return (public, pull_back, recording.handed_out(aux)) if has_aux else (public, pull_back)
 
 
-def recorded(func: Callable[..., Any], primals: Any, has_aux: bool, name: str) -> tuple[Recording, TreeSpec, Any, Any]:
-    """The function, run: its recording, how the primals are nested, output and aux with their history."""
+def recorded(
+    func: Callable[..., Any], primals: Any, has_aux: bool, name: str, others: Sequence[Any] = ()
+) -> tuple[Recording, TreeSpec, Any, Any]:
+    """The function, run: its recording, how the primals are nested, output and aux with their history. `others` are
+    its other tensors: it may write to them, too."""
     leaves, spec = tree_flatten(primals)
-    recording = Recording(func, leaves, spec, name)
+    recording = Recording(func, leaves, spec, name, others)
     return recording, spec, *_with_aux(recording.result, has_aux, name)
 
 
@@ -164,14 +173,23 @@ def grad_and_value(
 
     @named_after(func)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
+        tensors: list[Any] = []
+        if len(args) > 1:
+            args = tree_map_only(Tensor, _apart, args)
+            tensors = [x for x in tree_flatten(args)[0] if isinstance(x, Tensor)]
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "grad")
-        recording, spec, value, aux = recorded(rest, chosen, has_aux, "grad")
+        recording, spec, value, aux = recorded(rest, chosen, has_aux, "grad", tensors)
         _check_scalar(value)
         found = tree_unflatten(recording.pull_back([value], [ops.ones_like(value)]), spec)
         public = recording.handed_out((value, aux) if has_aux else value)
         return (found if isinstance(argnums, tuple) else found[0]), public
 
     return with_gradient
+
+
+def _apart(x: Any) -> Any:
+    """The same memory as another tensor: what is written to it gives the caller's tensor no history."""
+    return x if x.requires_grad else ops.detach(x)
 
 
 def _check_scalar(value: Any) -> None:

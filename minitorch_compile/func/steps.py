@@ -30,12 +30,18 @@ from minitorch_compile import autograd
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.node import AccumulateGrad, Node
 from minitorch_compile.control import graph_step
-from minitorch_compile.func.batch_tensor import BatchTensor, levels_of
+from minitorch_compile.func.batch_tensor import BatchTensor, bottom, levels_of
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.interpreter import RandomnessRefused, VmapInterpreter, active_vmaps
 from minitorch_compile.func.levels import Levels
 from minitorch_compile.tensor import enable_grad, ops
-from minitorch_compile.tensor.dispatch.dispatch import enter_transform, leave_transform, stacks
+from minitorch_compile.tensor.dispatch.dispatch import (
+    enter_recording,
+    enter_transform,
+    leave_recording,
+    leave_transform,
+    stacks,
+)
 
 LevelsAndSizes = tuple[tuple[int, int], ...]
 
@@ -114,14 +120,26 @@ def watch(x: Any, levels: LevelsAndSizes, keep_history: bool) -> Any:
 
 
 @graph_step
-def as_argument(watched: Any, levels: LevelsAndSizes) -> Any:
-    """What the function gets in place of the tensor that is watched."""
-    return Levels(levels).restored(watched)
+def begin_recording(arguments: Sequence[Any]) -> None:
+    """A function begins to run with these arguments: it may write to them, and to what it makes itself."""
+    enter_recording([bottom(x) for x in arguments])
+
+
+@graph_step
+def as_argument(watched: Any, levels: LevelsAndSizes, writable: bool) -> Any:
+    """What the function gets in place of the tensor that is watched: itself, which like any leaf can't be written in
+    place; or, if `writable`, a result over the same memory, which can."""
+    argument = watched
+    if writable and watched.base is None:
+        argument = ops.view_as(watched, watched)
+        argument.base = None  # autograd takes it for a result with memory of its own
+    return Levels(levels).restored(argument)
 
 
 @graph_step
 def end_recording(watched: Sequence[Any]) -> None:
     """The function has run. From now on only the recording knows these tensors."""
+    leave_recording()
     for x in watched:
         x.is_in_use = False
 
@@ -129,7 +147,7 @@ def end_recording(watched: Sequence[Any]) -> None:
 @graph_step
 def is_tracked(tensors: Sequence[Any], levels: LevelsAndSizes) -> bool:
     """Whether tensors depend on a leaf of the user's, or of a recording that still runs."""
-    return _reaches_a_leaf_in_use([Levels(levels).stripped(x).grad_fn for x in tensors])
+    return _reaches_a_leaf_in_use([bottom(Levels(levels).stripped(x)).grad_fn for x in tensors])
 
 
 def _reaches_a_leaf_in_use(roots: Sequence[Node | None]) -> bool:

@@ -31,7 +31,9 @@ class Parameter(Tensor):
     """A tensor to be trained. It shares the storage of `data`."""
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        return _share(cls, data).requires_grad_(requires_grad)
+        result = _share(cls, data)
+        result.requires_grad = requires_grad  # requires_grad_ is refused inside function transforms; this is not
+        return result
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A parameter of the same class over a copy of the storage, without gradient, as in PyTorch."""

@@ -46,7 +46,10 @@ class StorageOnFirstUse:
         if tensor._array is None:
             raise AttributeError("storage: this tensor was never given one")
         # setdefault: two threads that ask at once get the same one.
-        return tensor.__dict__.setdefault("storage", Storage(tensor._array.reshape(-1)))
+        storage = tensor.__dict__.setdefault("storage", Storage(tensor._array.reshape(-1)))
+        if tensor.made_in:
+            storage.made_in = tensor.made_in
+        return storage
 
 
 class TensorBase:
@@ -69,6 +72,7 @@ class TensorBase:
     fake_mode: Any = None  # of a fake tensor: the FakeTensorMode that it was made in
     untracked: bool = False  # a view that was made under no_grad: it can't be brought in step with its base
     version_made: int = 0  # of such a view that requires grad: the version of the storage at that time
+    made_in: int = 0  # the number of the recording that it was made in, see captured_memory.py; its storage has it too
     is_confined: bool = False  # whether it means nothing outside of the function transform that made it
     is_example: bool = False  # whether it stands for each example of a batch, as vmap shows them
     _array: np.ndarray | None = None

@@ -230,3 +230,116 @@ def test_a_hook_on_one_example_of_a_batch_is_refused(backend):
     program = vmap(grad(hooked))
     with pytest.raises(RuntimeError, match="register_hook: a tensor inside vmap"):
         (torch.compile(program, backend=backend) if backend else program)(torch.ones(2, 3))
+
+
+# --- in-place operations inside; the answers are PyTorch's ------------------------------------------------------------
+
+ONES = torch.ones(3)
+WRITES = {
+    "add_": lambda c, x: c.add_(1),
+    "item": lambda c, x: c.__setitem__(0, x[1]),
+    "view": lambda c, x: c[1:].mul_(x[1:]),
+    "detached": lambda c, x: c.detach().zero_(),
+    "without_grad": lambda c, x: _without_grad(c),
+    "layout": lambda c, x: c.unsqueeze_(0),
+    "size": lambda c, x: c.resize_(2),
+}
+TRANSFORMS = {
+    "grad": lambda f, x: grad(f)(x),
+    "vjp": lambda f, x: vjp(f, x),
+    "jvp": lambda f, x: jvp(f, (x,), (x,)),
+    "hessian": lambda f, x: hessian(f)(x),
+    "per_example": lambda f, x: vmap(grad(f))(x[None]),
+}
+
+
+@torch.no_grad()
+def _without_grad(c):
+    c.mul_(2)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("write", WRITES)
+def test_a_captured_tensor_is_not_written_to(write, transform, compiled):
+    captured = torch.ones(3)
+
+    def f(x):
+        WRITES[write](captured, x)
+        return (x * x).sum()
+
+    run = torch.compile(TRANSFORMS[transform], backend="eager") if compiled else TRANSFORMS[transform]
+    with pytest.raises(RuntimeError, match=r"in-place operation \(aten::\w+_\) that would mutate a captured Tensor"):
+        run(f, torch.arange(3.0))
+    assert torch.equal(captured, torch.ones(3))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: torch.zeros(3).add_(x),
+        lambda x: torch.tensor([0.0, 0.0, 0.0]).add_(x),
+        lambda x: (ONES + 1).copy_(x),
+        lambda x: torch.eye(3).diagonal().mul_(x),
+        lambda x: torch.nn.Parameter(torch.zeros(3)).detach().add_(x),
+        lambda x: torch.zeros(2).resize_(3).zero_().add_(x),
+    ],
+)
+def test_what_the_function_made_may_be_written_to(made):
+    assert torch.equal(grad(lambda x: (made(x) * x).sum())(torch.arange(3.0)), 2 * torch.arange(3.0))
+
+
+def test_what_an_outer_function_made_is_captured_by_the_inner_one():
+    def outer(x):
+        made = x * 2
+        return grad(lambda z: (made.add_(1) * z).sum())(x).sum()
+
+    with pytest.raises(RuntimeError, match="captured"):
+        grad(outer)(ONES)
+
+
+def test_another_argument_may_be_written_to_and_gets_no_history():
+    other = torch.ones(3)
+    assert torch.equal(grad(lambda x, c: (c.mul_(x) * x).sum())(torch.arange(3.0), other), 2 * torch.arange(3.0))
+    assert torch.equal(other, torch.arange(3.0)) and not other.requires_grad
+
+
+def test_batch_norm_counts_no_batches_inside_grad_but_its_function_moves_the_statistics():
+    norm, x = torch.nn.BatchNorm1d(2), torch.arange(6.0).reshape(3, 2)
+    with pytest.raises(RuntimeError, match="captured"):
+        grad(lambda x: norm(x).sum())(x)
+    assert norm.num_batches_tracked == 0 and torch.equal(norm.running_mean, torch.zeros(2))
+    mean, variance = torch.zeros(2), torch.ones(2)
+    grad(lambda x: torch.nn.functional.batch_norm(x, mean, variance, training=True).sum())(x)
+    assert torch.allclose(mean, torch.tensor([0.2, 0.3]))
+
+
+def test_out_is_written_to_inside_grad():
+    out = torch.zeros(3)
+    assert torch.equal(grad(lambda x: (torch.add(ONES, 1, out=out) * x).sum())(ONES), 2 * ONES)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_jvp_lets_the_function_write_to_its_primal(compiled):
+    def run(x):
+        return jvp(lambda x: (x.add_(1) * x).sum(), (x,), (torch.ones(3),))
+
+    x = torch.ones(3)
+    value, tangent = (torch.compile(run) if compiled else run)(x)
+    assert value == 12 and tangent == 12 and torch.equal(x, 2 * ONES)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        grad(lambda x: x.add_(1).sum())(x)
+
+
+def test_the_gradient_of_each_argument_has_its_own_history():
+    x = torch.ones(3, requires_grad=True)
+    of_x, of_c = grad(lambda x, c: (x * c).sum(), argnums=(0, 1))(x, torch.ones(3))
+    assert (of_x.requires_grad, of_c.requires_grad) == (False, True)
+
+
+def test_what_a_transform_refuses_to_change_of_captured_tensors():
+    x = torch.ones(3)
+    with pytest.raises(RuntimeError, match=r"mutating directly with `.data` inside functorch transform"):
+        grad(lambda z: setattr(x, "data", x + 1) or z.sum())(ONES)
+    with pytest.raises(RuntimeError, match="requires_grad_"):
+        vmap(lambda z: x.requires_grad_() * z)(ONES)

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.func.batch_tensor import BatchTensor
+from minitorch_compile.func.batch_tensor import BatchTensor, bottom
 from minitorch_compile.func.batching.batch import Batch, Unbatched
 from minitorch_compile.func.batching.rules import for_kind, rule_of
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, stacks
 from minitorch_compile.tensor.dispatch.op_families import check_storable
 
@@ -27,6 +28,7 @@ def inplace(batch: Batch, op: Any, target: Any, *rest: Any) -> Any:
     Where the tape records, or will when the graph runs that is traced now, the result is computed from a copy:
     derivatives may need the value that is overwritten.
     """
+    refuse_captured(op.name, bottom(target))
     if not batch.holds(target):
         raise RuntimeError(
             f"vmap: {op.name} would store what differs between the examples in a tensor that is the same for all of"

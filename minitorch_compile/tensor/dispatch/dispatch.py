@@ -1,9 +1,10 @@
 """The one door through which every operation goes.
 
 A call `ops.mul(x, y)` may mean different things: multiply, also record for the backward pass, also write a node into a
-graph, or only work out shapes. Each meaning is an *interpreter*, and they are stacked in three storeys:
+graph, or only work out shapes. Each meaning is an *interpreter*, and they are stacked in storeys:
 
     transforms   vmap, jvp, ...                     (a stack; each hands what it makes of the call to the one below)
+    recordings   grad, vjp, ...                     (captured tensors are not written in there: captured_memory.py)
     the tape     autograd, if grad mode is on and an argument requires grad
     modes        tracing, functionalisation, ...    (a stack)
     the kernel   NumPy on the data, or the meta rule if the arguments are fake
@@ -34,6 +35,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from minitorch_compile.tensor.dispatch.captured_memory import mark_made, recordings, refuse_captured
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.storage import INFERENCE
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -106,11 +108,28 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 break
         else:
             return op.run_plain(args)
-    if contexts and op.recorded and stacks.transforms:
-        return _process_below(stacks.transforms, op, args, kwargs)
+    if contexts and op.recorded:
+        if stacks.transforms:
+            return _process_below(stacks.transforms, op, args, kwargs)
+        if recordings.starts:
+            return _in_a_recording(op, args, kwargs)
+    return _taped(op, args, kwargs)
+
+
+def _taped(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and _tape:
         return _tape[0].record(op, args, kwargs)
     return below_tape(op, args, kwargs) if contexts else op.run(args, kwargs)
+
+
+def _in_a_recording(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if op.kind == "inplace":
+        refuse_captured(op.name, args[0] if args else kwargs.get("input"))
+        return _taped(op, args, kwargs)
+    result = _taped(op, args, kwargs)
+    if op.kind != "view":
+        mark_made(result, args)
+    return result
 
 
 def below_tape(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -195,9 +214,21 @@ def _leave(stack: list[Interpreter], interpreter: Interpreter) -> None:
     contexts.remove(interpreter)
 
 
-def refuse_in_transforms(call: str) -> None:
+def enter_recording(arguments: Iterable[Any]) -> None:
+    """From now on a function runs that is differentiated: what it was not given, it must not write to."""
+    contexts.append(recordings)
+    recordings.begin(arguments)
+
+
+def leave_recording() -> None:
+    """The function that was entered last has run."""
+    recordings.starts.pop()
+    contexts.remove(recordings)
+
+
+def refuse_in_transforms(call: str, vmap_too: bool = False) -> None:
     """RuntimeError inside a function that grad or another such transform runs: it takes care of gradients itself."""
-    if any(getattr(watched(), "is_in_use", False) for watched in stacks.watched):
+    if any(getattr(watched(), "is_in_use", False) for watched in stacks.watched) or (vmap_too and stacks.transforms):
         raise RuntimeError(
             f"{call}() is called inside of a function that a function transform (grad, vjp, jacrev, jvp, ...) runs,"
             " which is not supported; use the transforms instead, or call it outside"
@@ -208,9 +239,12 @@ def refuse_in_transforms(call: str) -> None:
 def leaving_transforms() -> Iterator[None]:
     """At the end, the transforms that were entered inside are left, if an error came in between."""
     before, stack, watched = list(stacks.transforms), stacks.transforms, list(stacks.watched)
+    depth = len(recordings.starts)
     try:
         yield
     finally:
+        while len(recordings.starts) > depth:
+            leave_recording()
         stacks.transforms, stacks.watched = stack, watched
         for interpreter in [t for t in stack if t not in before]:
             _leave(stack, interpreter)
@@ -221,6 +255,8 @@ def adopted(tensor: Any) -> Any:
     for interpreter in reversed(stacks.modes) if contexts else ():
         adopt = getattr(interpreter, "adopt", None)
         tensor = tensor if adopt is None else adopt(tensor)
+    if contexts and recordings.starts:
+        mark_made(tensor, ())
     return tensor
 
 

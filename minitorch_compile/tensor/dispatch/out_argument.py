@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from minitorch_compile.tensor.dispatch.captured_memory import captured_may_change
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.grad_mode import state as grad_state
@@ -52,7 +53,8 @@ def _store(name: str, result: TensorBase, out: Any) -> Any:
         raise RuntimeError(f"{name}: result type {result.dtype} can't be cast to the desired output type {out.dtype}")
     if out.sizes != result.sizes:
         _resize(name, out, result)
-    return out.copy_(result)  # type: ignore[attr-defined]
+    with captured_may_change():
+        return out.copy_(result)  # type: ignore[attr-defined]
 
 
 def _resize(name: str, out: TensorBase, result: TensorBase) -> None:

@@ -23,7 +23,7 @@ class Storage:
     have no version.
     """
 
-    __slots__ = ("__weakref__", "buffer", "version")
+    __slots__ = ("__weakref__", "buffer", "made_in", "version")
     flips = conj = neg = False  # whether its numbers are read with other signs than they have in memory
 
     def __init__(self, buffer: np.ndarray | None) -> None:

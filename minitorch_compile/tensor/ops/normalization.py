@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.symbolic import SymInt
+from minitorch_compile.tensor.dispatch.captured_memory import captured_may_change
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
-from minitorch_compile.tensor.grad_mode import no_grad
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad
 from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import float32, promote_types
@@ -247,6 +248,11 @@ def batch_norm(
     _check_dtypes("batch_norm", input, weight, bias, running_mean, running_var)
     for name, parameter in (("running_mean", running_mean), ("running_var", running_var)):
         check_channels("batch_norm", name, parameter, input.sizes[1])
+        if parameter is not None and parameter.requires_grad and is_grad_enabled():
+            raise RuntimeError(
+                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This input"
+                " cannot have requires_grad True."
+            )
     if training:
         return _by_the_batch(input, weight, bias, running_mean, running_var, momentum, eps)
     if running_mean is None or running_var is None:
@@ -281,7 +287,7 @@ def _unbiased(variance: Any, count: int) -> Any:
 def move_running(running: Any, batch: Any, count: int, momentum: float) -> None:
     """Moves a running statistic, if there is one, towards that of a batch of `count` numbers, in place."""
     if running is not None and count:
-        with no_grad():
+        with no_grad(), captured_may_change():
             running.copy_(running * (1 - momentum) + batch * momentum)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.captured_memory import refuse_captured
 from minitorch_compile.tensor.memory.conjugate_view import without_signs
 from minitorch_compile.tensor.memory.memory_format import (
     channels_last,
@@ -36,10 +37,14 @@ FORMATS = (contiguous_format, channels_last, channels_last_3d)
 class TensorResizing(TensorBase):
     """The part of Tensor that changes sizes, strides and storage of the tensor itself."""
 
-    def _look_as(self, view: Any) -> Any:
+    def _look_as(self, view: Any, name: str) -> Any:
         """Makes the tensor what a view of it is. RuntimeError for a leaf that requires grad."""
+        refuse_captured(name, self)
         if self.requires_grad and self.grad_fn is None:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        base = self.base
+        if base is not None and base.requires_grad and base.grad_fn is None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
         self.sizes, self.strides, self.offset, self._array = view.sizes, view.strides, view.offset, None
         self._requires_grad, self.grad_fn, self.output_index = view.requires_grad, view.grad_fn, view.output_index
         self.storage.version += 1
@@ -47,25 +52,25 @@ class TensorResizing(TensorBase):
 
     def transpose_(self, dim0: int, dim1: int) -> Any:
         """transpose, in place."""
-        return self._look_as(ops.transpose(self, dim0, dim1))
+        return self._look_as(ops.transpose(self, dim0, dim1), "transpose_")
 
     swapaxes_ = swapdims_ = transpose_
 
     def t_(self) -> Any:
         """t, in place."""
-        return self._look_as(ops.t(self))
+        return self._look_as(ops.t(self), "t_")
 
     def unsqueeze_(self, dim: int) -> Any:
         """unsqueeze, in place."""
-        return self._look_as(ops.unsqueeze(self, dim))
+        return self._look_as(ops.unsqueeze(self, dim), "unsqueeze_")
 
     def squeeze_(self, *dims: Any, **kwargs: Any) -> Any:
         """squeeze, in place."""
-        return self._look_as(self.squeeze(*dims, **kwargs))  # type: ignore[attr-defined]
+        return self._look_as(self.squeeze(*dims, **kwargs), "squeeze_")  # type: ignore[attr-defined]
 
     def as_strided_(self, size: Ints, stride: Ints, storage_offset: int | None = None) -> Any:
         """as_strided, in place."""
-        return self._look_as(ops.as_strided(self, size, stride, storage_offset))
+        return self._look_as(ops.as_strided(self, size, stride, storage_offset), "as_strided_")
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Any:
         """Other sizes over the same storage, in row-major order or that of `memory_format`; new storage, the old
@@ -78,6 +83,7 @@ class TensorResizing(TensorBase):
         wanted = Size(as_ints("resize_", given))
         if memory_format is None and wanted == self.sizes:
             return self
+        refuse_captured("resize_", self)
         strides = strides_in(memory_format or contiguous_format, wanted)
         needed = self.offset + numel(wanted)
         storage = without_signs(self.storage)

@@ -15,6 +15,7 @@ import numpy as np
 
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.captured_memory import recordings
 from minitorch_compile.tensor.dispatch.dispatch import dispatch, refuse_in_transforms, registered_tape
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
@@ -179,6 +180,8 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if recordings.starts:
+            raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
         if value.device != self.device:
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor"
@@ -250,7 +253,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Asks for gradients. RuntimeError for integers, for switching off what a recorded operation made, and inside
         a function transform."""
-        refuse_in_transforms("Tensor.requires_grad_")
+        refuse_in_transforms("Tensor.requires_grad_", vmap_too=True)
         self.requires_grad = requires_grad
         return self
 
