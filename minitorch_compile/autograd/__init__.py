@@ -21,7 +21,7 @@ from minitorch_compile.autograd.anomaly_mode import (
     is_anomaly_enabled,
     set_detect_anomaly,
 )
-from minitorch_compile.autograd.engine import backward, grad
+from minitorch_compile.autograd.entry_points import backward, grad
 from minitorch_compile.autograd.function import Function
 from minitorch_compile.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from minitorch_compile.autograd.variable import Variable

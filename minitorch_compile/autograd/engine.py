@@ -3,27 +3,24 @@
 It is a loop around a heap, not a recursion, so a chain of any length works. The node with the highest number comes
 next; its edges lead to lower numbers only, so by then every node that sends it a gradient has run (see node.py).
 
+>>> from minitorch_compile.autograd.edges import gradient_edge
 >>> from minitorch_compile.tensor import tensor
 >>> x = tensor(3.0, requires_grad=True)
->>> backward(x * x + x)
+>>> walk = BackwardPass(retain_graph=False, create_graph=False)
+>>> walk.start([gradient_edge(x * x + x)], [tensor(1.0)])
 >>> x.grad
 tensor(7.)
->>> grad(x * x * x, x)
-(tensor(27.),)
 """
 
 from __future__ import annotations
 
 import heapq
 import threading
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from minitorch_compile.autograd.accumulate import accumulate
 from minitorch_compile.autograd.anomaly_mode import anomalies, apply_watched
-from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.hooks import retain_grad
 from minitorch_compile.autograd.node import (
     AccumulateGrad,
     AfterApply,
@@ -34,10 +31,7 @@ from minitorch_compile.autograd.node import (
     TensorHook,
 )
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch.dispatch import refuse_in_transforms
 from minitorch_compile.tensor.grad_mode import set_grad_enabled
-from minitorch_compile.tensor.memory.strides import numel
-from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class _Running(threading.local):
@@ -74,6 +68,14 @@ class BackwardPass:
         self.heap: list[tuple[int, Node]] = []
         self.arrived: dict[Node, list[Grad]] = {}
         self.shared: set[Any] = set()  # storages of gradients that someone else also looks at
+
+    def start(self, roots: Sequence[Edge], gradients: Sequence[Any]) -> None:
+        """Sends a gradient to each root, and visits what lies below."""
+        self.roots = list(roots)
+        for edge, gradient in zip(self.roots, gradients, strict=True):
+            self.shared.add(gradient.storage)
+            self.send(edge, gradient)
+        self.run()
 
     def send(self, edge: Edge, grad: Grad) -> None:
         """Adds a gradient to what has arrived at a node so far."""
@@ -163,149 +165,6 @@ class BackwardPass:
                 gradients = hook(gradients, grads)
         self.shared.update(g.storage for g in gradients if g is not None)
         return gradients
-
-
-def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
-    """Adds to `.grad` of every leaf (or only of the leaves in `inputs`) the sum of the gradients of `tensors`.
-
-    `grad_tensors` are the gradients of the tensors themselves, 1 for a tensor of one element if None. The graph is
-    freed unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be
-    differentiated. `inputs` may also be tensors that aren't leaves. `grad_variables` is the old name of `grad_tensors`.
-    """
-    refuse_in_transforms("backward")
-    outputs = _sequence(tensors, "tensors")
-    given = _given_gradients(outputs, grad_variables if grad_tensors is None else grad_tensors)
-    if inputs is None:
-        _walk_from(outputs, given, BackwardPass(retain_graph, create_graph))
-        return
-    wanted = _sequence(inputs, "inputs")
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    for x in wanted:
-        retain_grad(x)  # of one that isn't a leaf
-    needed = leading_to(_roots(outputs), {gradient_edge(x)[0] for x in wanted})
-    _walk_from(outputs, given, BackwardPass(retain_graph, create_graph, needed))
-
-
-def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> tuple[Any, ...]:
-    """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
-
-    `only_inputs` is deprecated in PyTorch, too: nothing but True has been possible for long.
-
-    RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
-    zeros with `materialize_grads`.
-    """
-    if not only_inputs:
-        warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"
-            " parts of the graph, please use torch.autograd.backward.",
-            FutureWarning,
-            stacklevel=2,
-        )
-    if is_grads_batched:
-        raise NotImplementedError(
-            "grad: is_grads_batched=True is not available; say it with vmap:"
-            " torch.vmap(lambda g: torch.autograd.grad(outputs, inputs, g, retain_graph=True))(grad_outputs)"
-        )
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
-    outputs, inputs = _sequence(outputs, "outputs"), _sequence(inputs, "inputs")
-    for i, x in enumerate(inputs):
-        if not x.requires_grad:
-            raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{i}]")
-    given = _given_gradients(outputs, grad_outputs)
-    edges = [gradient_edge(x) for x in inputs]
-    walk = BackwardPass(retain_graph, create_graph, leading_to(_roots(outputs), {node for node, _ in edges}), edges)
-    _walk_from(outputs, given, walk)
-    gradients = [walk.captured[edge] for edge in edges]
-    if materialize_grads:
-        return tuple(ops.zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
-    if not allow_unused and any(g is None for g in gradients):
-        unused = [g is None for g in gradients].index(True)
-        raise RuntimeError(
-            f"The differentiated Tensor at index {unused} appears to not have been used in the graph. "
-            "Set allow_unused=True if this is the desired behavior."
-        )
-    return tuple(gradients)
-
-
-def _sequence(tensors: Any, name: str) -> Sequence[Any]:
-    sequence = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
-    for x in sequence:
-        if not isinstance(x, TensorBase):
-            raise TypeError(f"{name}: expected Tensors, got {type(x).__name__}")
-    return sequence
-
-
-def _roots(outputs: Sequence[Any]) -> list[Edge]:
-    edges = [gradient_edge(x) for x in outputs]
-    for i, (node, _) in enumerate(edges):
-        if node is None:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-        if outputs[i].is_example:
-            raise RuntimeError("backward() or grad() called inside vmap; use torch.func.grad or vjp there")
-    return edges
-
-
-def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
-    """One gradient for each output, checked; 1 where none was given."""
-    given = (
-        [None] * len(outputs)
-        if gradients is None
-        else [gradients]
-        if isinstance(gradients, TensorBase)
-        else list(gradients)
-    )
-    if len(given) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
-    for i, (x, g) in enumerate(zip(outputs, given, strict=True)):
-        if g is None and x.requires_grad:
-            if numel(x.sizes) != 1:
-                raise RuntimeError(
-                    f"grad can be implicitly created only for scalar outputs; output {i} has sizes"
-                    f" {list(x.sizes)}: pass its gradient"
-                )
-            if x.dtype.is_complex:
-                raise RuntimeError(
-                    f"grad can be implicitly created only for real scalar outputs but got {x.dtype}; take .real or"
-                    " .abs(), or pass the gradient"
-                )
-            given[i] = ops.ones_like(x)
-        elif g is not None and tuple(g.sizes) != tuple(x.sizes):
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of"
-                f" {x.sizes}."
-            )
-        elif g is not None and g.dtype is not x.dtype and x.requires_grad:
-            given[i] = ops.to_copy(g, x.dtype)
-    return given
-
-
-def _walk_from(outputs: Sequence[Any], gradients: Sequence[Any], walk: BackwardPass) -> None:
-    walk.roots = _roots(outputs)
-    for edge, gradient in zip(walk.roots, gradients, strict=True):
-        walk.shared.add(gradient.storage)
-        walk.send(edge, gradient)
-    walk.run()
 
 
 def below(roots: Sequence[Edge]) -> set[Node]:

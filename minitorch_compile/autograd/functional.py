@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.autograd.engine import grad
+from minitorch_compile.autograd.entry_points import grad
 from minitorch_compile.tensor import Tensor, enable_grad, ops
 
 Tensors = tuple[Any, ...]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.autograd.engine import grad
+from minitorch_compile.autograd.entry_points import grad
 from minitorch_compile.tensor import Tensor, enable_grad, from_numpy, no_grad, ops
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.autograd import engine, hooks
+from minitorch_compile.autograd import entry_points, hooks
 from minitorch_compile.autograd.derivative_table import DERIVATIVES, NOT_DIFFERENTIABLE, NOTHING
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.inplace import record_inplace
@@ -54,7 +54,7 @@ class RecordingTape:
 
     def backward(self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool, inputs: Any) -> None:
         """What Tensor.backward does."""
-        engine.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
+        entry_points.backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
 
     register_hook = staticmethod(hooks.register_hook)
     retain_grad = staticmethod(hooks.retain_grad)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.autograd import engine
+from minitorch_compile.autograd import entry_points
 from minitorch_compile.autograd.freed_node import with_freed_history
 from minitorch_compile.autograd.watching import watchers
 from minitorch_compile.control import graph_step
@@ -68,7 +68,7 @@ def walk_back(
         for leaf, grad in zip(leaves, before, strict=True):
             leaf.grad = grad
         inputs = leaves if only_these else None
-        engine.backward(list(outputs), list(given), retain_graph, create_graph, inputs=inputs)
+        entry_points.backward(list(outputs), list(given), retain_graph, create_graph, inputs=inputs)
         return [leaf.grad for leaf in leaves]
     finally:
         for leaf, grad in zip(leaves, kept, strict=True):
@@ -78,7 +78,7 @@ def walk_back(
 @graph_step
 def gradients_of(outputs: Sequence[Any], inputs: Sequence[Any], given: Sequence[Any], **options: Any) -> list[Any]:
     """grad(), as a list."""
-    return list(engine.grad(list(outputs), list(inputs), list(given), **options))
+    return list(entry_points.grad(list(outputs), list(inputs), list(given), **options))
 
 
 # --- the rules --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def _backward_of_tensor(
     return _backward(tracer, tensor, gradient, retain_graph, create_graph, NONE, inputs)
 
 
-@handles(engine.backward)
+@handles(entry_points.backward)
 def _backward(
     tracer: Tracer,
     tensors: Value,
@@ -133,7 +133,7 @@ def _backward(
     return NONE
 
 
-@handles(engine.grad)
+@handles(entry_points.grad)
 def _grad(
     tracer: Tracer, outputs: Value, inputs: Value, grad_outputs: Value = NONE, *settings: Value, **options: Value
 ) -> Value:

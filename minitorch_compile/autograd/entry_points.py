@@ -1,0 +1,161 @@
+"""The entry points of autograd: `backward` and `grad` look at what they are given, and send the engine off.
+
+>>> from minitorch_compile.tensor import tensor
+>>> x = tensor(3.0, requires_grad=True)
+>>> backward(x * x + x)
+>>> x.grad
+tensor(7.)
+>>> grad(x * x * x, x)
+(tensor(27.),)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch_compile.autograd.edges import gradient_edge
+from minitorch_compile.autograd.engine import BackwardPass, leading_to
+from minitorch_compile.autograd.hooks import retain_grad
+from minitorch_compile.autograd.node import Edge
+from minitorch_compile.tensor import ops
+from minitorch_compile.tensor.dispatch.dispatch import refuse_in_transforms
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.tensor_base import TensorBase
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Adds to `.grad` of every leaf (or only of the leaves in `inputs`) the sum of the gradients of `tensors`.
+
+    `grad_tensors` are the gradients of the tensors themselves, 1 for a tensor of one element if None. The graph is
+    freed unless `retain_graph`, which is `create_graph` unless given; with `create_graph` the gradients can be
+    differentiated. `inputs` may also be tensors that aren't leaves. `grad_variables` is the old name of `grad_tensors`.
+    """
+    refuse_in_transforms("backward")
+    outputs = _sequence(tensors, "tensors")
+    given = _given_gradients(outputs, grad_variables if grad_tensors is None else grad_tensors)
+    if inputs is None:
+        BackwardPass(retain_graph, create_graph).start(_roots(outputs), given)
+        return
+    wanted = _sequence(inputs, "inputs")
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for x in wanted:
+        retain_grad(x)  # of one that isn't a leaf
+    roots = _roots(outputs)
+    needed = leading_to(roots, {gradient_edge(x)[0] for x in wanted})
+    BackwardPass(retain_graph, create_graph, needed).start(roots, given)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `outputs` with respect to `inputs`, a tuple; nothing is added to any `.grad`.
+
+    `only_inputs` is deprecated in PyTorch, too: nothing but True has been possible for long.
+
+    RuntimeError for an input that the outputs don't depend on, unless `allow_unused`: then its gradient is None, or
+    zeros with `materialize_grads`.
+    """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"
+            " parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if is_grads_batched:
+        raise NotImplementedError(
+            "grad: is_grads_batched=True is not available; say it with vmap:"
+            " torch.vmap(lambda g: torch.autograd.grad(outputs, inputs, g, retain_graph=True))(grad_outputs)"
+        )
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    outputs, inputs = _sequence(outputs, "outputs"), _sequence(inputs, "inputs")
+    for i, x in enumerate(inputs):
+        if not x.requires_grad:
+            raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{i}]")
+    given = _given_gradients(outputs, grad_outputs)
+    edges, roots = [gradient_edge(x) for x in inputs], _roots(outputs)
+    walk = BackwardPass(retain_graph, create_graph, leading_to(roots, {node for node, _ in edges}), edges)
+    walk.start(roots, given)
+    gradients = [walk.captured[edge] for edge in edges]
+    if materialize_grads:
+        return tuple(ops.zeros_like(x) if g is None else g for g, x in zip(gradients, inputs, strict=True))
+    if not allow_unused and any(g is None for g in gradients):
+        unused = [g is None for g in gradients].index(True)
+        raise RuntimeError(
+            f"The differentiated Tensor at index {unused} appears to not have been used in the graph. "
+            "Set allow_unused=True if this is the desired behavior."
+        )
+    return tuple(gradients)
+
+
+def _sequence(tensors: Any, name: str) -> Sequence[Any]:
+    sequence = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+    for x in sequence:
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"{name}: expected Tensors, got {type(x).__name__}")
+    return sequence
+
+
+def _roots(outputs: Sequence[Any]) -> list[Edge]:
+    edges = [gradient_edge(x) for x in outputs]
+    for i, (node, _) in enumerate(edges):
+        if node is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if outputs[i].is_example:
+            raise RuntimeError("backward() or grad() called inside vmap; use torch.func.grad or vjp there")
+    return edges
+
+
+def _given_gradients(outputs: Sequence[Any], gradients: Any) -> list[Any]:
+    """One gradient for each output, checked; 1 where none was given."""
+    given = (
+        [None] * len(outputs)
+        if gradients is None
+        else [gradients]
+        if isinstance(gradients, TensorBase)
+        else list(gradients)
+    )
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    for i, (x, g) in enumerate(zip(outputs, given, strict=True)):
+        if g is None and x.requires_grad:
+            if numel(x.sizes) != 1:
+                raise RuntimeError(
+                    f"grad can be implicitly created only for scalar outputs; output {i} has sizes"
+                    f" {list(x.sizes)}: pass its gradient"
+                )
+            if x.dtype.is_complex:
+                raise RuntimeError(
+                    f"grad can be implicitly created only for real scalar outputs but got {x.dtype}; take .real or"
+                    " .abs(), or pass the gradient"
+                )
+            given[i] = ops.ones_like(x)
+        elif g is not None and tuple(g.sizes) != tuple(x.sizes):
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.sizes} and output[{i}] has a shape of"
+                f" {x.sizes}."
+            )
+        elif g is not None and g.dtype is not x.dtype and x.requires_grad:
+            given[i] = ops.to_copy(g, x.dtype)
+    return given
