@@ -28,77 +28,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minitorch_compile.aot.aliasing.names import Contents, Name, Root, followed, look_of
 from minitorch_compile.aot.aliasing.overwritten_values import Seen, Uses, seen_in
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
-from minitorch_compile.aot.keep_history import keep_history, untracked
+from minitorch_compile.aot.aliasing.writes import (
+    kept_from_gradients,
+    refuse_other_numbers,
+    rewritten,
+    way_back,
+    with_history_of,
+)
 from minitorch_compile.aot.tracing import Tracer
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.op_families import check_storable
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
 from minitorch_compile.tensor.memory.storage import Storage
-from minitorch_compile.tensor.numerics.dtype import FLOATING
-from minitorch_compile.tensor.ops.reinterpretation import ReinterpretOp
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 
 Tensor = Any
-
-
-class Root:
-    """A tensor where a history begins, the steps from its storage's base to it, and its value.
-
-    `recorded`: which write to the storage was the last to this root with grad mode on, counted from 1; 0 if none was.
-    `written`: the same, whatever the grad mode.
-    `is_data`: it came from `x.data`, so that writes to it leave the storage's version as it is. `is_result`: it is what
-    a call returned for its argument, so that its history is the call's.
-    """
-
-    def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase) -> None:
-        self.tensor = tensor
-        self.steps = steps
-        self.value = value
-        self.recorded = self.written = 0
-        self.is_data = False
-        self.is_result = False
-
-
-class Contents:
-    """What a storage holds: its roots, of which the first is its base, and how often it was written."""
-
-    def __init__(self, base: TensorBase, value: TensorBase) -> None:
-        self.roots = [Root(base, (), value)]
-        self.writes = 0
-
-    @property
-    def base(self) -> Root:
-        return self.roots[0]
-
-
-class Name:
-    """A tensor of the program: the steps from its root to it, and its value after so many writes."""
-
-    def __init__(
-        self, tensor: TensorBase, root: Root, steps: tuple[ViewStep, ...], value: TensorBase, writes: int
-    ) -> None:
-        self.tensor = tensor
-        self.root = root
-        self.steps = steps
-        self.value = value
-        self.writes = self.made = writes
-        self.look = _look(tensor)
-
-    @property
-    def is_untracked(self) -> bool:
-        """Whether it is a view made under no_grad, whose root was written to since."""
-        return self.root.written > self.made and not all(step.recorded for step in self.steps)
-
-    @property
-    def is_overtaken(self) -> bool:
-        """Whether its root got another history since it was made."""
-        return self.root.recorded > self.made
 
 
 class Functionalize:
@@ -135,7 +85,7 @@ class Functionalize:
             assert not tensor.is_fake, "a fake tensor that this mode did not see made"
             self.bind(tensor, tensor)
         name = self._names[id(tensor)]
-        if any(now != then for now, then in zip(_look(tensor), name.look, strict=False)):
+        if any(now != then for now, then in zip(look_of(tensor), name.look, strict=False)):
             raise NotImplementedError(
                 "functionalize: a tensor was told to look at its memory in another way, or at other memory (t_,"
                 " resize_, set_, .data = ...); make a view of it, or a new tensor"
@@ -153,9 +103,9 @@ class Functionalize:
             return tensor
         name, contents = self.name_of(tensor), self.contents_of(tensor)
         if name.writes != contents.writes:
-            name.value, name.writes = _followed(name.steps, name.root.value), contents.writes
+            name.value, name.writes = followed(name.steps, name.root.value), contents.writes
         if name.is_untracked and is_grad_enabled() and not detached:
-            return _kept_from_gradients(name.root.value, name.value)
+            return kept_from_gradients(name.root.value, name.value)
         return name.value
 
     # ------------------------------------------------------------------------------------------ the mode
@@ -193,7 +143,7 @@ class Functionalize:
             self.placed.add(tensor.storage)
         if op is ops.as_strided and source.steps:
             # It looks at the memory, however its input did. So it is a view of the root, and may show more of it.
-            _refuse_other_numbers(source.steps)
+            refuse_other_numbers(source.steps)
             step = ViewStep.of(op, source.root.tensor, (*arguments[:2], tensor.offset))
             step = step._replace(recorded=step.recorded and all(before.recorded for before in source.steps))
             value, steps = step.value(self.value_of(source.root.tensor)), (step,)
@@ -242,78 +192,20 @@ class Functionalize:
     def store(self, name: Name, new: TensorBase) -> None:
         """Lets every root be what it is after `new` was written to the tensor of that name."""
         contents, written, recorded = self._contents[name.tensor.storage], name.root, is_grad_enabled()
-        value = _written(written.value, _way_back(name.steps, written.tensor, name.tensor), new)
+        value = rewritten(written.value, way_back(name.steps, written.tensor, name.tensor), new)
         if len(contents.roots) > 1:
-            way = _way_back(written.steps, contents.base.tensor, written.tensor)
-            whole = _written(contents.base.value, way, value)
+            way = way_back(written.steps, contents.base.tensor, written.tensor)
+            whole = rewritten(contents.base.value, way, value)
             for root in contents.roots:
                 if root is not written:
-                    root.value = _with_history_of(root.value, _followed(root.steps, whole))
+                    root.value = with_history_of(root.value, followed(root.steps, whole))
         contents.writes += 1
         written.written = contents.writes
         if recorded:
             written.recorded = contents.writes
             if name.is_untracked:
-                value = _kept_from_gradients(written.value, value)
-        written.value = value if recorded else _with_history_of(written.value, value)
-
-
-def _look(x: TensorBase) -> tuple[Any, ...]:
-    """What must stay as long as a name stands for the tensor. Unknown sizes may become numbers."""
-    unknown = any(isinstance(n, SymInt) for n in (*x.sizes, *x.strides))
-    return (id(x.storage), len(x.sizes)) if unknown else (id(x.storage), len(x.sizes), x.sizes, x.strides, x.offset)
-
-
-def _followed(steps: tuple[ViewStep, ...], x: Tensor) -> Tensor:
-    """The view at the end of the steps."""
-    for step in steps:
-        x = step.value(x)
-    return x
-
-
-def _with_history_of(old: Tensor, value: Tensor) -> Tensor:
-    """`value`, whose gradients go where those of the old value went, and nowhere if that had none."""
-    if value.dtype.category < FLOATING:
-        return value
-    with set_grad_enabled(True):
-        return keep_history(old, ops.detach(value))
-
-
-def _kept_from_gradients(history: Tensor, value: Tensor) -> Tensor:
-    """`value`; the program is refused if it, or the history behind the root, turns out to be recorded."""
-    if value.dtype.category < FLOATING:
-        return value
-    with set_grad_enabled(True):
-        return untracked(history, value)
-
-
-def _way_back(steps: tuple[ViewStep, ...], root: TensorBase, tensor: TensorBase) -> tuple[ViewStep, ...]:
-    """The steps by which a write to a tensor reaches its root.
-
-    In an expanded tensor, or in overlapping windows, one element stands for many, and a write to some of them is a
-    write to all. So it is done by place in memory.
-    """
-    if not any(step.op in (ops.expand, ops.unfold, ops.as_strided) for step in steps):
-        return steps
-    _refuse_other_numbers(steps)
-    return (ViewStep.of(ops.as_strided, root, (tensor.sizes, tensor.strides, tensor.offset)),)
-
-
-def _refuse_other_numbers(steps: tuple[ViewStep, ...]) -> None:
-    """NotImplementedError where memory holds other numbers than a view of it shows: places in it can't be compared."""
-    if any(isinstance(step.op, ReinterpretOp) for step in steps):
-        raise NotImplementedError(
-            "functionalize: of conjugates, or of parts of complex numbers, an as_strided view is not supported, nor a"
-            " write to one that expand or unfold made; make it of a clone() of them"
-        )
-
-
-def _written(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:
-    """The base after `new` was written to its view at the end of the steps."""
-    if not steps:
-        return new
-    step, *rest = steps
-    return step.replaced(base, _written(step.value(base), tuple(rest), new))
+                value = kept_from_gradients(written.value, value)
+        written.value = value if recorded else with_history_of(written.value, value)
 
 
 def trace_functionally(program: Callable[[Tensor], Tensor], x: TensorBase) -> str:
