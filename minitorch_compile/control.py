@@ -130,7 +130,7 @@ GRAPH_STEP = "_dynamo_step"
 
 def graph_step(function: AnyCallable) -> AnyCallable:
     """Marks a function whose call is one node that is neither dropped nor merged: a step of a function transform, say
-    (`dynamo/capture/graph_steps.py`). It fails for tensors without data exactly when it fails for others."""
+    (`dynamo/fakes/graph_steps.py`). It fails for tensors without data exactly when it fails for others."""
     assert isinstance(function, FunctionType)
     function.__dict__[GRAPH_STEP] = True
     return function

@@ -32,7 +32,7 @@ from minitorch_compile.aot.aliasing.overwritten_values import seen_in
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
-from minitorch_compile.dynamo.capture.fake_mode import FakeMode
+from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
 from minitorch_compile.dynamo.variables.autograd_functions import shows_as_it_is
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor.dispatch import dispatch

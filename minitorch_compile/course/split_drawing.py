@@ -33,7 +33,7 @@ from minitorch_compile.dynamo.cache.dispatcher import Dispatcher
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.region import CodeCache
 from minitorch_compile.dynamo.eval_frame import region_of
-from minitorch_compile.dynamo.rewriting.resume import shown_name
+from minitorch_compile.dynamo.resuming.resume import shown_name
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.targets import target_name
 

@@ -8,18 +8,20 @@ from minitorch_compile.control import (
     graph_break,
     is_compiling,
 )
+from minitorch_compile.dynamo import compile_frame
 from minitorch_compile.dynamo.cache.region import Region, reset
 from minitorch_compile.dynamo.capture import traced_backward
-from minitorch_compile.dynamo.capture.dimension_marks import (
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
+from minitorch_compile.dynamo.eval_frame import cache_sizes, optimize, region_of
+from minitorch_compile.dynamo.execution.concrete import interpret
+from minitorch_compile.dynamo.explain import ExplainOutput, explain
+from minitorch_compile.dynamo.fakes.dimension_marks import (
     mark_dynamic,
     mark_static,
     mark_unbacked,
     maybe_mark_dynamic,
 )
-from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
-from minitorch_compile.dynamo.eval_frame import cache_sizes, optimize, region_of
-from minitorch_compile.dynamo.execution.concrete import interpret
-from minitorch_compile.dynamo.explain import ExplainOutput, explain
+from minitorch_compile.dynamo.frame_evaluation import plain_frames
 from minitorch_compile.dynamo.frame_evaluation.check import FrameHookUnavailable
 from minitorch_compile.dynamo.frame_evaluation.frame_hook import FrameHook, frame_hook
 from minitorch_compile.dynamo.variables import (

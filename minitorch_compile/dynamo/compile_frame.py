@@ -18,35 +18,36 @@ from minitorch_compile import logs, own_builtins
 from minitorch_compile.dynamo.break_reasons import REASONS
 from minitorch_compile.dynamo.bytecode.control_flow import is_written_after
 from minitorch_compile.dynamo.bytecode.decode import decode
-from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
-from minitorch_compile.dynamo.capture.expectations import checks
+from minitorch_compile.dynamo.cache.entry import Entry
+from minitorch_compile.dynamo.cache.slots import slots
+from minitorch_compile.dynamo.capture.aliasing import guard_aliasing
 from minitorch_compile.dynamo.capture.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
 from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
-from minitorch_compile.dynamo.capture.symbolic_sizes import SizePolicy
-from minitorch_compile.dynamo.capture.walked_back import LiveHistory, check_written
 from minitorch_compile.dynamo.errors import (
     BackendCompilerFailed,
     GraphBreak,
     InternalTracerError,
-    ObservedException,
+    RunPlainly,
     SourceLine,
     Unsupported,
 )
-from minitorch_compile.dynamo.guards.aliasing import guard_aliasing
+from minitorch_compile.dynamo.fakes.symbolic_sizes import SizePolicy
+from minitorch_compile.dynamo.fakes.walked_back import LiveHistory, check_written
 from minitorch_compile.dynamo.guards.class_guards import noting
 from minitorch_compile.dynamo.guards.guard_code import write_checks
-from minitorch_compile.dynamo.guards.guards import READ_ERRORS
+from minitorch_compile.dynamo.guards.guards import MISS, READ_ERRORS
 from minitorch_compile.dynamo.guards.source import CellSource, LocalSource
+from minitorch_compile.dynamo.resuming.resume import ResumeCode, resume_code_of, shown_name
+from minitorch_compile.dynamo.resuming.resume_prefix import CannotResume, shared_variable
 from minitorch_compile.dynamo.rewriting.break_writer import BreakWriter, raised_while_tracing, why_not_here
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS
 from minitorch_compile.dynamo.rewriting.codegen import Codegen
 from minitorch_compile.dynamo.rewriting.dropped_gradients import drops
+from minitorch_compile.dynamo.rewriting.expectation_checks import checks
 from minitorch_compile.dynamo.rewriting.frame_code import USED_NAMES, function_text, graph_comments, parameter_names
 from minitorch_compile.dynamo.rewriting.graph_failure import check_unneeded, guarded_call
 from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
-from minitorch_compile.dynamo.rewriting.raised_in_place import Raiser
-from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
-from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, shared_variable
+from minitorch_compile.dynamo.variables.base import ObservedException
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.generated_source import function_from_source
@@ -135,7 +136,6 @@ class FrameCompiler:
         self.breaks = breaks
         self.owner = owner
         self.program = decode(self.code)
-        self.raiser: Raiser | None = None  # puts the line of the break into tracebacks
         self.raised_at: dict[int, tuple[int, int, SourceLine]] = {}  # exception -> step, instruction and line
         self.parameters = parameter_names(self.code)
         self.name = _identifier(shown_name(self.code).rpartition(".")[2])
@@ -254,10 +254,14 @@ class FrameCompiler:
 
     def _write_break(self, codegen: Codegen, reason: Unsupported) -> None:
         try:
-            BreakWriter(self, codegen, reason).write()
+            BreakWriter(self.frame, self.name, self._compiled_rest, codegen, reason).write()
             self._check_owners(codegen)
         except CannotResume as error:
             raise _RunFrameAsItIs(reason, str(error)) from error
+
+    def _compiled_rest(self, resume: ResumeCode) -> Callable[..., Any]:
+        """What the generated function calls to go on."""
+        return self.region.resume_function(resume, self.function.__globals__, self.owner)
 
     def _entry_for_plain(self, skipped: _RunFrameAsItIs) -> Entry:
         shown = GraphBreak.of(
@@ -338,7 +342,8 @@ class FrameCompiler:
 
     def _guard_classes(self) -> None:
         """What the classes had, and lacked, that were asked."""
-        self.output.guards.add(*self.output.lookups.guards(self.output))
+        output = self.output
+        output.guards.add(*output.lookups.guards(output.names, output.guards, output.made_classes))
 
     def _guard_sizes(self, codegen: Codegen) -> None:
         """What was assumed about sizes, by the trace and by the backend: checked after all other guards."""
@@ -435,3 +440,6 @@ def _identifier(name: str) -> str:
     """<lambda> -> lambda_"""
     clean = re.sub(r"\W", "_", name).strip("_") or "frame"
     return f"{clean}_" if keyword.iskeyword(clean) or clean in USED_NAMES else clean
+
+
+slots.compile_frame = compile_frame

@@ -17,15 +17,12 @@ from __future__ import annotations
 import os
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minitorch_compile.dynamo.break_reasons import REASONS, BreakReason
 from minitorch_compile.source_place import source_place
 
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.base import VariableTracker
 
 
 @dataclass(frozen=True)
@@ -81,16 +78,6 @@ class Unsupported(RuntimeError):
         return str(GraphBreak.of(self, "fullgraph=True does not allow a break."))
 
 
-class ObservedException(Exception):
-    """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may
-    catch it."""
-
-    def __init__(self, value: VariableTracker) -> None:
-        self.value = value
-        value.note_raised()
-        super().__init__(value)
-
-
 class InternalTracerError(RuntimeError):
     """A mistake in the tracer itself, not in the user's program. The frame runs as plain Python, with a warning; only
     fullgraph=True raises it."""
@@ -104,6 +91,11 @@ class InternalTracerError(RuntimeError):
             f" ({source_place(origin.filename, origin.lineno or 0)}, in {origin.name}).\n{line.marked()}\n"
             "This is a mistake of the compiler, not of the program; disable() on the function avoids it."
         )
+
+
+class RunPlainly(Exception):
+    """This call runs as it is: the frame ended with an exception of the program, and plain Python raises the real one;
+    or it makes what the next calls can be compiled for."""
 
 
 class BackendCompilerFailed(RuntimeError):

@@ -12,27 +12,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable
-from types import (
-    BuiltinFunctionType,
-    FunctionType,
-    MethodDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    WrapperDescriptorType,
-)
+from types import FunctionType, MethodType
 from typing import Any
 
-from minitorch_compile.dynamo.bytecode.instructions import has_hidden_variables
+from minitorch_compile.dynamo.cache.callees import compiled_callable, has_plain_frame, original
 from minitorch_compile.dynamo.cache.region import Backend, Region
-from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
+from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
-from minitorch_compile.dynamo.rewriting.resume import shown_name
-
-STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
-WRITTEN_IN_C = frozenset((type, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType))
-NOT_COMPILED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+from minitorch_compile.dynamo.resuming.resume import shown_name
+from minitorch_compile.dynamo.variables.skipped_modules import is_library_code
 
 
 def optimize(function: Any, backend: Backend, fullgraph: bool = False, dynamic: bool | None = None) -> Any:
@@ -51,7 +40,7 @@ def optimize_in(region: Region, function: Any) -> Any:
     if isinstance(function, MethodType):
         return MethodType(optimize_in(region, function.__func__), function.__self__)
     if isinstance(function, FunctionType):
-        return region.wrap(_original(function)) if _has_plain_frame(function) else compiled_callable(function, region)
+        return region.wrap(original(function)) if has_plain_frame(function) else compiled_callable(function, region)
     if isinstance(function, type) or not callable(function):
         raise TypeError(f"optimize: expected a function, a method or a callable object, but got {function!r}.")
     method = inspect.getattr_static(type(function), "__call__", None)
@@ -80,65 +69,7 @@ def _compiled_forward(owner: Any, region: Region) -> tuple[FunctionType, Callabl
     forward = inspect.getattr_static(type(owner), "forward", None)
     if not hasattr(type(owner), "_call_is_forward") or not isinstance(forward, FunctionType):
         return None
-    return (forward, region.wrap(_original(forward))) if _has_plain_frame(forward) else None
-
-
-def compiled_callable(function: Any, region: Region) -> Any:
-    """The compiled form of a callable met on the way; what has no bytecode worth tracing comes back as it is."""
-    cls = type(function)
-    if cls in WRITTEN_IN_C or issubclass(cls, type):
-        return function
-    if cls is FunctionType:
-        return _wrapped(function, region, None) or function
-    if cls is MethodType:
-        return _bound(function.__func__, function.__self__, region) or function
-    if cls is functools.partial:
-        return functools.partial(compiled_callable(function.func, region), *function.args, **function.keywords)
-    return _bound(getattr(cls, "__call__", None), function, region) or function  # noqa: B004  the function is wanted
-
-
-def _bound(method: Any, owner: Any, region: Region) -> MethodType | None:
-    """The compiled method of an object, None if there is nothing to compile."""
-    if type(method) is not FunctionType:
-        return None
-    wrapped = _wrapped(method, region, type(owner) if is_library_code(method.__code__) else None)
-    return None if wrapped is None else MethodType(wrapped, owner)
-
-
-def _wrapped(function: FunctionType, region: Region, owner: type | None) -> Callable[..., Any] | None:
-    """The compiled form of a function, None if it is not worth compiling on its own."""
-    known = region.known(function, owner)
-    if known is not None:
-        return known
-    only_frame = function.__dict__.get("_dynamo_only_frame")
-    if only_frame is not None:
-        return region.through(only_frame)
-    return region.wrap(_original(function), owner) if _is_compilable(function) else None
-
-
-def _original(function: FunctionType) -> FunctionType:
-    """The plain function behind a compiled one."""
-    return function.__dict__.get("_dynamo_original", function)
-
-
-def _is_compilable(function: FunctionType) -> bool:
-    """Whether a callee is worth compiling on its own."""
-    code = function.__code__
-    standard = code.co_filename.startswith(STANDARD_LIBRARY) and "site-packages" not in code.co_filename
-    if standard or not _has_plain_frame(function):
-        return False
-    module = function.__globals__.get("__name__")
-    return not is_traced_whole(module) and reason_to_skip(code, module) is None
-
-
-def _has_plain_frame(function: FunctionType) -> bool:
-    """Not the hidden function of a comprehension, nor that of type parameters: not all their variables have names."""
-    code = function.__code__
-    return (
-        not has_hidden_variables(code)
-        and not function.__dict__.get("_dynamo_disabled")
-        and not code.co_flags & NOT_COMPILED
-    )
+    return (forward, region.wrap(original(forward))) if has_plain_frame(forward) else None
 
 
 def region_of(function: Callable[..., Any]) -> Region:
@@ -170,3 +101,6 @@ def cache_sizes(function: Callable[..., Any]) -> dict[str, int]:
         name = shown_name(cache.code)
         sizes[name] = sizes.get(name, 0) + len(cache.entries)
     return sizes
+
+
+slots.optimize = optimize

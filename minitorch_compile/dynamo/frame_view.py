@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from minitorch_compile.dynamo.bytecode.control_flow import handler_depths
 from minitorch_compile.dynamo.bytecode.instructions import CONDITIONAL_JUMPS, Program
 from minitorch_compile.dynamo.cache.entry import Entry
+from minitorch_compile.dynamo.resuming.resume import shown_name
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS
-from minitorch_compile.dynamo.rewriting.resume import shown_name
 from minitorch_compile.fx import Node
 from minitorch_compile.fx.expressions import ExpressionWriter
 from minitorch_compile.source_place import source_place

@@ -22,6 +22,12 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+from minitorch_compile.dynamo.cache.slots import optimized
+from minitorch_compile.dynamo.guards.source import AttrSource, Source
+from minitorch_compile.dynamo.variables.base import VariableTracker
+from minitorch_compile.dynamo.variables.builder import build, builds, guard_type
+from minitorch_compile.dynamo.variables.tracer import Output
+
 
 class OptimizedModule:
     """A callable object, such as an nn.Module, whose call is compiled. Everything else is the object's own.
@@ -99,7 +105,7 @@ class OptimizedModule:
 
     def __reduce__(self) -> tuple[Any, ...]:
         region = self._dynamo_region
-        return _optimized, (self._orig_mod, region.backend, region.fullgraph, region.dynamic)
+        return optimized, (self._orig_mod, region.backend, region.fullgraph, region.dynamic)
 
     def __len__(self) -> int:
         return len(self._orig_mod)
@@ -111,8 +117,8 @@ class OptimizedModule:
         return self._orig_mod[key]
 
 
-def _optimized(original: Any, *settings: Any) -> Any:
-    """What unpickling calls."""
-    from minitorch_compile.dynamo.eval_frame import optimize
-
-    return optimize(original, *settings)
+@builds(OptimizedModule)
+def _within_a_trace(output: Output, value: OptimizedModule, source: Source) -> VariableTracker:
+    """Inside a trace, a compiled module is the module."""
+    guard_type(output, value, source)
+    return build(output, value._orig_mod, AttrSource(source, "_orig_mod"))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.dynamo.capture.fake_mode import FakeMode
+from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
 from minitorch_compile.symbolic import ShapeEnv, SymInt
 from minitorch_compile.tensor import FakeDataError, empty_fake, fake_like
 from minitorch_compile.tensor.modes.symbolic_layout import specializing, symbolic_like

@@ -17,8 +17,8 @@ from minitorch_compile.dynamo.bytecode.liveness import live_slots
 from minitorch_compile.dynamo.execution import concrete
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame
 from minitorch_compile.dynamo.execution.stack_shapes import ends_handler, stack_shapes
-from minitorch_compile.dynamo.rewriting.resume import ResumeCode, make_resume_code, resume_code_of
-from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, handled_exceptions
+from minitorch_compile.dynamo.resuming.resume import ResumeCode, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.resuming.resume_prefix import CannotResume, handled_exceptions
 from tests.dynamo.programs import observe, program_id, programs
 
 PROGRAMS = list(programs())

@@ -265,7 +265,7 @@ def test_the_recompile_limit_is_an_option():
 
 
 def test_inside_a_trace_the_plain_function_runs():
-    from minitorch_compile.dynamo.capture.fake_mode import FakeMode
+    from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
     from minitorch_compile.tensor import fake_like
 
     counter = CompileCounter()

@@ -22,13 +22,13 @@ from minitorch_compile import config, own_builtins
 from minitorch_compile.compile_progress import compiling
 from minitorch_compile.dynamo import stance
 from minitorch_compile.dynamo.cache import reporting
-from minitorch_compile.dynamo.cache.entry import MISS, Entry, RunPlainly
+from minitorch_compile.dynamo.cache.entry import Entry
+from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.cache.wrapper import Signature, plain_caller
-from minitorch_compile.dynamo.compile_frame import compile_frame
-from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError
-from minitorch_compile.dynamo.guards.guards import GuardFailure, failure
+from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError, RunPlainly
+from minitorch_compile.dynamo.guards.guards import MISS, GuardFailure, failure
+from minitorch_compile.dynamo.resuming.resume import resume_code_of, shown_name
 from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
-from minitorch_compile.dynamo.rewriting.resume import resume_code_of, shown_name
 from minitorch_compile.frame_marks import unhooked
 from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.source_place import source_place
@@ -122,9 +122,7 @@ class Dispatcher:
     def _calling_through(self) -> Callable[..., Any]:
         """The plain function, with the functions that it calls compiled."""
         if self._through is None:
-            from minitorch_compile.dynamo.frame_evaluation.plain_frames import calling_compiled_by_slots
-
-            self._through = calling_compiled_by_slots(self.function, self.region)
+            self._through = slots.calling_compiled_by_slots(self.function, self.region)
         return self._through
 
     def _use_first(self, version: Version) -> None:
@@ -148,7 +146,7 @@ class Dispatcher:
             reporting.log_recompile(self, arguments)
             try:
                 with collected_rarely(), compiling(self.function.__qualname__):
-                    entry = compile_frame(self.function, arguments, self.region, self.owner, programs_builtins)
+                    entry = slots.compile_frame(self.function, arguments, self.region, self.owner, programs_builtins)
             except RunPlainly:
                 cache.plain_runs += 1
                 return self.plain

@@ -1,8 +1,4 @@
-"""A compiled version of a function, and what generated functions say besides their result.
-
->>> MISS
-MISS
-"""
+"""A compiled version of a function."""
 
 from __future__ import annotations
 
@@ -14,16 +10,6 @@ from typing import Any
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.guards.guards import GuardSet
 from minitorch_compile.fx import GraphModule
-
-
-class _Miss:
-    """What a generated function returns if its guards fail."""
-
-    def __repr__(self) -> str:
-        return "MISS"
-
-
-MISS: Any = _Miss()
 
 
 @dataclass(eq=False, repr=False)
@@ -46,8 +32,3 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"<Entry with {len(self.guards)} guards>"
-
-
-class RunPlainly(Exception):
-    """This call runs as it is: the frame ended with an exception of the program, and plain Python raises the real one;
-    or it makes what the next calls can be compiled for."""

@@ -18,21 +18,21 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minitorch_compile import config
+from minitorch_compile.dynamo.cache.callees import compiled_callable
 from minitorch_compile.dynamo.cache.dispatcher import LOCK, Dispatcher
-from minitorch_compile.dynamo.cache.entry import MISS, Entry
+from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.reporting import log_graph
+from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.cache.wrapper import make_wrapper
-from minitorch_compile.dynamo.capture.size_history import SizeHistory
 from minitorch_compile.dynamo.errors import GraphBreak
-from minitorch_compile.dynamo.rewriting.resume import ResumeCode
+from minitorch_compile.dynamo.fakes.size_history import SizeHistory
+from minitorch_compile.dynamo.guards.guards import MISS
+from minitorch_compile.dynamo.resuming.resume import ResumeCode
 from minitorch_compile.dynamo.stance import state
 from minitorch_compile.fx import GraphModule
-
-if TYPE_CHECKING:
-    from minitorch_compile.dynamo.frame_evaluation.region import RegionFrames
 
 Backend = Callable[[GraphModule, list[Any]], Callable[..., Any]]
 
@@ -70,7 +70,7 @@ class Region:
         self._wrappers: dict[tuple[int, type | None], Callable[..., Any]] = {}
         self._resumes: dict[tuple[int, int, type | None], Callable[..., Any]] = {}
         self._through: dict[FunctionType, Callable[..., Any]] = {}
-        self._frames: RegionFrames | None = None
+        self.frames: Any = None  # what frame_evaluation/region.py keeps of it
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
         _regions.add(self)
 
@@ -128,34 +128,18 @@ class Region:
 
     def compiled(self, function: Any) -> Any:
         """For generated code: a callable of the user's whose inside is compiled on its own."""
-        from minitorch_compile.dynamo.eval_frame import compiled_callable
-        from minitorch_compile.dynamo.frame_evaluation.plain_frames import with_callees_compiled
-
         made = compiled_callable(function, self)
-        return with_callees_compiled(function, self) if made is function else made
+        return slots.with_callees_compiled(function, self) if made is function else made
 
     def through(self, function: FunctionType) -> Callable[..., Any]:
         """The plain function, whose callees are compiled."""
         if function not in self._through:
-            from minitorch_compile.dynamo.frame_evaluation.plain_frames import calling_compiled
-
-            self._through[function] = calling_compiled(function, self)
+            self._through[function] = slots.calling_compiled(function, self)
         return self._through[function]
-
-    @property
-    def frames(self) -> RegionFrames:
-        """What this region does with the frames that the hook gives it."""
-        if self._frames is None:
-            from minitorch_compile.dynamo.frame_evaluation.region import RegionFrames
-
-            self._frames = RegionFrames(self, include=None)
-        return self._frames
 
     def compile_again(self, function: Any) -> Any:
         """Another function or object, compiled with the same settings in a region of its own."""
-        from minitorch_compile.dynamo.eval_frame import optimize
-
-        return optimize(function, self.backend, self.fullgraph, self.dynamic)
+        return slots.optimize(function, self.backend, self.fullgraph, self.dynamic)
 
     def graph_captured(self, module: GraphModule) -> None:
         self.graph_modules.append(module)

@@ -32,7 +32,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.execution.binding import argument_names
-from minitorch_compile.dynamo.rewriting.namespace import Namespace
+from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.generated_source import function_from_source
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from typing import Any, NoReturn
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.capture.operators import OperatorHooks
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution import matching
-from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.base import ObservedException, Value
 from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from minitorch_compile.dynamo.capture.tracer import Tracer
+from minitorch_compile.dynamo.capture.services import TracerServices
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -36,7 +36,7 @@ from minitorch_compile.dynamo.variables.user_containers import contents_of
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-class OperatorHooks(Tracer):
+class OperatorHooks(TracerServices):
     """The hooks of `hooks.py` for operators, attributes and items."""
 
     # --- operators ----------------------------------------------------------------------------------------------------

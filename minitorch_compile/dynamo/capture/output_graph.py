@@ -24,24 +24,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from minitorch_compile import config
 from minitorch_compile.control import is_graph_step
 from minitorch_compile.dynamo.capture.expectations import Expectation
-from minitorch_compile.dynamo.capture.fake_mode import FakeMode
 from minitorch_compile.dynamo.capture.places_in_memory import asks_for_offset, check_window, places_windowed
-from minitorch_compile.dynamo.capture.side_effects import SideEffects
-from minitorch_compile.dynamo.capture.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
-from minitorch_compile.dynamo.capture.walked_back import WalkedBack
-from minitorch_compile.dynamo.errors import InternalTracerError, ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
+from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
+from minitorch_compile.dynamo.fakes.fallible_operations import unneeded_failing_nodes
+from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
+from minitorch_compile.dynamo.fakes.walked_back import WalkedBack
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.class_guards import Lookups
 from minitorch_compile.dynamo.guards.guards import GuardSet
+from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
-from minitorch_compile.dynamo.rewriting.graph_failure import unneeded_failing_nodes
-from minitorch_compile.dynamo.rewriting.namespace import Namespace
-from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builder import build, from_python
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+from minitorch_compile.dynamo.variables.side_effects import SideEffects
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tracer import Output
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.effects import has_side_effect
@@ -80,7 +81,7 @@ class SizeInput(NamedTuple):
     symbol: Symbol
 
 
-class OutputGraph:
+class OutputGraph(Output):
     """Everything that is collected while one frame, with all that is inlined into it, is traced."""
 
     def __init__(
@@ -181,13 +182,6 @@ class OutputGraph:
         elif known.source is not None and known.source != source and not isinstance(source, ConstantSource):
             self.guards.add(guards.same_object(source, known.source))
         return known
-
-    def constant_source(self, value: Any, hint: str) -> ConstantSource:
-        """The generated code holds on to this very object."""
-        return ConstantSource(self.names.install(value, hint))
-
-    def wrap_constant(self, value: Any, hint: str) -> Value:
-        return self.wrap(value, self.constant_source(value, hint))
 
     def wrap_cell(self, cell: CellType, source: Source) -> CellVariable:
         known = self._tracked.get(id(cell))
@@ -401,6 +395,12 @@ class OutputGraph:
         tensors = self._tensors_by_fake.values()
         return any(tensor.fake.storage is storage and tensor.fake.requires_grad for tensor in tensors)
 
+    def gradient_dropped(self, tensor: TensorVariable) -> None:
+        """The program stores None as the gradient of a tensor from outside. If what comes before it may raise, or turn
+        out otherwise than was expected, the plain program would find the old gradient there, and so must this one."""
+        if not self.expectations and not any(node.meta.get("may_raise") for node in self.graph.nodes):
+            self.dropped_gradients.append(tensor)
+
     def switch_grad_mode(self, enabled: bool) -> None:
         """Grad mode changes now, for the fakes, and in the graph when it runs."""
         node = self.graph.call_function(switch_grad_mode, (enabled,))
@@ -417,7 +417,7 @@ class OutputGraph:
     def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
         """Completes the graph; the inputs that it uses, in the order of its placeholders."""
         results = [variable.node for variable in outputs]
-        self.unneeded = [self._detached(node) for node in unneeded_failing_nodes(self, results)]
+        self.unneeded = [self._detached(node) for node in unneeded_failing_nodes(self.graph, results)]
         self.graph.output((*results, *self.unneeded))
         self.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *self.unneeded))
         self._drop_unused_items()

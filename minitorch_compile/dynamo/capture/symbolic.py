@@ -28,14 +28,12 @@ from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Program
 from minitorch_compile.dynamo.capture.domain import SymbolicDomain
 from minitorch_compile.dynamo.capture.expectations import Expectation, expected_outcome
-from minitorch_compile.dynamo.capture.side_effects import DELETED
-from minitorch_compile.dynamo.capture.skipped_modules import is_library_code, reason_to_skip
-from minitorch_compile.dynamo.capture.tracer import Tracer
-from minitorch_compile.dynamo.errors import ObservedException, SourceLine, Unsupported
+from minitorch_compile.dynamo.errors import SourceLine, Unsupported
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.library_members import guard_global
+from minitorch_compile.dynamo.guards.library_members import same_global
 from minitorch_compile.dynamo.guards.source import ConstantSource, ItemSource
-from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.resuming.resume import resume_code_of
+from minitorch_compile.dynamo.variables.base import ObservedException, Value
 from minitorch_compile.dynamo.variables.class_lookup import is_fixed
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -45,7 +43,10 @@ from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 from minitorch_compile.dynamo.variables.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.side_effects import DELETED
+from minitorch_compile.dynamo.variables.skipped_modules import is_library_code, reason_to_skip
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.own_builtins import ORIGINAL, SCOPE
 
 if TYPE_CHECKING:
@@ -153,8 +154,6 @@ class SymbolicInterpreter(SymbolicDomain):
 
     def user_function_name(self) -> str:
         """The name in the user's program, also inside a resume function."""
-        from minitorch_compile.dynamo.rewriting.resume import resume_code_of
-
         resumed = resume_code_of(self.program.code)
         return (resumed.origin.code if resumed else self.program.code).co_name
 
@@ -184,7 +183,7 @@ class SymbolicInterpreter(SymbolicDomain):
                 return stored
         elif name in scope.real:
             if self.is_library and is_fixed(scope.real[name]):
-                guard_global(self.output, scope.real, name)
+                self.output.guards.add(*same_global(self.output.names, scope.real, name))
                 return self.output.wrap_constant(scope.real[name], name)
             assert scope.source is not None
             source = ItemSource(scope.source, name)

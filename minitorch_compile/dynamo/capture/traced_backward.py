@@ -16,7 +16,7 @@ getitem = walk_back[0]
 
 Run by `aot` on fakes, the node leaves only derivative formulas behind: forward, backward, and the optimizer's update
 are one graph. What a graph can't do breaks it: hooks, a history that began outside, one that lives on
-(`dynamo/capture/walked_back.py`).
+(`dynamo/fakes/walked_back.py`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from minitorch_compile.autograd import entry_points
 from minitorch_compile.autograd.freed_node import with_freed_history
 from minitorch_compile.autograd.watching import watchers
 from minitorch_compile.control import graph_step
-from minitorch_compile.dynamo.capture.graph_steps import is_inside
-from minitorch_compile.dynamo.capture.walked_back import WalkedBack, leaves_of
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.fakes.graph_steps import is_inside
+from minitorch_compile.dynamo.fakes.walked_back import WalkedBack, leaves_of
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
@@ -41,7 +41,7 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor import Tensor
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.capture.services import TracerServices
 
 NONE = ConstantVariable(None)
 FALSE = ConstantVariable(False)
@@ -86,7 +86,7 @@ def gradients_of(outputs: Sequence[Any], inputs: Sequence[Any], given: Sequence[
 
 @handles(Tensor.backward)
 def _backward_of_tensor(
-    tracer: Tracer,
+    tracer: TracerServices,
     tensor: Value,
     gradient: Value = NONE,
     retain_graph: Value = NONE,
@@ -98,7 +98,7 @@ def _backward_of_tensor(
 
 @handles(entry_points.backward)
 def _backward(
-    tracer: Tracer,
+    tracer: TracerServices,
     tensors: Value,
     grad_tensors: Value = NONE,
     retain_graph: Value = NONE,
@@ -135,7 +135,12 @@ def _backward(
 
 @handles(entry_points.grad)
 def _grad(
-    tracer: Tracer, outputs: Value, inputs: Value, grad_outputs: Value = NONE, *settings: Value, **options: Value
+    tracer: TracerServices,
+    outputs: Value,
+    inputs: Value,
+    grad_outputs: Value = NONE,
+    *settings: Value,
+    **options: Value,
 ) -> Value:
     if settings:
         raise Unsupported("autograd-call", "grad() with options by position; name them.")
@@ -150,7 +155,7 @@ def _grad(
     return TupleVariable(tracer.unpack_all(found))
 
 
-def _tensors(tracer: Tracer, value: Value, what: str) -> list[TensorVariable]:
+def _tensors(tracer: TracerServices, value: Value, what: str) -> list[TensorVariable]:
     """One tensor or a sequence of them."""
     tracked = value.realize()
     items = [tracked] if isinstance(tracked, TensorVariable) else [v.realize() for v in tracer.unpack_all(tracked)]
@@ -160,7 +165,7 @@ def _tensors(tracer: Tracer, value: Value, what: str) -> list[TensorVariable]:
     return found
 
 
-def _given(tracer: Tracer, given: Value, count: int) -> list[Value]:
+def _given(tracer: TracerServices, given: Value, count: int) -> list[Value]:
     """The gradients of the outputs, None where there is none."""
     if tracer.is_none(given):
         return [NONE] * count
@@ -168,11 +173,11 @@ def _given(tracer: Tracer, given: Value, count: int) -> list[Value]:
     return [tracked] if isinstance(tracked, TensorVariable) else tracer.unpack_all(tracked)
 
 
-def _flag(tracer: Tracer, value: Value) -> Value:
+def _flag(tracer: TracerServices, value: Value) -> Value:
     return NONE if tracer.is_none(value) else ConstantVariable(tracer.truth(value))
 
 
-def _check_circumstances(tracer: Tracer) -> None:
+def _check_circumstances(tracer: TracerServices) -> None:
     """Breaks inside transforms, and where somebody watches what is recorded: anomaly mode, hooks on saved tensors."""
     output = tracer.output
     if is_inside(output.graph):
@@ -183,7 +188,7 @@ def _check_circumstances(tracer: Tracer) -> None:
     output.guards.add(Guard(source, "AUTOGRAD_STATE", "not {0}", "no anomaly mode and no hooks on saved tensors"))
 
 
-def _leaves_behind(tracer: Tracer, roots: Sequence[TensorVariable]) -> list[TensorVariable]:
+def _leaves_behind(tracer: TracerServices, roots: Sequence[TensorVariable]) -> list[TensorVariable]:
     """The leaves that gradients arrive at: tensors from outside, without hooks."""
     leaves = []
     for leaf in leaves_of([root.fake for root in roots]):
@@ -201,7 +206,7 @@ def _leaves_behind(tracer: Tracer, roots: Sequence[TensorVariable]) -> list[Tens
     return leaves
 
 
-def _check_wanted(tracer: Tracer, roots: Sequence[TensorVariable], wanted: Sequence[TensorVariable]) -> None:
+def _check_wanted(tracer: TracerServices, roots: Sequence[TensorVariable], wanted: Sequence[TensorVariable]) -> None:
     """grad() may end at a result of what came before the function, if that is all that is asked for of outside."""
     outside = [x for x in wanted if x.source is not None]
     computed = [x for x in outside if not x.fake.is_leaf]
@@ -223,7 +228,7 @@ def _reaches_back() -> Unsupported:
     )
 
 
-def _refuse_hooks(tracer: Tracer, x: TensorVariable, edge: Any) -> None:
+def _refuse_hooks(tracer: TracerServices, x: TensorVariable, edge: Any) -> None:
     if edge is not None and (edge[0].hooks or getattr(edge[0], "post_hooks", None)):
         raise Unsupported("autograd-call", "a tensor has hooks, which run when its gradient arrives.")
     assert x.source is not None
@@ -231,7 +236,7 @@ def _refuse_hooks(tracer: Tracer, x: TensorVariable, edge: Any) -> None:
     tracer.output.guards.add(Guard(x.source, "NO_HOOKS", check, "no hooks on its gradient"))
 
 
-def _note(tracer: Tracer) -> None:
+def _note(tracer: TracerServices) -> None:
     """Remembers where the first walk was, to break there if the graph can't leave behind what it should."""
     output = tracer.output
     if output.walked_back is None:

@@ -28,10 +28,12 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import config
+from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.cache.wrapper import plain_caller
 from minitorch_compile.dynamo.frame_evaluation.call_through import calling_through
 from minitorch_compile.dynamo.frame_evaluation.check import reason_against
 from minitorch_compile.dynamo.frame_evaluation.frame_hook import FrameHook
+from minitorch_compile.dynamo.frame_evaluation.region import frames_of
 from minitorch_compile.dynamo.frame_evaluation.rule import is_ordinary
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def with_callees_compiled(function: Any, region: Region) -> Any:
 
 def _under_hook(function: Callable[..., Any], region: Region) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
-        with FrameHook(region.frames):
+        with FrameHook(frames_of(region)):
             return function(*args, **kwargs)
 
     return run
@@ -70,3 +72,8 @@ def _under_hook(function: Callable[..., Any], region: Region) -> Callable[..., A
 def is_hooked() -> bool:
     """Whether plain frames are run under the frame hook."""
     return config.frame_hook and not reason_against()
+
+
+slots.calling_compiled = calling_compiled
+slots.calling_compiled_by_slots = calling_compiled_by_slots
+slots.with_callees_compiled = with_callees_compiled

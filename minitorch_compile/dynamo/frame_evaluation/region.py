@@ -25,13 +25,14 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.cache.dispatcher import Dispatcher
-from minitorch_compile.dynamo.cache.entry import MISS, Entry
+from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.wrapper import plain_caller
-from minitorch_compile.dynamo.capture.skipped_modules import is_library_code
 from minitorch_compile.dynamo.execution.binding import argument_names
 from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, PASS_HERE
 from minitorch_compile.dynamo.frame_evaluation.native import RUN_AS_IS, Callback, Word, native_hook
 from minitorch_compile.dynamo.frame_evaluation.rule import judge_code, sees_tensors
+from minitorch_compile.dynamo.guards.guards import MISS
+from minitorch_compile.dynamo.variables.skipped_modules import is_library_code
 from minitorch_compile.frame_marks import generated, unhooked
 
 if TYPE_CHECKING:
@@ -143,3 +144,10 @@ class RegionFrames:
         if function.__closure__ is None or "<locals>" not in function.__qualname__:
             self._dispatchers[id(function.__code__), owner] = made
         return made
+
+
+def frames_of(region: Region) -> RegionFrames:
+    """The one of a region, for all frames below its plain ones."""
+    if region.frames is None:
+        region.frames = RegionFrames(region, include=None)
+    return region.frames

@@ -26,18 +26,16 @@ their guards together cost a fraction of a microsecond a call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.guards import About, Guard
-from minitorch_compile.dynamo.guards.source import InstanceDictSource, ItemSource, Source
-
-if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+from minitorch_compile.dynamo.guards.guards import About, Guard, GuardSet
+from minitorch_compile.dynamo.guards.namespace import Namespace
+from minitorch_compile.dynamo.guards.source import ConstantSource, InstanceDictSource, ItemSource, Source
 
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 FUNCTION_HOLDERS = (FunctionType, property, staticmethod, classmethod)  # what they hold is guarded where it is used
@@ -78,35 +76,41 @@ class Lookups:
         if owner is not None and not is_immutable(owner):
             self._has[owner, name] = owner.__dict__[name]
 
-    def guards(self, output: OutputGraph) -> Iterator[Guard]:
-        """Classes that the program itself made are new at each call, and stay what they are."""
-        for cls in self._classes.keys() - output.made_classes.keys() if output.made_classes else self._classes:
-            yield _same_order(output, cls)
-        for cls, names in self._lacks.items():
-            if cls not in output.made_classes:
-                yield _lacks(attributes_of(output, cls), list(names))
-        known = {guard.source for guard in output.guards if guard.kind in ("ID_MATCH", "FUNCTION_MATCH")}
+    def guards(self, names: Namespace, others: GuardSet, made: Collection[type]) -> Iterator[Guard]:
+        """Those that the trace has `others` for are left out. Classes that the program itself made are new at each
+        call, and stay what they are."""
+        for cls in self._classes.keys() - set(made) if made else self._classes:
+            yield _same_order(names, cls)
+        for cls, lacking in self._lacks.items():
+            if cls not in made:
+                yield _lacks(attributes_of(names, cls), list(lacking))
+        known = {guard.source for guard in others if guard.kind in ("ID_MATCH", "FUNCTION_MATCH")}
         for (cls, name), value in self._has.items():
-            if cls not in output.made_classes and (member := class_member(output, cls, name)) not in known:
+            if cls not in made and (member := class_member(names, cls, name)) not in known:
                 exactly = (cls, name) in self._exact
-                yield _same(output, member, name, value) if exactly else _same_kind(output, member, name, value)
+                yield _same(names, member, name, value) if exactly else _same_kind(names, member, name, value)
 
 
-def attributes_of(output: OutputGraph, cls: type) -> Source:
+def constant(names: Namespace, value: object, hint: str) -> Source:
+    """The generated code holds on to this very object."""
+    return ConstantSource(names.install(value, hint))
+
+
+def attributes_of(names: Namespace, cls: type) -> Source:
     """The class's own dictionary."""
-    return InstanceDictSource(output.constant_source(cls, cls.__name__))
+    return InstanceDictSource(constant(names, cls, cls.__name__))
 
 
-def class_member(output: OutputGraph, owner: type, name: str) -> Source:
+def class_member(names: Namespace, owner: type, name: str) -> Source:
     """What lies there under a name: a property itself and not what it gives, a function before it is bound."""
-    return ItemSource(attributes_of(output, owner), name)
+    return ItemSource(attributes_of(names, owner), name)
 
 
-def _same_order(output: OutputGraph, cls: type) -> Guard:
-    order = output.names.install(cls.__mro__, f"order_of_{cls.__name__}")
+def _same_order(names: Namespace, cls: type) -> Guard:
+    order = names.install(cls.__mro__, f"order_of_{cls.__name__}")
     shown = "its base classes"
     check = f"{{0}}.__mro__ is {order}"
-    source = output.constant_source(cls, cls.__name__)
+    source = constant(names, cls, cls.__name__)
     return Guard(source, "CLASS_ORDER", check, shown, actual="{0}.__mro__", about=About.OBJECT)
 
 
@@ -117,16 +121,16 @@ def _lacks(attributes: Source, names: list[str]) -> Guard:
     return Guard(attributes, "CLASS_LACKS", check, "none of them", actual=actual, about=About.ITEMS)
 
 
-def _same(output: OutputGraph, source: Source, name: str, value: Any) -> Guard:
-    return guards.identity(source, value, output.names, name)
+def _same(names: Namespace, source: Source, name: str, value: Any) -> Guard:
+    return guards.identity(source, value, names, name)
 
 
-def _same_kind(output: OutputGraph, source: Source, name: str, value: Any) -> Guard:
+def _same_kind(names: Namespace, source: Source, name: str, value: Any) -> Guard:
     """Whether it is a function, a property or data decided what Python does with it. Data is guarded where it is used;
     of other descriptors the trace knows only that they are these."""
     if isinstance(value, FUNCTION_HOLDERS) or not hasattr(type(value), "__get__"):
-        return guards.type_is(source, type(value), output.names)
-    return _same(output, source, name, value)
+        return guards.type_is(source, type(value), names)
+    return _same(names, source, name, value)
 
 
 _noting: ContextVar[Lookups | None] = ContextVar("lookups being noted", default=None)

@@ -1,7 +1,7 @@
 """From guards to the lines at the top of a generated function: read each source once, check, or give up with MISS.
 
 >>> from minitorch_compile.dynamo.guards.guards import Guard, GuardSet
->>> from minitorch_compile.dynamo.rewriting.namespace import Namespace
+>>> from minitorch_compile.dynamo.guards.namespace import Namespace
 >>> from minitorch_compile.dynamo.guards.source import AttrSource, LocalSource
 >>> guards = GuardSet()
 >>> x = LocalSource("x")
@@ -27,6 +27,7 @@ from itertools import groupby
 from minitorch_compile.dynamo.guards.checking_order import in_checking_order
 from minitorch_compile.dynamo.guards.guards import Guard, GuardSet
 from minitorch_compile.dynamo.guards.memory_guard import Memory, MemoryGuard, conditions_between
+from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import CellSource, ConstantSource, LocalSource, Source
 from minitorch_compile.dynamo.guards.structure import Structure
 from minitorch_compile.dynamo.guards.structure_code import (
@@ -37,7 +38,6 @@ from minitorch_compile.dynamo.guards.structure_code import (
     structures_in,
     tuple_of,
 )
-from minitorch_compile.dynamo.rewriting.namespace import Namespace
 
 FEWEST_TOGETHER = 4
 

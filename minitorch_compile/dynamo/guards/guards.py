@@ -26,8 +26,8 @@ from types import CellType, MemberDescriptorType
 from typing import Any
 
 from minitorch_compile.dynamo.guards.checking_order import in_checking_order
+from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import InstanceDictSource, SlotSource, Source
-from minitorch_compile.dynamo.rewriting.namespace import Namespace
 from minitorch_compile.own_builtins import ORIGINAL
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -71,6 +71,16 @@ class Guard:
 
     def __str__(self) -> str:
         return f"{self.kind:<16} {self.code}{self.place and f'    # {self.place}'}"
+
+
+class _Miss:
+    """What a generated function returns if its guards fail."""
+
+    def __repr__(self) -> str:
+        return "MISS"
+
+
+MISS: Any = _Miss()
 
 
 class GuardSet:

@@ -17,43 +17,37 @@ ID_MATCH         functional.relu is relu
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.class_guards import class_member, is_immutable
+from minitorch_compile.dynamo.guards.class_guards import class_member, constant, is_immutable
+from minitorch_compile.dynamo.guards.guards import Guard
+from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import InstanceAttrSource, InstanceDictSource
 
-if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.variables.class_lookup import Found
 
-
-def guard_member(output: OutputGraph, owner: ModuleType | type, name: str, value: object) -> None:
+def same_member(names: Namespace, owner: ModuleType | type, name: str, value: object) -> Guard:
     """`value` is what the owner's dict has under this name; or, if it has nothing, that it has nothing."""
-    holder = output.constant_source(owner, owner.__name__.rpartition(".")[2])
-    attributes = InstanceDictSource(holder)
-    if name in vars(owner):
-        source = InstanceAttrSource(attributes, name)
-        output.guards.add(guards.identity(source, value, output.names, _hint(value, name)))
-    else:
-        output.guards.add(guards.attribute_absent(holder, name))
+    holder = constant(names, owner, owner.__name__.rpartition(".")[2])
+    if name not in vars(owner):
+        return guards.attribute_absent(holder, name)
+    return guards.identity(InstanceAttrSource(InstanceDictSource(holder), name), value, names, _hint(value, name))
 
 
 def _hint(value: object, name: str) -> str:
     return value.__name__ if isinstance(value, (FunctionType, type)) else name
 
 
-def guard_global(output: OutputGraph, module_globals: dict[str, Any], name: str) -> None:
-    """A global of this package's own code."""
+def same_global(names: Namespace, module_globals: dict[str, Any], name: str) -> Iterator[Guard]:
+    """A global of this package's own code; of code that is in no module, none."""
     module = sys.modules.get(module_globals.get("__name__", ""))
     if module is not None and vars(module) is module_globals:
-        guard_member(output, module, name, module_globals[name])
+        yield same_member(names, module, name, module_globals[name])
 
 
-def guard_found(output: OutputGraph, found: Found) -> None:
-    """An attribute of a class."""
-    if is_immutable(found.owner):
-        return
-    source = class_member(output, found.owner, found.name)
-    output.guards.add(guards.identity(source, found.value, output.names, _hint(found.value, found.name)))
+def same_attribute(names: Namespace, owner: type, name: str, value: object) -> Iterator[Guard]:
+    """An attribute as it lies in the dict of a class; none where the class can't be changed."""
+    if not is_immutable(owner):
+        yield guards.identity(class_member(names, owner, name), value, names, _hint(value, name))

@@ -32,7 +32,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
-from minitorch_compile.dynamo.cache.entry import MISS
 from minitorch_compile.dynamo.guards.dict_versions import (
     WordOf,
     dict_of,
@@ -41,6 +40,7 @@ from minitorch_compile.dynamo.guards.dict_versions import (
     words_of_class,
     words_of_instance,
 )
+from minitorch_compile.dynamo.guards.guards import MISS
 from minitorch_compile.dynamo.guards.memory_words import Word, comparison
 from minitorch_compile.tensor.tensor_base import TensorBase
 

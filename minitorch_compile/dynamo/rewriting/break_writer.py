@@ -25,25 +25,24 @@ return resume_in_f_at_3_1(raised_0)
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.resuming.resume import ResumeCode, make_resume_code, resume_code_of
+from minitorch_compile.dynamo.resuming.resume_prefix import handled_exceptions
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS, BreakPoint, PlainText
 from minitorch_compile.dynamo.rewriting.called_in_place import caller_at, raised_below
 from minitorch_compile.dynamo.rewriting.raised_in_place import raised_at, raiser_at, while_handling
-from minitorch_compile.dynamo.rewriting.resume import ResumeCode, make_resume_code, resume_code_of
-from minitorch_compile.dynamo.rewriting.resume_prefix import handled_exceptions
 from minitorch_compile.dynamo.rewriting.tail_calls import TailCall, run_tail_calls
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
-    from minitorch_compile.dynamo.compile_frame import FrameCompiler
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
 
 JUMPS = ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE")
@@ -65,12 +64,23 @@ def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
 
 
 class BreakWriter:
-    """Writes the end of the body, from the frame as it is before the breaking instruction."""
+    """Writes the end of the body, from the frame as it is before the breaking instruction.
 
-    def __init__(self, compiler: FrameCompiler, codegen: Codegen, reason: Unsupported) -> None:
-        self.compiler = compiler
-        self.frame = compiler.frame
-        self.program = compiler.program
+    `name` is that of the function that is written; `compiled` gives what is called for the rest of it.
+    """
+
+    def __init__(
+        self,
+        frame: SymbolicInterpreter,
+        name: str,
+        compiled: Callable[[ResumeCode], Callable[..., Any]],
+        codegen: Codegen,
+        reason: Unsupported,
+    ) -> None:
+        self.frame = frame
+        self.program = frame.program
+        self.name = name
+        self.compiled = compiled
         self.codegen = codegen
         self.reason = reason
         self.handled = handled_exceptions(self.frame, self.frame.index)
@@ -102,7 +112,7 @@ class BreakWriter:
         else:
             go_on = self._jump(point)
         on_error = self._resume_in_handler()
-        for effect in self.compiler.output.side_effects:
+        for effect in self.frame.output.side_effects:
             self.codegen.effect(effect)
         self.codegen.comment(self.reason.stack[0])
         self._do(self._within_handler(point), go_on, on_error, self._raised(point))
@@ -167,8 +177,7 @@ class BreakWriter:
 
     def _call(self, resume: ResumeCode, arguments: list[str]) -> str:
         """Inside a loop resume functions call each other in circles; these calls are left to whoever entered it."""
-        callee = self.compiler.region.resume_function(resume, self.compiler.function.__globals__, self.compiler.owner)
-        target = self.codegen.constant(callee, resume.name)
+        target = self.codegen.constant(self.compiled(resume), resume.name)
         if resume.free_names:
             cells = (self.codegen.value(self.frame.locals[name]) for name in resume.free_names)
             target = f"{target}({', '.join(cells)})"
@@ -184,7 +193,7 @@ class BreakWriter:
         entry = self.program.handler_of(self.index)
         if entry is None:
             return None
-        raised = self.compiler.output.names.fresh("raised")
+        raised = self.frame.output.names.fresh("raised")
         return raised, self._resume(self.frame.stack[: entry.depth], self.index, raised)
 
     def _text(self, value: Value) -> str:
@@ -196,7 +205,7 @@ class BreakWriter:
         """The statements; in an `except` block, they find the exception that is being handled."""
         if not self.handled:
             return point.statements
-        step = self.compiler.output.names.fresh("step")
+        step = self.frame.output.names.fresh("step")
         exception = self.codegen.value(list(self.handled.values())[-1])
         call = f"{self.codegen.constant(while_handling, 'while_handling')}({exception}, {step})"
         if not point.results:
@@ -208,9 +217,8 @@ class BreakWriter:
         """What the instruction raises, with the user's line."""
         if point.caller_name:
             return f"{self.codegen.constant(raised_below, 'raised_below')}({point.caller_name}, error)"
-        name = f"raise_in_{self.compiler.name}_at_{self.inst.line}"
-        self.compiler.raiser = self.compiler.raiser or raiser_at(self._code, self.inst.positions)
-        raiser = self.codegen.constant(self.compiler.raiser, name)
+        name = f"raise_in_{self.name}_at_{self.inst.line}"
+        raiser = self.codegen.constant(raiser_at(self._code, self.inst.positions), name)
         return f"{self.codegen.constant(raised_at, 'raised_at')}({raiser}, error)"
 
     def _do(

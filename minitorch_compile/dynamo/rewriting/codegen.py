@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture.side_effects import Effect
 from minitorch_compile.dynamo.errors import SourceLine, Unsupported
 from minitorch_compile.dynamo.guards.guard_code import SourceReader
 from minitorch_compile.dynamo.guards.source import Source
@@ -31,6 +30,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.side_effects import Effect
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:

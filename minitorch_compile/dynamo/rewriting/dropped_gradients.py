@@ -28,14 +28,6 @@ from minitorch_compile.dynamo.guards.source import AttrSource
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tensor import TensorVariable
-
-
-def note_dropped(output: OutputGraph, tensor: TensorVariable) -> None:
-    """The program stores None as the gradient of a tensor from outside. If what comes before it may raise, or turn out
-    otherwise than was expected, the plain program would find the old gradient there, and so must this one."""
-    if not output.expectations and not any(node.meta.get("may_raise") for node in output.graph.nodes):
-        output.dropped_gradients.append(tensor)
 
 
 def drops(output: OutputGraph, codegen: Codegen, later: Sequence[str]) -> list[str]:

@@ -31,9 +31,8 @@ from minitorch_compile.tensor import from_numpy, tensor
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, as_dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 LARGEST = 4096  # numbers that are written into a graph
 LARGEST_GUARDED = 64  # integers of an array from outside that are compared at each call
@@ -69,7 +68,7 @@ class ArrayVariable(VariableTracker):
         self.memory = memory or Memory()
 
     @classmethod
-    def from_outside(cls, output: OutputGraph, value: np.ndarray, source: Source) -> ArrayVariable:
+    def from_outside(cls, output: Output, value: np.ndarray, source: Source) -> ArrayVariable:
         """A small array; its type is guarded already."""
         dtype = AttrSource(source, "dtype")
         output.guards.add(

@@ -26,14 +26,14 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture.graph_steps import is_followed_from_outside, is_inside
-from minitorch_compile.dynamo.capture.skipped_modules import is_library_code
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.fakes.graph_steps import is_followed_from_outside, is_inside
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import is_library, look_up, wrap_found
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable, TupleVariable
+from minitorch_compile.dynamo.variables.skipped_modules import is_library_code
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import grad_mode, ops
@@ -42,9 +42,8 @@ from minitorch_compile.tensor.dispatch.dispatch import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
     from minitorch_compile.fx import Node
     from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -197,7 +196,7 @@ def _wants_gradients(node: Any) -> bool:
 class Trial:
     """Something is traced to be looked at, and then taken out of the graph again."""
 
-    def __init__(self, output: OutputGraph, arguments: list[Node]) -> None:
+    def __init__(self, output: Output, arguments: list[Node]) -> None:
         self.output = output
         self.arguments = set(arguments)
         self.nodes = set(output.graph.nodes)

@@ -19,9 +19,9 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.source import Source
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 MISSING = inspect.Parameter.empty
 
@@ -193,3 +193,13 @@ class VariableTracker(Value):
 
     def reconstruct(self, codegen: Codegen) -> str:
         raise Unsupported("unrebuildable-value", f"{self.describe()} made while tracing is needed afterwards.")
+
+
+class ObservedException(Exception):
+    """An exception of the user's program, met while tracing; `value` is its tracker. Handlers of the program may
+    catch it."""
+
+    def __init__(self, value: VariableTracker) -> None:
+        self.value = value
+        value.note_raised()
+        super().__init__(value)

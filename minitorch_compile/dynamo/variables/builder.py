@@ -32,10 +32,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minitorch_compile.dynamo.cache.entry import RunPlainly
+from minitorch_compile.dynamo.errors import RunPlainly
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
-from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
@@ -81,14 +80,14 @@ from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_en
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.variables.tracer import Output
 
 GRAD_MODES = (no_grad, enable_grad, set_grad_enabled)
 BUILTIN_CALLABLES = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 
 METHOD_OWNERS = (list, dict, set, frozenset, str, collections.deque)
 
-Build = Callable[["OutputGraph", Any, Source], VariableTracker]
+Build = Callable[["Output", Any, Source], VariableTracker]
 _by_type: dict[type, Build] = {}
 
 
@@ -102,7 +101,7 @@ def builds(*types: type) -> Callable[[Build], Build]:
     return register
 
 
-def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def build(output: Output, value: Any, source: Source) -> VariableTracker:
     """The tracker of an object from outside. Looks at its type only: isinstance() may run code of the program."""
     cls = type(value)
     if is_constant_value(value):
@@ -126,11 +125,11 @@ def build(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
         name = value.__name__.rpartition(".")[2]
         _guard_identity(output, value, source, name)
         return ModuleVariable(value, output.constant_source(value, name))
-    _guard_type(output, value, source)
+    guard_type(output, value, source)
     return _instance(output, value, source)
 
 
-def _instance(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _instance(output: Output, value: Any, source: Source) -> VariableTracker:
     """An object whose type is guarded already."""
     cls = type(value)
     if is_plain_named_tuple(cls):
@@ -145,17 +144,17 @@ def _instance(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     return OpaqueVariable(value, source)
 
 
-def _guard_type(output: OutputGraph, value: Any, source: Source) -> None:
+def guard_type(output: Output, value: Any, source: Source) -> None:
     if not isinstance(source, ConstantSource):
         output.guards.add(guards.type_is(source, type(value), output.names))
 
 
-def _guard_identity(output: OutputGraph, value: Any, source: Source, hint: str) -> None:
+def _guard_identity(output: Output, value: Any, source: Source, hint: str) -> None:
     if not isinstance(source, ConstantSource):
         output.guards.add(guards.identity(source, value, output.names, hint))
 
 
-def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _constant(output: Output, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstantSource):
         if type(value) in (int, float):
             output.guards.add(guards.type_is(source, type(value), output.names))
@@ -182,84 +181,84 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     return ConstantVariable(value)
 
 
-def _is_of_class(output: OutputGraph, source: Source) -> bool:
+def _is_of_class(output: Output, source: Source) -> bool:
     """Whether it is read from a class: a setting, which stays."""
     return isinstance(source.root, ConstantSource) and isinstance(output.names.values.get(source.root.constant), type)
 
 
 @builds(tuple)
-def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _tuple(output: Output, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return TupleVariable((), source, value, output)
 
 
 @builds(Size)
-def _size(output: OutputGraph, value: Size, source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _size(output: Output, value: Size, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return SizeVariable((), source, value, output)
 
 
 @builds(list)
-def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _list(output: Output, value: list[Any], source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return ListVariable((), source, value, output)
 
 
 @builds(collections.deque)
-def _deque(output: OutputGraph, value: collections.deque[Any], source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _deque(output: Output, value: collections.deque[Any], source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return DequeVariable((), source, value, output)
 
 
 @builds(np.ndarray)
-def _array(output: OutputGraph, value: np.ndarray, source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _array(output: Output, value: np.ndarray, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     if value.size <= LARGEST_GUARDED and value.dtype.kind in "biu":
         return ArrayVariable.from_outside(output, value, source)
     return OpaqueVariable(value, source)
 
 
 @builds(np.ufunc, type(np.cumsum))
-def _numpy_function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _numpy_function(output: Output, value: Any, source: Source) -> VariableTracker:
     _guard_identity(output, value, source, value.__name__)
     return BuiltinVariable(value, output.constant_source(value, value.__name__))
 
 
 @builds(SimpleNamespace)
-def _namespace(output: OutputGraph, value: SimpleNamespace, source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _namespace(output: Output, value: SimpleNamespace, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return NamespaceVariable(SimpleNamespace, source, value)
 
 
 @builds(*GETTERS)
-def _getter(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _getter(output: Output, value: Any, source: Source) -> VariableTracker:
     _guard_identity(output, value, source, type(value).__name__)
     return GetterVariable.from_outside(output, value, source)
 
 
 @builds(*DICT_TYPES)
-def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _dict(output: Output, value: dict[Any, Any], source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return DictVariable(type(value), source, value, output)
 
 
 @builds(set, frozenset)
-def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _set(output: Output, value: Any, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     return SetVariable(type(value), source, value, output)
 
 
 @builds(slice)
-def _slice(output: OutputGraph, value: slice, source: Source) -> VariableTracker:
+def _slice(output: Output, value: slice, source: Source) -> VariableTracker:
     from minitorch_compile.dynamo.variables.sequences import SliceVariable
 
-    _guard_type(output, value, source)
+    guard_type(output, value, source)
     parts = [output.wrap(getattr(value, name), AttrSource(source, name)) for name in ("start", "stop", "step")]
     return SliceVariable(*parts)
 
 
 @builds(FunctionType)
-def _function(output: OutputGraph, value: FunctionType, source: Source) -> VariableTracker:
+def _function(output: Output, value: FunctionType, source: Source) -> VariableTracker:
     original = value.__dict__.get("_dynamo_original")
     if original is not None:  # a compiled function: what it wraps is inlined
         _guard_identity(output, value, source, value.__name__)
@@ -280,7 +279,7 @@ def _function(output: OutputGraph, value: FunctionType, source: Source) -> Varia
 
 
 @builds(LruCacheWrapper)
-def _cached(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _cached(output: Output, value: Any, source: Source) -> VariableTracker:
     _guard_identity(output, value, source, value.__name__)
     return CachedFunctionVariable(value, output.constant_source(value, value.__name__))
 
@@ -293,8 +292,8 @@ def is_tensor_method(method: MethodType) -> bool:
 
 
 @builds(MethodType)
-def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _method(output: Output, value: MethodType, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     if type(value.__self__) in GRAD_MODES:  # the __exit__ that waits on the stack of a resumed frame
         _guard_identity(output, value.__func__, AttrSource(source, "__func__"), value.__name__)
         manager = output.wrap(value.__self__, AttrSource(source, "__self__")).realize()
@@ -308,10 +307,10 @@ def _method(output: OutputGraph, value: MethodType, source: Source) -> VariableT
 
 
 @builds(*BUILTIN_CALLABLES)
-def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _builtin(output: Output, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
     if type(value) is BuiltinFunctionType and issubclass(type(owner), METHOD_OWNERS):
-        _guard_type(output, value, source)
+        guard_type(output, value, source)
         output.guards.add(*guards.equals(AttrSource(source, "__name__"), value.__name__, output.names))
         tracked = output.wrap(owner, AttrSource(source, "__self__")).realize()
         return BuiltinMethodVariable(tracked, value.__name__, source=source)
@@ -320,8 +319,8 @@ def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker
 
 
 @builds(functools.partial)
-def _partial(output: OutputGraph, value: functools.partial[Any], source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _partial(output: Output, value: functools.partial[Any], source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     args, keywords = AttrSource(source, "args"), AttrSource(source, "keywords")
     output.guards.add(
         guards.length(args, len(value.args)), guards.attribute_names("DICT_KEYS", keywords, list(value.keywords))
@@ -335,16 +334,9 @@ def _partial(output: OutputGraph, value: functools.partial[Any], source: Source)
     )
 
 
-@builds(OptimizedModule)
-def _optimized(output: OutputGraph, value: OptimizedModule, source: Source) -> VariableTracker:
-    """Inside a trace, a compiled module is the module."""
-    _guard_type(output, value, source)
-    return build(output, value._orig_mod, AttrSource(source, "_orig_mod"))
-
-
 @builds(*GRAD_MODES)
-def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _guard_type(output, value, source)
+def _grad_mode(output: Output, value: Any, source: Source) -> VariableTracker:
+    guard_type(output, value, source)
     previous = output.wrap(value._previous, AttrSource(source, "_previous")).realize()
     assert isinstance(previous, ListVariable)
     before = getattr(value, "_before", None)
@@ -357,7 +349,7 @@ def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTrack
 # --- values made while tracing ----------------------------------------------------------------------------------------
 
 
-def from_python(output: OutputGraph, value: Any) -> Value:
+def from_python(output: Output, value: Any) -> Value:
     """The tracker of a value that a computation on constants gave."""
     if is_constant_value(value):
         return ConstantVariable(value)
@@ -383,7 +375,7 @@ def from_python(output: OutputGraph, value: Any) -> Value:
     return output.wrap_constant(value, getattr(value, "__name__", type(value).__name__))
 
 
-def _new_set(output: OutputGraph, value: Any) -> Value:
+def _new_set(output: Output, value: Any) -> Value:
     made = SetVariable.of(output.tracer, [from_python(output, item) for item in value], type(value))
     if made.mirror is not None:
         made.mirror = value

@@ -20,11 +20,11 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.class_guards import note_order
 from minitorch_compile.dynamo.guards.source import ConstantSource
-from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.class_lookup import Found, bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.classes import ClassVariable
@@ -38,7 +38,7 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 NONE = ConstantVariable(None)
 

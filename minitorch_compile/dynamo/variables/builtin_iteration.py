@@ -13,8 +13,8 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture import polyfills
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables import polyfills
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.class_lookup import has_method
@@ -38,7 +38,7 @@ from minitorch_compile.symbolic import sym_max, sym_min
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 NONE = ConstantVariable(None)
 

@@ -14,12 +14,12 @@ import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture import polyfills
+from minitorch_compile.dynamo.variables import polyfills
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 IN_PYTHON: dict[Any, Any] = {
     functools.reduce: polyfills.reduce,

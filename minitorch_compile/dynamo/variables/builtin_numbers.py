@@ -25,7 +25,7 @@ from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 Rule = Callable[..., Value]
 

@@ -18,7 +18,7 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 Rule = Callable[..., Value]
 _rules: dict[int, tuple[Any, Rule]] = {}  # by identity: some of the functions can't be hashed

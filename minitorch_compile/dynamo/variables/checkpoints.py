@@ -32,8 +32,7 @@ from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
     from minitorch_compile.fx import Node
 
 # The settings that say nothing about a graph, and the value for which the eager function behaves as one.
@@ -93,7 +92,7 @@ def _requires_grad(value: Value) -> bool:
 class _Region:
     """The nodes that are made until `close`."""
 
-    def __init__(self, output: OutputGraph) -> None:
+    def __init__(self, output: Output) -> None:
         self.output = output
         self.before = set(output.graph.nodes)
         self.effects = len(output.side_effects.effects)

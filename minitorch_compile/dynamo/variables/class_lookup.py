@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards.class_guards import class_member, is_immutable, note_lookup
 from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
-from minitorch_compile.dynamo.guards.library_members import guard_found
+from minitorch_compile.dynamo.guards.library_members import same_attribute
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.tensor import Op, dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 LIBRARY = __name__.partition(".")[0]
 FIXED_PLACES = (MemberDescriptorType, GetSetDescriptorType)  # slots, and fields of objects written in C
@@ -109,14 +109,19 @@ def is_fixed(value: Any) -> bool:
     return isinstance(value, FIXED_TYPES)
 
 
+def guard_found(tracer: Tracer, found: Found) -> None:
+    """What was found will be found again."""
+    tracer.output.guards.add(*same_attribute(tracer.output.names, found.owner, found.name, found.value))
+
+
 def class_attribute_source(tracer: Tracer, found: Found, value: Any, *path: str) -> Source:
     """Where to read `value`, which lies at `path` below what `found.cls.name` gives."""
     if is_library(found.owner) and is_fixed(found.value):
-        guard_found(tracer.output, found)
+        guard_found(tracer, found)
         return tracer.output.constant_source(value, f"{found.owner.__name__}_{found.name}")
     if is_immutable(found.owner):
         return tracer.output.constant_source(value, found.name)
-    source = class_member(tracer.output, found.owner, found.name)
+    source = class_member(tracer.output.names, found.owner, found.name)
     for step in path:
         source = AttrSource(source, step)
     return source

@@ -22,24 +22,24 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType
 
-from minitorch_compile.dynamo.capture import polyfills
-from minitorch_compile.dynamo.capture.finalizers import has_finalizer, refuse
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.class_guards import is_immutable
-from minitorch_compile.dynamo.guards.library_members import guard_found
 from minitorch_compile.dynamo.guards.source import AttrSource
+from minitorch_compile.dynamo.variables import polyfills
 from minitorch_compile.dynamo.variables.autograd_functions import ApplyVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
     bind_class_attribute,
     check_classmethod,
+    guard_found,
     is_library,
     look_up,
     printed_name,
     wrap_found,
 )
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.finalizers import has_finalizer, refuse
 from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.method_names import COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
@@ -50,10 +50,10 @@ from minitorch_compile.dynamo.variables.user_containers import UserContainerVari
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.guards.source import Source
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 CLASS_METHODS: dict[tuple[type, str], Any] = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
 PLAIN_METACLASSES = (type, abc.ABCMeta)
@@ -242,7 +242,7 @@ class ClassVariable(VariableTracker):
     def _instance(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         abstract = look_up(self.cls, "__abstractmethods__") if isinstance(self.cls, abc.ABCMeta) else None
         if abstract is not None:
-            guard_found(tracer.output, abstract)
+            guard_found(tracer, abstract)
         if abstract is not None and abstract.owner is self.cls and abstract.value:
             raise Unsupported("raised-exception", f"the class {self.cls.__qualname__} is abstract.")
         if has_finalizer(self.cls):

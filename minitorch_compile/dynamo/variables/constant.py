@@ -31,9 +31,9 @@ from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 # Types whose values are immutable, and compare and hash by value.
 LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))

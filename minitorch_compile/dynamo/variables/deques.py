@@ -29,9 +29,8 @@ from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 NONE = ConstantVariable(None)
 
@@ -47,7 +46,7 @@ class DequeVariable(ListVariable):
         items: Sequence[Value] = (),
         source: Source | None = None,
         real: Any = None,
-        output: OutputGraph | None = None,
+        output: Output | None = None,
         maxlen: int | None = None,
     ) -> None:
         super().__init__(items, source, real, output)

@@ -18,8 +18,8 @@ from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.iterators import DictIterator, IteratorVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class DictViewVariable(VariableTracker):

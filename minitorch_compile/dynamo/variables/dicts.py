@@ -36,10 +36,9 @@ from minitorch_compile.dynamo.variables.class_lookup import printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 DICT_TYPES = (dict, collections.OrderedDict, collections.defaultdict)
 DELETED: Any = object()
@@ -54,7 +53,7 @@ class DictVariable(VariableTracker):
         cls: type[dict[Any, Any]] = dict,
         source: Source | None = None,
         real: Any = None,
-        output: OutputGraph | None = None,
+        output: Output | None = None,
     ) -> None:
         super().__init__(source)
         self.cls = cls

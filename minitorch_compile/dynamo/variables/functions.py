@@ -16,19 +16,18 @@ from collections.abc import Hashable
 from types import CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.execution.binding import bind_arguments
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
-from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.own_attributes import own_attribute, own_attributes
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class FunctionVariable(VariableTracker):

@@ -31,7 +31,7 @@ from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 LruCacheWrapper: type = functools._lru_cache_wrapper
 

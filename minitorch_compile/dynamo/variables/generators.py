@@ -19,20 +19,19 @@ from typing import TYPE_CHECKING
 from minitorch_compile.dynamo.bytecode.control_flow import enclosing_handlers
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.interpreter import Returned, Yielded
-from minitorch_compile.dynamo.rewriting.resume import ResumeCode
-from minitorch_compile.dynamo.rewriting.resume_prefix import CannotResume, handled_exceptions
-from minitorch_compile.dynamo.rewriting.resumed_generators import make_resumed_generator
-from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.resuming.resume import ResumeCode
+from minitorch_compile.dynamo.resuming.resume_prefix import CannotResume, handled_exceptions
+from minitorch_compile.dynamo.resuming.resumed_generators import make_resumed_generator
+from minitorch_compile.dynamo.variables.base import ObservedException, Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class GeneratorVariable(IteratorVariable):
@@ -40,7 +39,7 @@ class GeneratorVariable(IteratorVariable):
 
     cls = GeneratorType
 
-    def __init__(self, frame: SymbolicInterpreter) -> None:
+    def __init__(self, frame: Tracer) -> None:
         super().__init__()
         self.frame = frame
         self.finished = self.running = self.started = False

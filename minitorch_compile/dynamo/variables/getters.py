@@ -19,9 +19,8 @@ from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTrac
 from minitorch_compile.dynamo.variables.builtin_table import handles
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 
@@ -39,7 +38,7 @@ class GetterVariable(VariableTracker):
         self.real = real
 
     @classmethod
-    def from_outside(cls, output: OutputGraph, value: Any, source: Source) -> GetterVariable:
+    def from_outside(cls, output: Output, value: Any, source: Source) -> GetterVariable:
         """A getter whose identity is guarded. What it was made with is what it would be pickled with."""
         made_by, arguments = value.__reduce__()
         kwargs = getattr(made_by, "keywords", {})

@@ -19,9 +19,9 @@ from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.tensor import grad_mode
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.guards.source import Source
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class GradModeVariable(VariableTracker):

@@ -25,16 +25,16 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
-from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.sequences import SequenceVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:

@@ -19,14 +19,14 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output
 
 
 class LazyVariable(Value):
     """Becomes a tracker, with guards, when it is first looked into."""
 
-    def __init__(self, output: OutputGraph, value: Any, source: Source) -> None:
+    def __init__(self, output: Output, value: Any, source: Source) -> None:
         self.output = output
         self.value = value
         self.source: Source = source

@@ -33,7 +33,7 @@ from minitorch_compile.tensor import (
 )
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 @handles(is_exporting)

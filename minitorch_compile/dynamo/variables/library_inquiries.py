@@ -21,7 +21,7 @@ from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 def _asked_of_the_fake(function: Callable[..., Any]) -> Callable[..., Value]:

@@ -23,7 +23,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor.functions import settings
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 READERS: dict[Callable[[], Any], tuple[str, str]] = {
     settings.are_deterministic_algorithms_enabled: ("deterministic", "DETERMINISTIC_ALGORITHMS"),

@@ -17,13 +17,13 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.control import GRAPH_STEP
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.source import Source
-from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class MarkedFunctionVariable(VariableTracker):

@@ -18,14 +18,14 @@ from collections.abc import Hashable
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
-from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.guards.source import Source
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 @functools.cache

@@ -13,16 +13,16 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture.side_effects import DELETED
 from minitorch_compile.dynamo.guards.guards import attribute_absent
-from minitorch_compile.dynamo.guards.library_members import guard_member
+from minitorch_compile.dynamo.guards.library_members import same_member
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_fixed
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.side_effects import DELETED
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class ModuleVariable(VariableTracker):
@@ -61,7 +61,7 @@ class ModuleVariable(VariableTracker):
             return stored[name]
         value = vars(self.module)[name]
         if self.is_library and is_fixed(value):
-            guard_member(tracer.output, self.module, name, value)
+            tracer.output.guards.add(same_member(tracer.output.names, self.module, name, value))
             return tracer.output.wrap_constant(value, name)
         assert self.source is not None
         source = AttrSource(self.source, name)

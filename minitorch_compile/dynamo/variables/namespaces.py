@@ -17,8 +17,8 @@ from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class NamespaceVariable(UserObjectVariable):

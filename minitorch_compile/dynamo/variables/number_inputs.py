@@ -25,7 +25,7 @@ from minitorch_compile.dynamo.variables.numbers import NumberVariable
 from minitorch_compile.tensor import Tensor, float64, tensor
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 @dataclass(frozen=True)

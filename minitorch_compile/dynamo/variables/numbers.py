@@ -25,9 +25,8 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 LONGEST_EXPRESSION = 200  # a sum over a long loop is pinned down instead of written out
 NEVER_RAISING = ("+", "-", "*")  # on ints and floats: so the expression can be evaluated at another time
@@ -47,7 +46,7 @@ class NumberVariable(ConstantVariable):
     """An int or float. Asking for its `value` guards it."""
 
     def __init__(
-        self, output: OutputGraph, seen: Any, source: Source, inputs: Iterable[tuple[str, int]] | None = None
+        self, output: Output, seen: Any, source: Source, inputs: Iterable[tuple[str, int]] | None = None
     ) -> None:
         VariableTracker.__init__(self, source)
         self.output = output

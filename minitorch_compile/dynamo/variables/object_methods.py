@@ -21,8 +21,8 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 def _init(tracer: Tracer, self: UserObjectVariable) -> Value:

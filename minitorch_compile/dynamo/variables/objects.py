@@ -26,8 +26,6 @@ from collections.abc import Hashable
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture import polyfills
-from minitorch_compile.dynamo.errors import ObservedException
 from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
@@ -39,7 +37,8 @@ from minitorch_compile.dynamo.guards.source import (
     SlotSource,
     Source,
 )
-from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables import polyfills
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
     bind_class_attribute,
@@ -56,8 +55,8 @@ from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 PLAIN_ACCESS = (
     object,

@@ -21,7 +21,7 @@ from minitorch_compile.dynamo.variables.class_lookup import look_up
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class OpaqueVariable(VariableTracker):

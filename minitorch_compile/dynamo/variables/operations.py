@@ -24,8 +24,8 @@ from minitorch_compile.dynamo.variables.functions import UserFunctionVariable
 from minitorch_compile.tensor import Op
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class OperationVariable(VariableTracker):

@@ -24,7 +24,7 @@ from minitorch_compile.dynamo.guards.source import AttrSource, InstanceDictSourc
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 def instance_dict(instance: Any) -> dict[str, Any] | None:

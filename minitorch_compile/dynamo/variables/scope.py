@@ -31,9 +31,8 @@ from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class CellVariable(VariableTracker):
@@ -45,7 +44,7 @@ class CellVariable(VariableTracker):
         self.real = real
 
     @classmethod
-    def existing(cls, output: OutputGraph, cell: CellType, source: Source) -> CellVariable:
+    def existing(cls, output: Output, cell: CellType, source: Source) -> CellVariable:
         """A cell from outside; its content is looked at when it is read."""
         return cls(None, source, cell)
 

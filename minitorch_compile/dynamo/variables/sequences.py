@@ -22,10 +22,9 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor.memory.size import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 # What decides how a tuple of a program's class behaves.
@@ -49,7 +48,7 @@ class SequenceVariable(VariableTracker):
         items: Sequence[Value] = (),
         source: Source | None = None,
         real: Any = None,
-        output: OutputGraph | None = None,
+        output: Output | None = None,
     ) -> None:
         super().__init__(source)
         self.real = real
@@ -213,7 +212,7 @@ class NamedTupleVariable(TupleVariable):
         items: Sequence[Value] = (),
         source: Source | None = None,
         real: Any = None,
-        output: OutputGraph | None = None,
+        output: Output | None = None,
     ) -> None:
         super().__init__(items, source, real, output)
         self.cls = cls

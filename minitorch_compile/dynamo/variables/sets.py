@@ -21,10 +21,9 @@ from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTrac
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal, is_constant_value
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class SetVariable(VariableTracker):
@@ -32,7 +31,7 @@ class SetVariable(VariableTracker):
     steps."""
 
     def __init__(
-        self, cls: type = set, source: Source | None = None, real: Any = None, output: OutputGraph | None = None
+        self, cls: type = set, source: Source | None = None, real: Any = None, output: Output | None = None
     ) -> None:
         super().__init__(source)
         self.cls = cls
@@ -65,7 +64,7 @@ class SetVariable(VariableTracker):
             self.mirror = self.real
         return self._members
 
-    def _wrap_members(self, output: OutputGraph, source: Source) -> dict[Hashable, Value]:
+    def _wrap_members(self, output: Output, source: Source) -> dict[Hashable, Value]:
         """The members of a set from outside, guarded together with their order."""
         members = list(self.real)
         if all(has_literal(member) for member in members):

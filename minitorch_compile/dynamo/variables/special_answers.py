@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.variables.base import Value
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 def judged(

@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_pl
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 class SuperVariable(VariableTracker):

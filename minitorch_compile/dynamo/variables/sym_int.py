@@ -28,9 +28,8 @@ from minitorch_compile.dynamo.variables.numbers import ExpressionSource, NumberV
 from minitorch_compile.symbolic import SymInt
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 WHOLE_OPERATORS = ("+", "-", "*", "//", "%")
@@ -39,12 +38,12 @@ WHOLE_OPERATORS = ("+", "-", "*", "//", "%")
 class SymIntVariable(NumberVariable):
     """A `SymInt` of the traced program. Asking for its `value` makes it a constant."""
 
-    def __init__(self, output: OutputGraph, number: SymInt) -> None:
+    def __init__(self, output: Output, number: SymInt) -> None:
         self.number = number
         super().__init__(output, number.hint, self._source_of(output, number), inputs=())
 
     @staticmethod
-    def _source_of(output: OutputGraph, number: SymInt) -> Source:
+    def _source_of(output: Output, number: SymInt) -> Source:
         only = number.expression.only_symbol
         if only is not None:
             return output.sizes.sources[only]

@@ -16,16 +16,14 @@ from collections.abc import Hashable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.capture.graph_steps import confinement
-from minitorch_compile.dynamo.capture.walked_back import freed_result
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
-from minitorch_compile.dynamo.guards.library_members import guard_found
+from minitorch_compile.dynamo.fakes.graph_steps import confinement
+from minitorch_compile.dynamo.fakes.walked_back import freed_result
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
-from minitorch_compile.dynamo.rewriting.dropped_gradients import note_dropped
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handler_of
-from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, is_library, look_up
+from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, guard_found, is_library, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import ItemsIterator
 from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
@@ -35,10 +33,10 @@ from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.symbolic_sizes import Layout
-    from minitorch_compile.dynamo.capture.tracer import Tracer
+    from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Tracer
 
 
 def _words(text: str) -> frozenset[str]:
@@ -134,7 +132,7 @@ class TensorVariable(VariableTracker):
         function = found.value.fget if isinstance(found.value, property) else found.value
         if isinstance(function, FunctionType) and not is_library(function):
             return bind_class_attribute(tracer, self, found)
-        guard_found(tracer.output, found)
+        guard_found(tracer, found)
         return None
 
     def _operated(self, tracer: Tracer, name: str, function: Any, operands: list[Value]) -> Value:
@@ -196,7 +194,7 @@ class TensorVariable(VariableTracker):
                 "unsupported-store", f"{value.realize().describe()} can't be the gradient of this tensor."
             )
         if name == "grad" and tracer.is_none(value) and tracer.side_effects.attribute(self, name) is None:
-            note_dropped(tracer.output, self)
+            tracer.output.gradient_dropped(self)
         tracer.side_effects.store_attribute(self, name, value)
 
     def _can_be_gradient(self, value: VariableTracker) -> bool:

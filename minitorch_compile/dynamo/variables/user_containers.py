@@ -29,10 +29,9 @@ from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMP
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.tracer import Tracer
     from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 CONTAINER_BASES = (*reversed(DICT_TYPES), list)
 
@@ -71,7 +70,7 @@ class UserContainerVariable(UserObjectVariable):
         base: type,
         source: Source | None = None,
         real: Any = MISSING,
-        output: OutputGraph | None = None,
+        output: Output | None = None,
     ) -> None:
         super().__init__(cls, source, real)
         self.base = base

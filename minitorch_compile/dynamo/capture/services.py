@@ -1,8 +1,11 @@
-"""What trackers may ask of the interpreter that traces them.
+"""The tracer's answers to what values ask of it, as far as these need no more than other values.
 
-A tracker answers Python's questions about one value; to do so it asks others: call this, is that true, what are the
-items of this, raise that in the program. `Tracer` is the face that it sees: the hooks of `hooks.py`, and the services
-here.
+What may be asked is listed in `variables/tracer.py`.
+
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> print(captured(lambda x, names: x * names.index("b"), ones(2), ["a", "b"]))    # "b" == each of the names
+x -> (x * 1,)
 """
 
 from __future__ import annotations
@@ -15,11 +18,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
-from minitorch_compile.dynamo.errors import ObservedException, Unsupported
-from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import ConstantSource
-from minitorch_compile.dynamo.variables.base import MISSING, Value
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value
 from minitorch_compile.dynamo.variables.class_lookup import has_method, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
@@ -30,32 +32,19 @@ from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, SliceVariable, TupleVariable
 from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.tensor import Size
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph
-    from minitorch_compile.dynamo.capture.side_effects import SideEffects
 
 SINGLETONS = (bool, type(None), type(Ellipsis), type(NotImplemented))
 
 
-class Tracer(BytecodeInterpreter):
-    """A frame being traced, as trackers know it. `depth` counts the calls that it is inside."""
+class TracerServices(Tracer):
+    """A frame being traced."""
 
     output: OutputGraph
-    depth: int
-
-    @property
-    def side_effects(self) -> SideEffects:
-        return self.output.side_effects
-
-    def handled_here_or_above(self) -> Any:
-        """The exception that the innermost `except` on the call stack is handling, NULL if none."""
-        raise NotImplementedError
-
-    def inline(self, function: FunctionVariable, slots: dict[str, Any]) -> Value:
-        """Traces a call of a Python function in place."""
-        raise NotImplementedError
 
     # --- exceptions of the traced program -----------------------------------------------------------------------------
 

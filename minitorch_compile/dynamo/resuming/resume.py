@@ -40,7 +40,7 @@ from minitorch_compile.dynamo.bytecode.assemble import assemble
 from minitorch_compile.dynamo.bytecode.control_flow import can_come_back
 from minitorch_compile.dynamo.bytecode.decode import remember
 from minitorch_compile.dynamo.bytecode.instructions import Program
-from minitorch_compile.dynamo.rewriting.resume_prefix import CELL, CannotResume, Prefix, shared_variable
+from minitorch_compile.dynamo.resuming.resume_prefix import CELL, CannotResume, Prefix, shared_variable
 
 _SIGNATURE_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_NESTED
 _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

@@ -27,9 +27,9 @@ from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
-from minitorch_compile.dynamo.capture.finalizers import holds_finalizer, refuse
 from minitorch_compile.dynamo.errors import SourceLine
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.finalizers import holds_finalizer, refuse
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.rewriting.codegen import Codegen

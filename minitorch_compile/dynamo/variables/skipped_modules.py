@@ -29,7 +29,7 @@ TRACED_MODULES = tuple(
     for name in (
         "tensor.grad_mode",
         "tensor.functions.inplace_functions",
-        "dynamo.capture.polyfills",
+        "dynamo.variables.polyfills",
         "autograd.variable",
     )
 )

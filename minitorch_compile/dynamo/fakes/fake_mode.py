@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.rewriting.graph_failure import may_raise
+from minitorch_compile.dynamo.fakes.fallible_operations import may_raise
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch import dispatch

@@ -31,8 +31,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 
 from minitorch_compile.dynamo.bytecode.instructions import Program
-from minitorch_compile.dynamo.rewriting.resume import ResumeCode, assembled
-from minitorch_compile.dynamo.rewriting.resume_prefix import Prefix
+from minitorch_compile.dynamo.resuming.resume import ResumeCode, assembled
+from minitorch_compile.dynamo.resuming.resume_prefix import Prefix
 
 _made: dict[Hashable, ResumeCode] = {}
 

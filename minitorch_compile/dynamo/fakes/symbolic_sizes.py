@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from minitorch_compile import config, logs
-from minitorch_compile.dynamo.capture.dimension_marks import DimensionMark, marks_of
-from minitorch_compile.dynamo.capture.size_history import SizeHistory
+from minitorch_compile.dynamo.fakes.dimension_marks import DimensionMark, marks_of
+from minitorch_compile.dynamo.fakes.size_history import SizeHistory
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource, ElementsSource, ItemSource, Source
 from minitorch_compile.symbolic import (
