@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
+from minitorch_compile.aot.backward_calls import BACKWARD_CALLS, differentiated_arguments
 from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record_call
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import AotOp
@@ -25,7 +26,6 @@ from minitorch_compile.aot.seeded_random import DrawFrom
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional
-from minitorch_compile.aot.walks import WALKS, arguments_walked_back_to
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
@@ -103,7 +103,7 @@ class _Rerun(Retrace):
         applied = applied_class(target)
         if applied is not None and not any(map(_is_differentiated, args)):
             return record_call(applied, self.tracer, self.functional, args)
-        if target in WALKS:
+        if target in BACKWARD_CALLS:
             self.tracer.inherited = {**self.tracer.inherited, "backward": True}
         if target is getattr and args[1:] == ("data",):
             return self.functional.data_of(args[0])
@@ -123,7 +123,7 @@ def functional_program(
     With `sharing`, its bases are further arguments of the functional graph, and the arguments are windows of them.
     """
     tracer, functional = _ForwardTracer(), Functionalize()
-    differentiated = arguments_walked_back_to(captured.graph)
+    differentiated = differentiated_arguments(captured.graph)
     if sharing and differentiated:
         raise NotImplementedError(
             "aot: parameters of a training step share memory that it overwrites; a window of a base is no leaf. Give"
@@ -169,10 +169,10 @@ def functional_program(
 
 
 def _share(inputs: list[Any], sharing: Sharing) -> None:
-    """Puts windows of the bases in the place of arguments, and one tensor where two arguments are the same."""
-    for i, window in sharing.windows.items():
-        with set_grad_enabled(window.tracked):
-            inputs[i] = ops.as_strided(inputs[window.base], window.sizes, window.strides, window.offset)
+    """Puts views of the bases in the place of arguments, and one tensor where two arguments are the same."""
+    for i, view in sharing.views.items():
+        with set_grad_enabled(view.tracked):
+            inputs[i] = ops.as_strided(inputs[view.base], view.sizes, view.strides, view.offset)
     for i, first in sharing.same.items():
         inputs[i] = inputs[first]
 

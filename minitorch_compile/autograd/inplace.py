@@ -31,7 +31,7 @@ from minitorch_compile.autograd.edges import gradient_edge, on_outdated_view
 from minitorch_compile.autograd.hooks import retain_grad_at
 from minitorch_compile.autograd.node import Grad, Node
 from minitorch_compile.autograd.op_node import OpNode, node_class_of
-from minitorch_compile.autograd.view_window import ShownWindow, Window
+from minitorch_compile.autograd.view_info import ViewInfo, ViewReplay
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, below_tape
@@ -121,35 +121,35 @@ def renew(view: Any) -> None:
         raise RuntimeError(UNTRACKED_VIEW_USED)
     base = view.base
     view.base_rewritten = base.rewritten
-    window = Window(base, view)
+    info = ViewInfo(base, view)
     node: Node
-    if window.is_plain:
+    if info.is_plain:
         derivative = DERIVATIVES[ops.as_strided]
         layout = (tuple(view.sizes), view.strides, view.offset)
         node = node_class_of(derivative)(ops.as_strided, derivative, [base, *layout])
         node.keep_output(view)
     else:
-        node = ShownWindow(gradient_edge(base), window)
+        node = ViewReplay(gradient_edge(base), info)
     _give_history(view, node)
 
 
 class CopySlices(Node):
     """The base of a view, after `inner` changed the window that the view shows."""
 
-    __slots__ = ("inner", "window")
+    __slots__ = ("inner", "info")
 
     def __init__(self, base: Any, view: Any, inner: OpNode) -> None:
         super().__init__((gradient_edge(base), *inner.next_functions[1:]))
-        self.window = Window(base, view)
+        self.info = ViewInfo(base, view)
         self.inner = inner
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
-        flat = self.window.flat(grads[0])
-        view = ShownWindow((self, 0), self.window)  # of the base as this node leaves it
-        by_old, *others = self.inner.apply([self.window.shown(flat)], wanted, maker=view)
+        flat = self.info.flat(grads[0])
+        view = ViewReplay((self, 0), self.info)  # of the base as this node leaves it
+        by_old, *others = self.inner.apply([self.info.shown(flat)], wanted, maker=view)
         if not wanted[0]:
             return [None, *others]
-        return [self.window.base_of(self.window.replaced(flat, by_old)), *others]
+        return [self.info.base_of(self.info.replaced(flat, by_old)), *others]
 
     def release(self) -> None:
         self.inner.release()

@@ -53,7 +53,7 @@ _FILES = {
     **dict.fromkeys(("reshaping", "splitting"), "view"),
     **dict.fromkeys(("creation", "creation_like", "grids"), "constant"),
     **dict.fromkeys(("diagonals", "gathering", "index_along", "joining"), "movement"),
-    **dict.fromkeys(("masking", "repeating", "turning"), "movement"),
+    **dict.fromkeys(("masking", "repeating", "flip_and_roll"), "movement"),
     "embedding": "movement",
 }
 

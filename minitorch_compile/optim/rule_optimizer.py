@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from minitorch_compile.control import as_graph_input, is_compiling
-from minitorch_compile.optim.functional.rule import Rule
+from minitorch_compile.optim.functional.update_rule import UpdateRule
 from minitorch_compile.optim.optimizer import Group, Optimizer, check_option, store
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, tensor
@@ -28,7 +28,7 @@ class RuleOptimizer(Optimizer):
     `capturable`, and in a compiled function, the rule gets tensors, so that a step is the same program every time.
     """
 
-    rule: ClassVar[Rule]
+    rule: ClassVar[UpdateRule]
     state_class: ClassVar[Any]
     options: ClassVar[tuple[str | tuple[str, str], ...]]
     counters: ClassVar[tuple[str, ...]] = ("step",)

@@ -6,8 +6,8 @@ import numba
 import pytest
 
 from minitorch_compile import users_cache
-from minitorch_compile.tensor.cpu import numba_cache as kept_functions
-from minitorch_compile.tensor.cpu.numba_cache import KeptFunction, keep
+from minitorch_compile.tensor.cpu import numba_cache
+from minitorch_compile.tensor.cpu.numba_cache import CachedFunction, cached_on_disk
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def function(tmp_path):
         spec = importlib.util.spec_from_file_location("module", tmp_path / "module.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return keep(numba.njit(module.double))
+        return cached_on_disk(numba.njit(module.double))
 
     return fresh
 
@@ -58,18 +58,18 @@ def test_a_full_disk_is_no_error(function, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_functions.NamedByTypes, "_save_data", full)
+    monkeypatch.setattr(numba_cache.NamedByTypes, "_save_data", full)
     assert function()(2) == 4
 
 
 def test_beside_a_package_that_cannot_be_written_to_the_users_folder_is_taken(function, tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_functions.caching.InTreeCacheLocator, "from_function", lambda *arguments: None)
+    monkeypatch.setattr(numba_cache.caching.InTreeCacheLocator, "from_function", lambda *arguments: None)
     monkeypatch.setenv("MTC_CACHE_DIR", str(tmp_path / "kernels"))
     assert function()(2) == 4 and len(files(tmp_path / "kernels" / "functions", "nbc")) == 1
 
 
 def test_where_there_is_no_place_at_all_nothing_is_kept(function, tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_functions.caching.InTreeCacheLocator, "from_function", lambda *arguments: None)
-    monkeypatch.setattr(kept_functions, "cache_folder", lambda: users_cache.NOWHERE)
+    monkeypatch.setattr(numba_cache.caching.InTreeCacheLocator, "from_function", lambda *arguments: None)
+    monkeypatch.setattr(numba_cache, "cache_folder", lambda: users_cache.NOWHERE)
     compiled = function()
-    assert compiled(2) == 4 and not isinstance(compiled._cache, KeptFunction) and not files(tmp_path, "nbc")
+    assert compiled(2) == 4 and not isinstance(compiled._cache, CachedFunction) and not files(tmp_path, "nbc")

@@ -1,4 +1,4 @@
-"""Arguments that share memory, one of which is overwritten: all become windows of one argument, their *base*.
+"""Arguments that share memory, one of which is overwritten: all become views of one argument, their *base*.
 
 A functional graph has a value for each argument, and a write changes one value. If x and y overlap, a write to x must
 change y; and if x is expanded, it overlaps with itself. So the program is compiled once more for the way in which its
@@ -9,8 +9,8 @@ goes back to the base.
 >>> whole = arange(6)
 >>> x, y = whole[:4], whole[2:]
 >>> sharing = sharing_of([x, y], {0})
->>> sharing.windows
-{0: Window(base=2, sizes=(4,), strides=(1,), offset=0, tracked=True), 1: Window(base=2, sizes=(4,), ...)}
+>>> sharing.views
+{0: ArgumentView(base=2, sizes=(4,), strides=(1,), offset=0, tracked=True), 1: ArgumentView(base=2, sizes=(4,), ...)}
 >>> [base is whole for base in sharing.bases]
 [True]
 
@@ -27,7 +27,7 @@ from minitorch_compile.tensor.memory.storage import BorrowedStorage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
-class Window(NamedTuple):
+class ArgumentView(NamedTuple):
     """An argument as a view of the argument at position `base`. `tracked`: it was made with grad mode on."""
 
     base: int
@@ -42,15 +42,15 @@ class Sharing:
     """How arguments share memory. `same[i]`: the earlier argument that argument i is. `bases` come after the others."""
 
     same: dict[int, int] = field(default_factory=dict)
-    windows: dict[int, Window] = field(default_factory=dict)
+    views: dict[int, ArgumentView] = field(default_factory=dict)
     bases: list[TensorBase] = field(default_factory=list)
 
     def key(self, arguments: Sequence[Any]) -> Hashable:
         """Equal for calls that one compiled program fits."""
-        owners = {window.base for window in self.windows.values()}
+        owners = {view.base for view in self.views.values()}
         everything = [*arguments, *self.bases]
         looks = [(i, *_look(everything[i])) for i in sorted(owners)]
-        return tuple(self.same.items()), tuple(self.windows.items()), tuple(looks)
+        return tuple(self.same.items()), tuple(self.views.items()), tuple(looks)
 
 
 def _look(x: TensorBase) -> tuple[Any, ...]:
@@ -104,7 +104,7 @@ def _describe(group: Sequence[int], arguments: Sequence[Any], sharing: Sharing) 
     for i in first.values():
         x = arguments[i]
         if i != position:
-            sharing.windows[i] = Window(position, tuple(x.sizes), tuple(x.strides), x.offset, not x.untracked)
+            sharing.views[i] = ArgumentView(position, tuple(x.sizes), tuple(x.strides), x.offset, not x.untracked)
 
 
 def _common_base(tensors: Sequence[TensorBase]) -> TensorBase:

@@ -23,7 +23,7 @@ from typing import Any
 
 from numba import config, njit
 
-from minitorch_compile.tensor.cpu.numba_cache import KeptFunction, keep
+from minitorch_compile.tensor.cpu.numba_cache import CachedFunction, cached_on_disk
 
 # Where code lies that ends up inside compiled kernels: a change in it makes every kernel that was kept stale.
 INLINED_SOURCES = ("machine.py", "runtime/*.py", "kernels/*.py", "kernels/vecmath/*.py")
@@ -40,7 +40,7 @@ def inlined_digest() -> str:
     return digest.hexdigest()
 
 
-class KeptCode(KeptFunction):
+class CachedCode(CachedFunction):
     """Numba's cache of one function, for as long as the digest stays the same. Numba's key names the processor."""
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
@@ -54,7 +54,7 @@ def kept_njit(signature: str | None = None, **options: Any) -> Callable[[Callabl
         dispatcher = njit(**options)(function)
         if config.DISABLE_JIT:
             return function
-        keep(dispatcher, KeptCode)
+        cached_on_disk(dispatcher, CachedCode)
         if signature is not None:
             dispatcher.compile(signature)
             dispatcher.disable_compile()

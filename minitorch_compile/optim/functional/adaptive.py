@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from minitorch_compile.optim.functional.rule import for_each_parameter, mean_towards, objective
+from minitorch_compile.optim.functional.update_rule import for_each_parameter, mean_towards, objective
 from minitorch_compile.tensor import Tensor, ops
 
 

@@ -24,7 +24,7 @@ from minitorch_compile.tensor.numerics.dtype import float64
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Tensor = Any
-Step = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+Recurrence = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 LARGEST_DEGREE = 64
 
@@ -38,7 +38,7 @@ def _degree_is_data(bound: Sequence[Any]) -> str | None:
     return None
 
 
-def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, shifted: bool = False) -> None:
+def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Recurrence, shifted: bool = False) -> None:
     """Declares a family by its polynomial of degree 1 and by `step(k, x, p_k, p_(k-1))`, which gives that of k + 1."""
     op: Any = ops.table[f"special_{name}"]
 
@@ -52,7 +52,7 @@ def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, shifte
     decomposes(op)(rule)
 
 
-def _of_degree(n: int, x: Tensor, first: Callable[[Tensor], Tensor], step: Step) -> Tensor:
+def _of_degree(n: int, x: Tensor, first: Callable[[Tensor], Tensor], step: Recurrence) -> Tensor:
     if n < 1:
         return number_like(x, float(n == 0))
     before, now = number_like(x, 1.0), first(x)

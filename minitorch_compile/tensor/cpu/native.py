@@ -16,10 +16,14 @@ from typing import Any
 from numba import config, njit
 
 from minitorch_compile.tensor.cpu import target_processor as named_processor  # noqa: F401 (before anything is compiled)
-from minitorch_compile.tensor.cpu.numba_cache import keep
+from minitorch_compile.tensor.cpu.numba_cache import cached_on_disk
 
 
 def native(function: Callable[..., Any], **options: Any) -> Any:
     """`numba.njit` for a function in a file, kept on disk. It runs without the GIL; x / 0 is inf, as in NumPy."""
     compiled = njit(error_model="numpy", nogil=True, **options)(function)
-    return compiled if config.DISABLE_JIT or not os.path.isfile(function.__code__.co_filename) else keep(compiled)
+    return (
+        compiled
+        if config.DISABLE_JIT or not os.path.isfile(function.__code__.co_filename)
+        else cached_on_disk(compiled)
+    )

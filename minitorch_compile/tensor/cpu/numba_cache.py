@@ -8,7 +8,7 @@ so two processes that begin at the same time, one with float32 and one with floa
 machine code for the wrong type writes past the end of an array.
 
 >>> import numba
->>> isinstance(keep(numba.njit(keep))._cache, KeptFunction)
+>>> isinstance(cached_on_disk(numba.njit(cached_on_disk))._cache, CachedFunction)
 True
 """
 
@@ -50,7 +50,7 @@ class NamedByTypes(caching.IndexDataCacheFile):
         self._save_index({**self._load_index(), key: self._data_name(number)})
 
 
-class KeptFunction(caching.FunctionCache):
+class CachedFunction(caching.FunctionCache):
     """The cache of one function."""
 
     _impl_class = Places
@@ -76,7 +76,7 @@ class KeptFunction(caching.FunctionCache):
             log(f"{self._name} can't be kept ({error.strerror})")
 
 
-def keep(dispatcher: Any, cache: type[KeptFunction] = KeptFunction) -> Any:
+def cached_on_disk(dispatcher: Any, cache: type[CachedFunction] = CachedFunction) -> Any:
     """The function, kept from now on, if there is a place for it."""
     with suppress(RuntimeError):  # no place: neither beside the package nor in a folder of the user's own
         dispatcher._cache = cache(dispatcher.py_func)

@@ -250,11 +250,11 @@ def leaving_transforms() -> Iterator[None]:
             _leave(stack, interpreter)
 
 
-def adopted(tensor: Any) -> Any:
+def converted_by_modes(tensor: Any) -> Any:
     """What the modes make of a tensor that was made of numbers or of an array: a fake one, perhaps."""
     for interpreter in reversed(stacks.modes) if contexts else ():
-        adopt = getattr(interpreter, "adopt", None)
-        tensor = tensor if adopt is None else adopt(tensor)
+        convert = getattr(interpreter, "convert", None)
+        tensor = tensor if convert is None else convert(tensor)
     if contexts and recordings.starts:
         mark_made(tensor, ())
     return tensor

@@ -20,7 +20,7 @@ from minitorch_compile.tensor.dispatch.number_arguments import plain
 from minitorch_compile.tensor.dispatch.op import MixedDevicesError, Op, following, holds_fake, refuse_mixed
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
-from minitorch_compile.tensor.dispatch.tensor_options import PLACEMENT, placed
+from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
@@ -237,16 +237,16 @@ class FactoryOp(Op):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Also takes device, layout, pin_memory and requires_grad, and 0-d tensors for numbers."""
-        placement = {name: kwargs.pop(name) for name in PLACEMENT & kwargs.keys()}
-        if entered.devices and placement.get("device") is None:
-            placement["device"] = entered.devices[-1]
+        options = {name: kwargs.pop(name) for name in TENSOR_OPTIONS & kwargs.keys()}
+        if entered.devices and options.get("device") is None:
+            options["device"] = entered.devices[-1]
         if any(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
             out = {"out": kwargs.pop("out")} if "out" in kwargs else {}
             args, kwargs = self.bind(args, kwargs), out
-        if placement.get("device") is not None and Device(placement["device"]).type == "meta":
-            return placed(self.meta(*args, **kwargs), **placement)
+        if options.get("device") is not None and Device(options["device"]).type == "meta":
+            return with_options(self.meta(*args, **kwargs), **options)
         result = super().__call__(*args, **kwargs)
-        return placed(result, **placement) if placement else result
+        return with_options(result, **options) if options else result
 
     def eager(self, *bound: Any) -> TensorBase:
         result = np.asarray(self.kernel(*bound))

@@ -1,9 +1,9 @@
 """Where a new tensor goes, and what else every factory takes: device=, layout=, pin_memory=, requires_grad=.
 
 >>> from minitorch_compile.tensor import ones
->>> placed(ones(2), requires_grad=True)
+>>> with_options(ones(2), requires_grad=True)
 tensor([1., 1.], requires_grad=True)
->>> placed(ones(2), device="meta").device
+>>> with_options(ones(2), device="meta").device
 device(type='meta')
 """
 
@@ -18,10 +18,10 @@ from minitorch_compile.tensor.memory.memory_format import layout as Layout
 from minitorch_compile.tensor.memory.memory_format import preserved_strides, strided
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
-PLACEMENT = frozenset(("device", "layout", "pin_memory", "requires_grad"))
+TENSOR_OPTIONS = frozenset(("device", "layout", "pin_memory", "requires_grad"))
 
 
-def placed(
+def with_options(
     x: TensorBase,
     device: Any = None,
     layout: Layout | None = None,

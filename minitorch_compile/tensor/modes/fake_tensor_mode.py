@@ -105,7 +105,7 @@ class FakeTensorMode(ShapesOnly):
         a `shape_env`, unless `static_shapes`. AssertionError for a fake tensor of another mode."""
         reference, known = self._fakes.get(id(tensor), (None, None))
         if reference is None or reference() is not tensor:
-            known = self.adopt(tensor) if tensor.is_fake else self._like(tensor, static_shapes)
+            known = self.convert(tensor) if tensor.is_fake else self._like(tensor, static_shapes)
             self._fakes[id(tensor)] = weakref.ref(tensor), known
         return known
 
@@ -118,9 +118,9 @@ class FakeTensorMode(ShapesOnly):
         if tensor.base is not None:
             fake.base = self.from_tensor(tensor.base, static_shapes)
         fake.__class__ = tensor.__class__  # a Parameter stays one
-        return self.adopt(fake)
+        return self.convert(fake)
 
-    def adopt(self, tensor: Any) -> Any:
+    def convert(self, tensor: Any) -> Any:
         """What the mode makes of a tensor that was made of data: a fake one. AssertionError for one of another mode."""
         fake = tensor if tensor.is_fake else fake_like(tensor)
         if fake.fake_mode not in (None, self):
@@ -133,7 +133,7 @@ class FakeTensorMode(ShapesOnly):
         self.check(op, (args, kwargs))
         result = op.meta(*args, **kwargs)
         for x in tensors_in(result):
-            self.adopt(x)
+            self.convert(x)
         return result
 
     def check(self, op: Op, arguments: Any) -> None:

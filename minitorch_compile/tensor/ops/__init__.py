@@ -165,6 +165,7 @@ from minitorch_compile.tensor.ops.factorizations import (
 )
 from minitorch_compile.tensor.ops.finite_differences import gradient
 from minitorch_compile.tensor.ops.flash_attention import flash_attention, flash_attention_backward
+from minitorch_compile.tensor.ops.flip_and_roll import flip, fliplr, flipud, roll, rot90
 from minitorch_compile.tensor.ops.float_parts import (
     copysign,
     fix,
@@ -606,7 +607,6 @@ from minitorch_compile.tensor.ops.trigonometry import (
     sinh,
     tan,
 )
-from minitorch_compile.tensor.ops.turning import flip, fliplr, flipud, roll, rot90
 from minitorch_compile.tensor.ops.uniqueness import (
     isin,
     isin_elements,

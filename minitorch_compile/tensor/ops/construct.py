@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor.dispatch.dispatch import adopted
-from minitorch_compile.tensor.dispatch.tensor_options import on_device, placed
+from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
+from minitorch_compile.tensor.dispatch.tensor_options import on_device, with_options
 from minitorch_compile.tensor.memory.device import entered
 from minitorch_compile.tensor.numerics.dtype import (
     FLOATING,
@@ -50,7 +50,7 @@ def tensor(
     if device is None and entered.devices:
         device = entered.devices[-1]
     copy = np.array(array, dtype=array.dtype if asked is None else asked.numpy, order="K")
-    return placed(adopted(wrap(copy)), device, None, pin_memory, requires_grad)
+    return with_options(converted_by_modes(wrap(copy)), device, None, pin_memory, requires_grad)
 
 
 def from_numpy(array: np.ndarray) -> Any:
@@ -58,7 +58,7 @@ def from_numpy(array: np.ndarray) -> Any:
 
     TypeError for something else or an unsupported dtype, ValueError for negative strides, as in PyTorch.
     """
-    return adopted(over_array(array))
+    return converted_by_modes(over_array(array))
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Any:
@@ -101,7 +101,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
     ValueError if count elements from offset on don't fit.
     """
     element = _checked("frombuffer", dtype)
-    result = adopted(wrap(np.frombuffer(buffer, element.numpy, count, offset)))
+    result = converted_by_modes(wrap(np.frombuffer(buffer, element.numpy, count, offset)))
     if requires_grad:
         result.requires_grad = True
     return result

@@ -20,10 +20,10 @@ import numpy as np
 
 from minitorch_compile.symbolic import SymInt, whole
 from minitorch_compile.tensor.dispatch.declare import composite, factory
-from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Array, Scalar
 from minitorch_compile.tensor.dispatch.strided_results import empty_like_strides
-from minitorch_compile.tensor.dispatch.tensor_options import placed
+from minitorch_compile.tensor.dispatch.tensor_options import with_options
 from minitorch_compile.tensor.memory.device import META, entered
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.memory_format import (
@@ -162,15 +162,15 @@ def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> Any:
 
 
 @composite()
-def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def zeros(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """A tensor of zeros, of the default dtype unless given."""
-    return full(_shape("zeros", sizes, size), 0, dtype or get_default_dtype(), **placement)
+    return full(_shape("zeros", sizes, size), 0, dtype or get_default_dtype(), **options)
 
 
 @composite()
-def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def ones(*sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """A tensor of ones, of the default dtype unless given."""
-    return full(_shape("ones", sizes, size), 1, dtype or get_default_dtype(), **placement)
+    return full(_shape("ones", sizes, size), 1, dtype or get_default_dtype(), **options)
 
 
 @composite()
@@ -179,48 +179,48 @@ def empty(
     size: Any = None,
     dtype: dtype | None = None,
     memory_format: Format = contiguous_format,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """A tensor whose values don't matter. Here they are zeros, so that a program that forgets to fill it stays
     repeatable."""
     shape = sizes_of("empty", _shape("empty", sizes, size))
     if memory_format is preserve_format:
         raise RuntimeError("empty: preserve_format has nothing to preserve; name the format that is meant")
-    return dense(shape, strides_in(memory_format, shape), 0, dtype or get_default_dtype(), **placement)
+    return dense(shape, strides_in(memory_format, shape), 0, dtype or get_default_dtype(), **options)
 
 
 @composite()
-def empty_strided(size: Ints, stride: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def empty_strided(size: Ints, stride: Ints, *, dtype: dtype | None = None, **options: Any) -> Any:
     """A tensor of these strides whose values don't matter (zeros, as in empty)."""
     shape, steps = sizes_of("empty_strided", size), tuple(stride)
     if len(shape) != len(steps) or any(step < 0 for step in steps):
         raise RuntimeError(f"empty_strided: size and stride must have one length, strides be >= 0: {shape}, {steps}")
     span = 1 + sum((n - 1) * step for n, step in zip(shape, steps)) if 0 not in shape else 0
-    return full((span,), 0, dtype or get_default_dtype(), **placement).as_strided(shape, steps)
+    return full((span,), 0, dtype or get_default_dtype(), **options).as_strided(shape, steps)
 
 
 @composite()
-def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dtype | None = None, **options: Any) -> Any:
     """A dense tensor whose memory runs through the dimensions in the order of `physical_layout`, slowest first."""
     shape = sizes_of("empty_permuted", size)
     if sorted(physical_layout) != list(builtins.range(len(shape))):
         raise RuntimeError(f"empty_permuted: physical_layout must name each dimension once, got {physical_layout}")
     steps = contiguous_strides(tuple(shape[d] for d in physical_layout))
     stride = tuple(steps[tuple(physical_layout).index(d)] for d in builtins.range(len(shape)))
-    return dense(shape, stride, 0, dtype or get_default_dtype(), **placement)
+    return dense(shape, stride, 0, dtype or get_default_dtype(), **options)
 
 
-def dense(size: Ints, stride: Ints, fill_value: Scalar, dtype: Any, **placement: Any) -> Any:
+def dense(size: Ints, stride: Ints, fill_value: Scalar, dtype: Any, **options: Any) -> Any:
     """A tensor of one value; `full`, unless it must lie in memory in another order."""
     if stride == contiguous_strides(size):
-        return full(size, fill_value, dtype, **placement)
-    return full_strided(size, stride, fill_value, as_dtype(dtype), **placement)
+        return full(size, fill_value, dtype, **options)
+    return full_strided(size, stride, fill_value, as_dtype(dtype), **options)
 
 
 @composite()
-def scalar_tensor(s: Scalar, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def scalar_tensor(s: Scalar, *, dtype: dtype | None = None, **options: Any) -> Any:
     """A 0-d tensor, of the default dtype unless given."""
-    return full((), s, dtype or get_default_dtype(), **placement)
+    return full((), s, dtype or get_default_dtype(), **options)
 
 
 # ------------------------------------------------------------------------------------------ sequences of numbers
@@ -236,30 +236,30 @@ def _end(name: str, value: Any) -> Any:
 
 
 @composite()
-def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def linspace(start: Any, end: Any, steps: int, *, dtype: dtype | None = None, **options: Any) -> Any:
     """`steps` values at equal distances from start to end, both included."""
     if steps < 0:
         raise RuntimeError(f"linspace: number of steps must be non-negative, got {steps}")
-    leaf = placement.pop("requires_grad", False)
-    return _as_leaf(_equidistant(_end("linspace", start), _end("linspace", end), steps, **placement), dtype, leaf)
+    leaf = options.pop("requires_grad", False)
+    return _as_leaf(_equidistant(_end("linspace", start), _end("linspace", end), steps, **options), dtype, leaf)
 
 
-def _equidistant(start: float, end: float, steps: int, **placement: Any) -> Any:
+def _equidistant(start: float, end: float, steps: int, **options: Any) -> Any:
     """In float64, counted from the nearer end, so that both ends are exact."""
-    index = arange(0, steps, dtype=float64, **placement)
+    index = arange(0, steps, dtype=float64, **options)
     step = (end - start) / max(steps - 1, 1)
     return where(index < steps // 2 + (steps == 1), index * step + start, (steps - 1 - index) * -step + end)
 
 
 @composite()
 def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: dtype | None = None, **placement: Any
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: dtype | None = None, **options: Any
 ) -> Any:
     """base to the power of `linspace(start, end, steps)`."""
     if steps < 0:
         raise RuntimeError(f"logspace: number of steps must be non-negative, got {steps}")
-    leaf = placement.pop("requires_grad", False)
-    exponents = _equidistant(_end("logspace", start), _end("logspace", end), steps, **placement)
+    leaf = options.pop("requires_grad", False)
+    exponents = _equidistant(_end("logspace", start), _end("logspace", end), steps, **options)
     return _as_leaf(pow(float(base), exponents), dtype, leaf)
 
 
@@ -276,29 +276,29 @@ def _as_leaf(x: Any, dtype: dtype | None, requires_grad: bool) -> Any:
 
 
 @composite()
-def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: dtype | None = None, **options: Any) -> Any:
     """start, start + step, ... up to and with end, in the default dtype. PyTorch advises arange."""
     if end is None:
         raise TypeError("range() missing 1 required argument: 'end'")
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     count = math.floor((end - start) / step) + 1
-    numbers = arange(0, count, dtype=float64, **placement) * step + start
+    numbers = arange(0, count, dtype=float64, **options) * step + start
     return to_copy(numbers, as_dtype(dtype or get_default_dtype()))
 
 
 @composite()
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **options: Any) -> Any:
     """The rows and columns of the elements on and below a diagonal, in row-major order: sizes (2, count)."""
     count = _count_below("tril_indices", row, col, offset)
-    return _places(lambda: _lower(row, col, offset), count, dtype, placement)
+    return _places(lambda: _lower(row, col, offset), count, dtype, options)
 
 
 @composite()
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **placement: Any) -> Any:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype = int64, **options: Any) -> Any:
     """The rows and columns of the elements on and above a diagonal, in row-major order: sizes (2, count)."""
     count = row * col - _count_below("triu_indices", row, col, offset - 1)
-    return _places(lambda: ~_lower(row, col, offset - 1), count, dtype, placement)
+    return _places(lambda: ~_lower(row, col, offset - 1), count, dtype, options)
 
 
 def _count_below(name: str, row: int, col: int, offset: int) -> int:
@@ -315,10 +315,10 @@ def _lower(row: int, col: int, offset: int) -> Array:
     return np.tri(row, col, offset, dtype=np.bool_)
 
 
-def _places(mask: Callable[[], Array], count: int, dtype: dtype, placement: dict[str, Any]) -> Any:
-    if placement.get("device") is None and entered.devices:
-        placement["device"] = entered.devices[-1]
+def _places(mask: Callable[[], Array], count: int, dtype: dtype, options: dict[str, Any]) -> Any:
+    if options.get("device") is None and entered.devices:
+        options["device"] = entered.devices[-1]
     element = as_dtype(dtype)
-    if placement.get("device") is not None and Device(placement["device"]).type == "meta":
-        return placed(empty_fake((2, count), None, element, META), **placement)
-    return placed(adopted(wrap(np.stack(np.nonzero(mask())).astype(element.numpy))), **placement)
+    if options.get("device") is not None and Device(options["device"]).type == "meta":
+        return with_options(empty_fake((2, count), None, element, META), **options)
+    return with_options(converted_by_modes(wrap(np.stack(np.nonzero(mask())).astype(element.numpy))), **options)

@@ -27,13 +27,13 @@ Format = memory_format
 _NOTHING = nullcontext()
 
 
-def _like(name: str, input: Any, value: Scalar, dtype: dtype | None, format: Format | None, placement: Any) -> Any:
+def _like(name: str, input: Any, value: Scalar, dtype: dtype | None, format: Format | None, options: Any) -> Any:
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     sizes = tuple(input.sizes)
     strides = copy_strides(format, sizes, tuple(input.strides))
     with _as_real_as(input):
-        made = dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, placement))
+        made = dense(sizes, strides, value, as_dtype(dtype or input.dtype), **_beside(input, options))
     return input.in_each_example(made)
 
 
@@ -42,27 +42,27 @@ def _as_real_as(input: TensorBase) -> AbstractContextManager[Any]:
     return _NOTHING if input.fake_mode is None or stacks.modes else input.fake_mode
 
 
-def _beside(input: TensorBase, placement: dict[str, Any]) -> dict[str, Any]:
-    """The placement keywords, with the input's device for one that isn't given."""
-    if placement.get("device") is None and (input.device.type != "cpu" or entered.devices):
-        return {**placement, "device": input.device}
-    return placement
+def _beside(input: TensorBase, options: dict[str, Any]) -> dict[str, Any]:
+    """The tensor options, with the input's device for one that isn't given."""
+    if options.get("device") is None and (input.device.type != "cpu" or entered.devices):
+        return {**options, "device": input.device}
+    return options
 
 
 @composite()
 def zeros_like(
-    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **placement: Any
+    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
 ) -> Any:
     """Zeros in the sizes and dtype of `input`."""
-    return _like("zeros_like", input, 0, dtype, memory_format, placement)
+    return _like("zeros_like", input, 0, dtype, memory_format, options)
 
 
 @composite()
 def ones_like(
-    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **placement: Any
+    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
 ) -> Any:
     """Ones in the sizes and dtype of `input`."""
-    return _like("ones_like", input, 1, dtype, memory_format, placement)
+    return _like("ones_like", input, 1, dtype, memory_format, options)
 
 
 @composite()
@@ -72,60 +72,60 @@ def full_like(
     *,
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """One value in the sizes and dtype of `input`."""
-    return _like("full_like", input, fill_value, dtype, memory_format, placement)
+    return _like("full_like", input, fill_value, dtype, memory_format, options)
 
 
 @composite()
 def empty_like(
-    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **placement: Any
+    input: Tensor, *, dtype: dtype | None = None, memory_format: Format = preserve_format, **options: Any
 ) -> Any:
     """A tensor in the sizes and dtype of `input` whose values don't matter (zeros, as in empty)."""
-    return _like("empty_like", input, 0, dtype, memory_format, placement)
+    return _like("empty_like", input, 0, dtype, memory_format, options)
 
 
 @composite(torch=False, methods=True)
-def new_zeros(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def new_zeros(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """Zeros of the given sizes, in this tensor's dtype unless given."""
-    return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **placement)
+    return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **options)
 
 
 @composite(torch=False, methods=True)
-def new_ones(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def new_ones(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """Ones of the given sizes, in this tensor's dtype unless given."""
-    return new_full(input, _sized(sizes) if size is None else size, 1, dtype=dtype, **placement)
+    return new_full(input, _sized(sizes) if size is None else size, 1, dtype=dtype, **options)
 
 
 @composite(torch=False, methods=True)
-def new_empty(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def new_empty(input: Tensor, *sizes: Any, size: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """A tensor of the given sizes whose values don't matter (zeros, as in empty)."""
-    return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **placement)
+    return new_full(input, _sized(sizes) if size is None else size, 0, dtype=dtype, **options)
 
 
 @composite(torch=False, methods=True)
-def new_full(input: Tensor, size: Ints, fill_value: Scalar, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def new_full(input: Tensor, size: Ints, fill_value: Scalar, *, dtype: dtype | None = None, **options: Any) -> Any:
     """One value in the given sizes, in this tensor's dtype unless given."""
     with _as_real_as(input):
-        made = full(size, fill_value, dtype or input.dtype, **_beside(input, placement))
+        made = full(size, fill_value, dtype or input.dtype, **_beside(input, options))
     return input.in_each_example(made)
 
 
 @composite(torch=False, methods=True)
-def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def new_empty_strided(input: Tensor, size: Ints, stride: Ints, *, dtype: dtype | None = None, **options: Any) -> Any:
     """A tensor of these sizes and strides whose values don't matter."""
     with _as_real_as(input):
-        made = empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, placement))
+        made = empty_strided(size, stride, dtype=dtype or input.dtype, **_beside(input, options))
     return input.in_each_example(made)
 
 
 @composite(torch=False, methods=True)
-def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def new_tensor(input: Tensor, data: Any, *, dtype: dtype | None = None, **options: Any) -> Any:
     """A copy of `data` as a tensor in this tensor's dtype unless given."""
     from minitorch_compile.tensor.ops.construct import tensor
 
-    if isinstance(data, TensorBase) and not placement:
+    if isinstance(data, TensorBase) and not options:
         return data.detach().to(dtype or input.dtype, copy=True)  # type: ignore[attr-defined]
     with _as_real_as(input):
-        return tensor(data, dtype=dtype or input.dtype, **_beside(input, placement))
+        return tensor(data, dtype=dtype or input.dtype, **_beside(input, options))

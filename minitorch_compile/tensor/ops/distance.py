@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite
-from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.strides import broadcast_sizes, wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FLOATING, promote_types
@@ -90,7 +90,9 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    first, second = (adopted(from_numpy(rows.astype(np.int64))) for rows in np.triu_indices(input.sizes[0], 1))
+    first, second = (
+        converted_by_modes(from_numpy(rows.astype(np.int64))) for rows in np.triu_indices(input.sizes[0], 1)
+    )
     return row_distance(index_select(input, 0, first) - index_select(input, 0, second), p)
 
 

@@ -291,17 +291,17 @@ def fft_ihfft2(input: Tensor, s: Any = None, dim: Axes = (-2, -1), norm: str | N
 
 
 @composite(torch=False)
-def fft_fftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def fft_fftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, **options: Any) -> Any:
     """The frequency of each result of fft, for samples at distance d: 0, 1, ..., -2, -1 over n d."""
-    positive = arange((n + 1) // 2, dtype=dtype or get_default_dtype(), **placement)
-    negative = arange(-(n // 2), 0, dtype=dtype or get_default_dtype(), **placement)
+    positive = arange((n + 1) // 2, dtype=dtype or get_default_dtype(), **options)
+    negative = arange(-(n // 2), 0, dtype=dtype or get_default_dtype(), **options)
     return cat([positive, negative]) * (1.0 / (n * d))
 
 
 @composite(torch=False)
-def fft_rfftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def fft_rfftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, **options: Any) -> Any:
     """The frequency of each result of rfft: 0, 1, ..., n // 2 over n d."""
-    return arange(n // 2 + 1, dtype=dtype or get_default_dtype(), **placement) * (1.0 / (n * d))
+    return arange(n // 2 + 1, dtype=dtype or get_default_dtype(), **options) * (1.0 / (n * d))
 
 
 @composite(torch=False)

@@ -20,7 +20,7 @@ import numpy as np
 
 from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.dispatch.declare import composite
-from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.memory.strides import contiguous_strides
 from minitorch_compile.tensor.numerics.dtype import FLOATING, INTEGER, int64
@@ -83,7 +83,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
         return full((0,), 0, input.dtype)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input.sizes[0]), r))
-    return take(input, adopted(wrap(np.array(rows, dtype=np.int64).reshape(len(rows), r))))
+    return take(input, converted_by_modes(wrap(np.array(rows, dtype=np.int64).reshape(len(rows), r))))
 
 
 @composite()

@@ -21,8 +21,8 @@ from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.memory.memory_format import contiguous_format, strides_in, suggested_format
 from minitorch_compile.tensor.numerics.dtype import bool_
+from minitorch_compile.tensor.ops.flip_and_roll import flip
 from minitorch_compile.tensor.ops.joining import cat
-from minitorch_compile.tensor.ops.turning import flip
 from minitorch_compile.tensor.ops.view import expand, slice
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, factory, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
-from minitorch_compile.tensor.dispatch.tensor_options import making_on, placed
+from minitorch_compile.tensor.dispatch.tensor_options import making_on, with_options
 from minitorch_compile.tensor.memory.memory_format import copy_strides, memory_format, preserve_format
 from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
 from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
@@ -168,32 +168,32 @@ def normal_tensor(size: Ints, element: dtype | None, generator: Any = None) -> A
     return view_as_complex(normal_random((*size, 2), element.to_real(), generator) * math.sqrt(0.5))
 
 
-def _laid_out(input: Any, draw: Callable[[], Any], strides: Ints, placement: dict[str, Any]) -> Any:
+def _laid_out(input: Any, draw: Callable[[], Any], strides: Ints, options: dict[str, Any]) -> Any:
     """Numbers with those strides on the device of `input`, unless another one is given."""
-    where = placement.get("device") or input.device
+    where = options.get("device") or input.device
     with making_on(where):
         numbers = draw()
         if strides != contiguous_strides(input.sizes):
             numbers = copy(dense(input.sizes, strides, 0, numbers.dtype), numbers)
-    return placed(numbers, **{**placement, "device": where})
+    return with_options(numbers, **{**options, "device": where})
 
 
 @composite()
-def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def rand(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """Uniform on [0, 1): `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("rand", _sized(sizes) if size is None else size)
-    with making_on(placement.get("device")):
+    with making_on(options.get("device")):
         numbers = uniform_tensor(shape, dtype or get_default_dtype(), generator)
-    return placed(numbers, **placement)
+    return with_options(numbers, **options)
 
 
 @composite()
-def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def randn(*sizes: Any, size: Any = None, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """Standard normal: `randn(2, 3)`, `randn((2, 3))` or `randn(size=(2, 3))`, of the default dtype unless given."""
     shape = sizes_of("randn", _sized(sizes) if size is None else size)
-    with making_on(placement.get("device")):
+    with making_on(options.get("device")):
         numbers = normal_tensor(shape, dtype, generator)
-    return placed(numbers, **placement)
+    return with_options(numbers, **options)
 
 
 @composite()
@@ -204,7 +204,7 @@ def randint(
     *,
     generator: Any = None,
     dtype: dtype | None = None,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """Integers in [low, high), int64 unless given; `randint(high, size)` counts from 0."""
     if size is None:
@@ -214,9 +214,9 @@ def randint(
     for name, value in (("low", low), ("high", high)):
         if isinstance(value, (bool, float)) or value is None:
             raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
-    with making_on(placement.get("device")):
+    with making_on(options.get("device")):
         numbers = randint_random(int(low), int(high), sizes_of("randint", size), dtype, generator)
-    return placed(numbers, **placement)
+    return with_options(numbers, **options)
 
 
 @composite()
@@ -227,7 +227,7 @@ def rand_like(
     generator: Any = None,
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """Uniform on [0, 1) in the sizes, memory layout and dtype of `input`."""
     element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
@@ -235,7 +235,7 @@ def rand_like(
         draw = partial(drawn, tuple(input.sizes), strides, element, "uniform", generator=generator)
     else:
         draw = partial(uniform_tensor, tuple(input.sizes), element, generator)
-    return _laid_out(input, draw, strides, placement)
+    return _laid_out(input, draw, strides, options)
 
 
 @composite()
@@ -246,7 +246,7 @@ def randn_like(
     generator: Any = None,
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """Standard normal in the sizes, memory layout and dtype of `input`."""
     element, strides = dtype or input.dtype, copy_strides(memory_format, input.sizes, input.strides)
@@ -254,7 +254,7 @@ def randn_like(
         draw = partial(drawn_normals, tuple(input.sizes), strides, element, generator=generator)
     else:
         draw = partial(normal_tensor, tuple(input.sizes), element, generator)
-    return _laid_out(input, draw, strides, placement)
+    return _laid_out(input, draw, strides, options)
 
 
 @composite()
@@ -267,7 +267,7 @@ def randint_like(
     generator: Any = None,
     dtype: dtype | None = None,
     memory_format: Format = preserve_format,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """Integers in [low, high), or [0, low), in the sizes, memory layout and dtype of `input`."""
     strides = copy_strides(memory_format, input.sizes, input.strides)
@@ -278,16 +278,16 @@ def randint_like(
         numbers = randint(low, high, sizes, generator=generator, dtype=dtype or input.dtype)
         return permute(numbers, tuple(np.argsort(order).tolist())) if order != sorted(order) else numbers
 
-    return _laid_out(input, draw, strides, placement)
+    return _laid_out(input, draw, strides, options)
 
 
 @composite()
-def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **placement: Any) -> Any:
+def randperm(n: int, *, generator: Any = None, dtype: dtype | None = None, **options: Any) -> Any:
     """The integers 0 to n - 1 in random order, int64 unless given: the order of n random numbers."""
     size = sizes_of("randperm", n)
-    with making_on(placement.get("device")):
+    with making_on(options.get("device")):
         if draws_as_pytorch():
             order = mt19937_random(size, "permutation", (), int64, generator)
         else:
             order = argsort(uniform_random(size, float64, generator), stable=True)
-    return placed(order if dtype is None else to_copy(order, dtype), **placement)
+    return with_options(order if dtype is None else to_copy(order, dtype), **options)

@@ -33,7 +33,7 @@ from minitorch_compile.tensor.ops.view import select, slice, t, transpose
 State = tuple[Any, ...]  # (h,), or (h, c) of an LSTM: each (sequences, hidden)
 Inputs = tuple[Any, ...]  # what the input contributes to a step: one product, or two for a GRU
 Projection = Callable[[Any], Inputs]
-Step = Callable[[Inputs, State], State]  # from the state before to the state after
+Cell = Callable[[Inputs, State], State]  # from the state before to the state after
 
 # ---------------------------------------------------------------------------------------- cells
 #
@@ -54,10 +54,10 @@ class _Weights:
         return None if self.b_ih is None or self.b_hh is None else add(self.b_ih, self.b_hh)
 
 
-def _elman(activation: Callable[[Any], Any]) -> Callable[[_Weights], tuple[Projection, Step]]:
+def _elman(activation: Callable[[Any], Any]) -> Callable[[_Weights], tuple[Projection, Cell]]:
     """h' = activation(W_ih x + b_ih + W_hh h + b_hh)  (Elman 1990)."""
 
-    def layer(w: _Weights) -> tuple[Projection, Step]:
+    def layer(w: _Weights) -> tuple[Projection, Cell]:
         bias, recurrent = w.both_biases(), t(w.w_hh)
 
         def step(x: Inputs, state: State) -> State:
@@ -68,7 +68,7 @@ def _elman(activation: Callable[[Any], Any]) -> Callable[[_Weights], tuple[Proje
     return layer
 
 
-def _lstm(w: _Weights) -> tuple[Projection, Step]:
+def _lstm(w: _Weights) -> tuple[Projection, Cell]:
     """Long short-term memory (Hochreiter and Schmidhuber 1997; with projection: Sak, Senior and Beaufays 2014).
 
     i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of W_ih x + b_ih + W_hh h + b_hh;  c' = f c + i g;  h' = o tanh(c').
@@ -86,7 +86,7 @@ def _lstm(w: _Weights) -> tuple[Projection, Step]:
     return lambda x: (linear(x, w.w_ih, bias),), step
 
 
-def _gru(w: _Weights) -> tuple[Projection, Step]:
+def _gru(w: _Weights) -> tuple[Projection, Cell]:
     """Gated recurrent unit (Cho et al. 2014), the reset gate applied after the product, as in cuDNN.
 
     r, z = sigmoid(W x + b + W' h + b');  n = tanh(W_n x + b_n + r (W'_n h + b'_n));  h' = n + z (h - n).
@@ -113,7 +113,7 @@ def _gru(w: _Weights) -> tuple[Projection, Step]:
 
 
 def _forwards(
-    step: Step, inputs: Sequence[Inputs], batch_sizes: Sequence[int], state: State
+    step: Cell, inputs: Sequence[Inputs], batch_sizes: Sequence[int], state: State
 ) -> tuple[list[Any], State]:
     """The h of every step, and the last state of every sequence. A sequence that has ended leaves the batch."""
     outputs: list[Any] = []
@@ -130,7 +130,7 @@ def _forwards(
 
 
 def _backwards(
-    step: Step, inputs: Sequence[Inputs], batch_sizes: Sequence[int], first: State
+    step: Cell, inputs: Sequence[Inputs], batch_sizes: Sequence[int], first: State
 ) -> tuple[list[Any], State]:
     """The same from the last step to the first: a shorter sequence joins the batch where it ends."""
     outputs: list[Any] = []

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import kernel_op
-from minitorch_compile.tensor.dispatch.dispatch import adopted
+from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.memory.memory_format import strides_in, suggested_format
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -63,8 +63,8 @@ class TwoWayMap(NamedTuple):
 def apply_map(input: Any, dim: int, along: TwoWayMap) -> Any:
     """The map applied along `dim`. The result has the input's dtype."""
     number = np.float64 if input.dtype.itemsize == 8 else np.float32
-    forth_weights, back_weights = (adopted(wrap(m.weights.astype(number))) for m in along)
-    forth_places, back_places = (adopted(wrap(m.places)) for m in along)
+    forth_weights, back_weights = (converted_by_modes(wrap(m.weights.astype(number))) for m in along)
+    forth_places, back_places = (converted_by_modes(wrap(m.places)) for m in along)
     return resample(input, dim, forth_places, forth_weights, back_places, back_weights)
 
 

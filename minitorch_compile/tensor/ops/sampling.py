@@ -22,7 +22,7 @@ from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, poin
 from minitorch_compile.tensor.dispatch.number_arguments import number
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
-from minitorch_compile.tensor.dispatch.tensor_options import making_on, placed
+from minitorch_compile.tensor.dispatch.tensor_options import making_on, with_options
 from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides
 from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, float32, float64, get_default_dtype, int64
@@ -97,7 +97,7 @@ def normal(
     generator: Any = None,
     dtype: dtype | None = None,
     requires_grad: bool = False,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """Normal numbers of that mean and standard deviation, each a tensor or a number; two numbers need a `size`.
 
@@ -113,9 +113,9 @@ def normal(
         if draws_as_pytorch():
             shape, element = sizes_of("normal", size), dtype or get_default_dtype()
             numbers = drawn_normals(shape, contiguous_strides(shape), element, mean, std, generator)
-            drawn = placed(numbers, **placement)
+            drawn = with_options(numbers, **options)
         else:
-            drawn = randn(size=size, generator=generator, dtype=dtype, **placement) * std + mean
+            drawn = randn(size=size, generator=generator, dtype=dtype, **options) * std + mean
         if requires_grad:
             drawn.requires_grad = True
         return drawn

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite
-from minitorch_compile.tensor.dispatch.tensor_options import making_on, placed
+from minitorch_compile.tensor.dispatch.tensor_options import making_on, with_options
 from minitorch_compile.tensor.numerics.dtype import dtype, float64, get_default_dtype
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.creation import arange, ones
@@ -24,7 +24,7 @@ from minitorch_compile.tensor.tensor_base import wrap
 
 
 def _window(
-    length: int, periodic: bool, shape: Callable[[Any], Any], dtype: dtype | None, placement: dict[str, Any]
+    length: int, periodic: bool, shape: Callable[[Any], Any], dtype: dtype | None, options: dict[str, Any]
 ) -> Any:
     """The values of `shape` at places from 0 to 1. RuntimeError for a negative length or an integer dtype."""
     element = dtype or get_default_dtype()
@@ -33,17 +33,17 @@ def _window(
     if length < 0:
         raise RuntimeError(f"window functions: requires non-negative window_length, got window_length={length}")
     if length <= 1:
-        return ones(length, dtype=element, **placement)
+        return ones(length, dtype=element, **options)
     steps = length if periodic else length - 1
-    with making_on(placement.get("device")):
+    with making_on(options.get("device")):
         values = to_copy(shape(arange(length, dtype=float64) / steps), element)
-    return placed(values, **placement)
+    return with_options(values, **options)
 
 
 @composite()
-def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **options: Any) -> Any:
     """0.5 - 0.5 cos(2 pi t)."""
-    return hamming_window(window_length, periodic, 0.5, 0.5, dtype=dtype, **placement)
+    return hamming_window(window_length, periodic, 0.5, 0.5, dtype=dtype, **options)
 
 
 @composite()
@@ -54,26 +54,26 @@ def hamming_window(
     beta: float = 0.46,
     *,
     dtype: dtype | None = None,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """alpha - beta cos(2 pi t)."""
-    return _window(window_length, periodic, lambda t: alpha - beta * cos(2 * math.pi * t), dtype, placement)
+    return _window(window_length, periodic, lambda t: alpha - beta * cos(2 * math.pi * t), dtype, options)
 
 
 @composite()
-def blackman_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **options: Any) -> Any:
     """0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t)."""
 
     def shape(t: Any) -> Any:
         return 0.42 - 0.5 * cos(2 * math.pi * t) + 0.08 * cos(4 * math.pi * t)
 
-    return _window(window_length, periodic, shape, dtype, placement)
+    return _window(window_length, periodic, shape, dtype, options)
 
 
 @composite()
-def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **placement: Any) -> Any:
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, **options: Any) -> Any:
     """A triangle: 1 - |2 t - 1|."""
-    return _window(window_length, periodic, lambda t: 1 - abs(2 * t - 1), dtype, placement)
+    return _window(window_length, periodic, lambda t: 1 - abs(2 * t - 1), dtype, options)
 
 
 @composite()
@@ -83,7 +83,7 @@ def kaiser_window(
     beta: float = 12.0,
     *,
     dtype: dtype | None = None,
-    **placement: Any,
+    **options: Any,
 ) -> Any:
     """I0(beta sqrt(1 - (2 t - 1)^2)) / I0(beta), with the modified Bessel function I0."""
 
@@ -93,4 +93,4 @@ def kaiser_window(
         inside = np.maximum(1 - (2 * t.array - 1) ** 2, 0)
         return wrap(np.i0(beta * np.sqrt(inside)) / np.i0(beta))
 
-    return _window(window_length, periodic, shape, dtype, placement)
+    return _window(window_length, periodic, shape, dtype, options)

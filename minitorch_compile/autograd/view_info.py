@@ -5,9 +5,9 @@ both consist of: real ones, if one of them is complex and the other isn't.
 
 >>> from minitorch_compile.tensor import tensor
 >>> z = tensor([1 + 2j, 3 - 4j])
->>> window = Window(z, z.conj()[1:].imag)
->>> flat = window.flat(z)
->>> flat.tolist(), window.shown(flat).tolist(), window.base_of(window.replaced(flat, tensor([5.0]))).tolist()
+>>> info = ViewInfo(z, z.conj()[1:].imag)
+>>> flat = info.flat(z)
+>>> flat.tolist(), info.shown(flat).tolist(), info.base_of(info.replaced(flat, tensor([5.0]))).tolist()
 ([1.0, 2.0, 3.0, -4.0], [4.0], [(1+2j), (3-5j)])
 
 All this is linear, and its own adjoint where it changes signs: gradients pass through it as values do.
@@ -24,7 +24,7 @@ from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import numel
 
 
-class Window:
+class ViewInfo:
     """How a view shows a part of its base."""
 
     __slots__ = ("base", "base_signs", "joins", "layout", "signs", "splits")
@@ -86,14 +86,14 @@ def _with_signs(x: Tensor, signs: tuple[bool, bool]) -> Tensor:
     return ops.neg(x) if neg else x
 
 
-class ShownWindow(Node):
+class ViewReplay(Node):
     """A view as a function of its base, to which an edge leads: the node of a view in step with it."""
 
-    __slots__ = ("window",)
+    __slots__ = ("info",)
 
-    def __init__(self, base: Edge, window: Window) -> None:
+    def __init__(self, base: Edge, info: ViewInfo) -> None:
         super().__init__((base,))
-        self.window = window
+        self.info = info
 
     def apply(self, grads: list[Grad], wanted: Sequence[bool]) -> Sequence[Grad]:
-        return [self.window.base_of(self.window.replaced(self.window.zeros(), grads[0], accumulate=True))]
+        return [self.info.base_of(self.info.replaced(self.info.zeros(), grads[0], accumulate=True))]

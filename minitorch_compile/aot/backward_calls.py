@@ -5,7 +5,7 @@ written down are operations, forward and backward. Nothing is left for a joint g
 
 >>> import minitorch_compile as torch
 >>> def show(gm, inputs):
-...     print(sorted(arguments_walked_back_to(gm.graph)))
+...     print(sorted(differentiated_arguments(gm.graph)))
 ...     return gm
 >>> def step(w, x):
 ...     (w * x).sum().backward()
@@ -21,12 +21,12 @@ from minitorch_compile.dynamo.capture.traced_backward import gradients_of, walk_
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-WALKS: tuple[Any, ...] = (walk_back, gradients_of)
+BACKWARD_CALLS: tuple[Any, ...] = (walk_back, gradients_of)
 
 
-def arguments_walked_back_to(graph: Graph) -> frozenset[str]:
+def differentiated_arguments(graph: Graph) -> frozenset[str]:
     """The names of the arguments that a program records for itself: all that require grad, if it walks back at all."""
-    if not any(graph.find_nodes(op="call_function", target=target) for target in WALKS):
+    if not any(graph.find_nodes(op="call_function", target=target) for target in BACKWARD_CALLS):
         return frozenset()
     arguments = graph.find_nodes(op="placeholder")
     return frozenset(node.name for node in arguments if _requires_grad(node.meta.get("val")))

@@ -16,10 +16,10 @@ from typing import Any
 
 from minitorch_compile.tensor import Tensor, ops
 
-Rule = Callable[..., tuple[list[Tensor], list[Any]]]
+UpdateRule = Callable[..., tuple[list[Tensor], list[Any]]]
 
 
-def for_each_parameter(one: Callable[..., tuple[Tensor, Any]]) -> Rule:
+def for_each_parameter(one: Callable[..., tuple[Tensor, Any]]) -> UpdateRule:
     """From `rule(p, g, state, **options)` to the rule for lists, with the same options. ValueError if a list is
     shorter than the others."""
 
