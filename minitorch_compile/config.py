@@ -20,11 +20,12 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from minitorch_compile.user_warnings import warn_user
 
 drawing_node_limit: Annotated[
     int, "A graph with more nodes than this is drawn summarised, one box per source line."
@@ -200,7 +201,7 @@ def _take_from_environment(name: str) -> None:
     try:
         _options[name].check(text)
     except ValueError as error:
-        warnings.warn(f"{variable} is not used. {error}", stacklevel=2)
+        warn_user(f"{variable} is not used. {error}")
     else:
         globals()[name] = text
 

@@ -20,10 +20,11 @@ MTC_FRIENDS='many' is not used: it can be a whole number from 1 to 9. Used inste
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from minitorch_compile.user_warnings import warn_user
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,7 @@ def report_wrong(name: str, given: str, allowed: str, instead: str) -> None:
     """Warns that (this part of) a variable's value isn't used; only once for each value."""
     if (name, given) not in _reported:
         _reported.add((name, given))
-        warnings.warn(
-            f"{name}={_shortened(given)} is not used: it can be {allowed}. Used instead: {instead}.", stacklevel=4
-        )
+        warn_user(f"{name}={_shortened(given)} is not used: it can be {allowed}. Used instead: {instead}.")
 
 
 def _shortened(text: str) -> str:

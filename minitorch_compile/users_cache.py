@@ -14,13 +14,13 @@ import atexit
 import os
 import shutil
 import tempfile
-import warnings
 from functools import lru_cache
 from pathlib import Path
 
 from minitorch_compile import logs
 from minitorch_compile.environment_variables import CACHE_DIR
 from minitorch_compile.folder_trust import folder_problem
+from minitorch_compile.user_warnings import warn_user
 
 NOWHERE = Path(os.devnull) / "minitorch_compile"  # below a file there is never a folder
 
@@ -47,10 +47,9 @@ def _usable_folder(name: str) -> Path:
         return folder.resolve()  # a link that is turned elsewhere later on changes nothing
     log(f"{folder} {problem}: refused")
     replacement = _temporary_folder()
-    warnings.warn(
+    warn_user(
         f"compiled kernels are not kept after this process ends: the cache folder {folder} {problem}."
-        f" Set {CACHE_DIR.name} to a folder that only you can write to.",
-        stacklevel=3,
+        f" Set {CACHE_DIR.name} to a folder that only you can write to."
     )
     return replacement
 

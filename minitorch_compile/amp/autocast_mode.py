@@ -8,13 +8,13 @@ False
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 from minitorch_compile.tensor.memory.device import device
 from minitorch_compile.tensor.numerics.dtype import dtype as Dtype
+from minitorch_compile.user_warnings import warn_user
 
 
 class autocast:
@@ -34,9 +34,8 @@ class autocast:
                 " .to(torch.bfloat16)"
             )
         if enabled:
-            warnings.warn(
-                f"User provided device_type of '{self.device}', but {self.device.upper()} is not available. Disabling",
-                stacklevel=3,
+            warn_user(
+                f"User provided device_type of '{self.device}', but {self.device.upper()} is not available. Disabling"
             )
 
     def __enter__(self) -> autocast:

@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from minitorch_compile.user_warnings import warn_user
 
 
 class GradScaler:
@@ -27,7 +28,7 @@ class GradScaler:
         enabled: bool = True,
     ) -> None:
         if enabled:
-            warnings.warn(f"GradScaler is enabled, but {device.upper()} is not available.  Disabling.", stacklevel=2)
+            warn_user(f"GradScaler is enabled, but {device.upper()} is not available.  Disabling.")
 
     def scale(self, outputs: Any) -> Any:
         """The loss, unchanged."""

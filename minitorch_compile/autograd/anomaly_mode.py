@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 import traceback
-import warnings
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +29,7 @@ import numpy as np
 from minitorch_compile.autograd.node import Grad, Node
 from minitorch_compile.autograd.watching import watchers
 from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.user_warnings import warn_user
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _places: weakref.WeakKeyDictionary[Node, list[str]] = weakref.WeakKeyDictionary()
@@ -93,10 +93,9 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn(
+        warn_user(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for"
-            " debugging.",
-            stacklevel=2,
+            " debugging."
         )
 
     def __enter__(self) -> None:
@@ -116,15 +115,13 @@ def apply_watched(node: Node, grads: list[Grad], wanted: Sequence[bool]) -> Sequ
     except Exception as error:
         place = _places.get(node)
         if place is None:
-            warnings.warn(
+            warn_user(
                 f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during"
-                " forward pass for more information.",
-                stacklevel=2,
+                " forward pass for more information."
             )
         else:
-            warnings.warn(
-                f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(place)}",
-                stacklevel=2,
+            warn_user(
+                f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(place)}"
             )
             error.add_note(f"The forward call that this is the backward pass of:\n{place[-1].rstrip()}")
         raise

@@ -11,7 +11,6 @@ tensor(7.)
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.dispatch import refuse_in_transforms
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import warn_user
 
 
 def backward(
@@ -74,11 +74,10 @@ def grad(
     zeros with `materialize_grads`.
     """
     if not only_inputs:
-        warnings.warn(
+        warn_user(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other"
             " parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     if is_grads_batched:
         raise NotImplementedError(

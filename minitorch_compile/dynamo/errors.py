@@ -63,6 +63,7 @@ class Unsupported(RuntimeError):
     """
 
     asks_callers: int = 0  # how many frames above the innermost one the line looks at
+    names_line: bool = False  # whether what it calls tells which line called it
     keeps_frame_whole: str = ""  # why the frame can't be split even where frames usually can
 
     def __init__(self, reason: str, detail: str, hint: str = "") -> None:

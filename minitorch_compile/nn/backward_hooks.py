@@ -13,12 +13,12 @@ tensor([10., 10.])
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.autograd.function import Function
 from minitorch_compile.tensor import Tensor, is_grad_enabled
+from minitorch_compile.user_warnings import warn_user
 
 Gradients = tuple[Any, ...]
 
@@ -92,10 +92,9 @@ class GradientWatch:
     def _without_inputs(self) -> None:
         """No input requires grad, so nothing arrives there: the hooks are called now, and can't change anything."""
         if self.hooks:
-            warnings.warn(
+            warn_user(
                 "Full backward hook is firing when gradients are computed with respect to module outputs since no"
-                " inputs require gradients.",
-                stacklevel=2,
+                " inputs require gradients."
             )
         for hook in self.hooks:
             result = hook(self.module, (None,) * self.input_count, self.grad_output)

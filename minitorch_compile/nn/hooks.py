@@ -9,12 +9,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.autograd.hooks import RemovableHandle
 from minitorch_compile.nn.backward_hooks import GradientWatch
+from minitorch_compile.user_warnings import warn_user
 
 Args = tuple[Any, ...]
 
@@ -109,8 +109,7 @@ def _last_word(hook: Callable[..., Any], args: Args) -> None:
     try:
         hook(*args)
     except Exception as error:  # noqa: BLE001  # any: the first exception must come through
-        warnings.warn(
+        warn_user(
             "module forward hook with ``always_call=True`` raised an exception that was silenced as another error"
-            f" was raised in forward: {error}",
-            stacklevel=2,
+            f" was raised in forward: {error}"
         )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from minitorch_compile.tensor import bool_, float32, from_numpy, no_grad, ops
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.random.generator import Generator, draws_as_pytorch
+from minitorch_compile.user_warnings import warn_user
 
 # ---------------------------------------------------------------------------------------------------- constants
 
@@ -96,10 +96,8 @@ def trunc_normal_(
     Drawn by the inverse of the distribution function: uniform numbers between its values at a and at b.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be"
-            " incorrect.",
-            stacklevel=2,
+        warn_user(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         )
     if draws_as_pytorch():
         return _rejected_until_inside(tensor, mean, std, a, b, generator)
@@ -205,7 +203,7 @@ def kaiming_normal_(
 
 
 def _nothing_to_fill(tensor: Any) -> Any:
-    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    warn_user("Initializing zero-element tensors is a no-op")
     return tensor
 
 
@@ -250,9 +248,7 @@ def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def old(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2
-        )
+        warn_user(f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning)
         return function(*args, **kwargs)
 
     return old

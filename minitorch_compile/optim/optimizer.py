@@ -12,7 +12,6 @@ tensor([0.7000])
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
@@ -22,6 +21,7 @@ from minitorch_compile.frame_marks import entry_point
 from minitorch_compile.optim.optimizer_hooks import OptimizerHooks
 from minitorch_compile.optim.overwrite import overwrite
 from minitorch_compile.tensor import Tensor, enable_grad, set_grad_enabled
+from minitorch_compile.user_warnings import warn_user
 
 Group = dict[str, Any]
 
@@ -115,7 +115,7 @@ class Optimizer(OptimizerHooks):
             if not p.is_leaf and not self.defaults.get("differentiable"):
                 raise ValueError("can't optimize a non-leaf Tensor; optimize the leaf that it was computed from")
         if len({id(p) for p in params}) != len(params):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters", stacklevel=3)
+            warn_user("optimizer contains a parameter group with duplicate parameters")
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if any(id(p) in known for p in params):
             raise ValueError("some parameters appear in more than one parameter group")

@@ -18,7 +18,6 @@ backward runs it anew and goes back through that: simpler, but `autograd.grad` d
 from __future__ import annotations
 
 import contextlib
-import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -29,6 +28,7 @@ from minitorch_compile.autograd.saved_tensors_hooks import saved_tensors_hooks
 from minitorch_compile.control import disable
 from minitorch_compile.random import get_rng_state, set_rng_state
 from minitorch_compile.tensor import Tensor, enable_grad
+from minitorch_compile.user_warnings import warn_user
 
 Contexts = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 
@@ -73,10 +73,9 @@ def checkpoint(
     differs.
     """
     if use_reentrant is None:
-        warnings.warn(
+        warn_user(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; use_reentrant=False is"
-            " recommended. The default is True.",
-            stacklevel=2,
+            " recommended. The default is True."
         )
         use_reentrant = True
     if not use_reentrant:
@@ -87,7 +86,7 @@ def checkpoint(
     if context_fn is not noop_context_fn:
         raise ValueError("Passing `context_fn` is only supported when use_reentrant=False.")
     if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn_user("None of the inputs have requires_grad=True. Gradients will be None")
     return _Reentrant.apply(function, preserve_rng_state, *args)
 
 

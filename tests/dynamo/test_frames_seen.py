@@ -106,6 +106,13 @@ def test_name_file_and_line_are_the_plain_ones(function):
     assert region_of(compiled).breaks
 
 
+def places_of_warnings(function):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(torch.ones(3, 2))
+    return [(str(w.message), w.filename, w.lineno) for w in caught if "[MTC" not in str(w.message)]
+
+
 def test_a_warning_names_the_line_of_the_caller():
     def f(x):
         graph_break()
@@ -114,16 +121,49 @@ def test_a_warning_names_the_line_of_the_caller():
         warnings.warn("own", stacklevel=1)
         return y
 
-    def places(function):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            function(torch.ones(2))
-        return [(str(w.message), w.filename, w.lineno) for w in caught if "[MTC" not in str(w.message)]
-
     compiled = optimize(f, eager)
-    assert len(places(f)) == 2
+    assert len(places_of_warnings(f)) == 2
     for _ in range(2):
-        assert places(compiled) == places(f)
+        assert places_of_warnings(compiled) == places_of_warnings(f)
+
+
+class WarnsWhenMade:
+    def __init__(self):
+        warnings.warn("careful", stacklevel=2)
+
+
+def softmax_of_a_softmax(x):
+    return called_with_no_dim(called_with_no_dim(x))
+
+
+def called_with_no_dim(x):
+    return torch.nn.functional.softmax(x)
+
+
+THAT_WARN = {
+    "out=": lambda x: torch.sin(x, out=torch.ones(2)),
+    "out= of a method's function": lambda x: torch.add(x + 1, 1, out=torch.ones(1, 2)) * 2,
+    "a functional form": called_with_no_dim,
+    "twice, in a function that is called": softmax_of_a_softmax,
+    "a module": lambda x: torch.nn.Softmax()(x + 1) * 2,
+    "a module when it is made": lambda x: torch.nn.Hardtanh(min_value=-1.0, max_value=2.0)(x),
+    "a function of the tensor's floor": lambda x: torch.meshgrid(x[0], x[1]),
+    "what is an operation of others": lambda x: torch.cross(torch.ones(3, 2), x),
+    "a loss": lambda x: torch.nn.functional.mse_loss(x, x[:1]),
+    "a loss, twice": lambda x: torch.nn.functional.l1_loss(x, x[:1], size_average=True),
+    "a class of the program": lambda x: (WarnsWhenMade(), x + 1),
+}
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("name", THAT_WARN)
+def test_what_warns_names_the_line_that_calls_it_each_time(name, backend):
+    function = THAT_WARN[name]
+    compiled = torch.compile(function, backend=backend)
+    plain = places_of_warnings(function)
+    assert plain and {filename for _, filename, _ in plain} == {__file__}
+    for _ in range(2):
+        assert places_of_warnings(compiled) == plain
 
 
 def test_a_log_record_names_the_function_and_the_line():

@@ -15,7 +15,6 @@ tensor([2, 4, 3])
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from minitorch_compile.aot.aliasing.shared_memory import Sharing, repeats_elemen
 from minitorch_compile.aot.call_compiler import CompiledGraph
 from minitorch_compile.aot.functional_program import FunctionalProgram
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
+from minitorch_compile.user_warnings import warn_user
 
 Compile = Callable[[Sequence[Any], Sharing | None], CompiledGraph]
 
@@ -71,7 +71,7 @@ class ForEachLayout:
                 return self.compiled(*arguments)
             compiled = self.compiled_for(arguments, offsets, sharing)
         except NotImplementedError as error:
-            warnings.warn(f"{error}; the function runs uncompiled this time", stacklevel=2)
+            warn_user(f"{error}; the function runs uncompiled this time")
             return self.plain(*arguments)
         return compiled(*arguments, *(sharing.bases if sharing else ()))
 

@@ -16,10 +16,7 @@ Recompiling `<lambda>, <doctest ...:1`; the guard that failed:
 
 from __future__ import annotations
 
-import os
 import platform
-import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
@@ -31,6 +28,7 @@ from minitorch_compile.dynamo.guards.recompile_advice import what_kept_changing
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.fx.printer import tabular
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import warn_user
 from minitorch_compile.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ GUARDS, GRAPH_BREAKS = logs.artifact("guards"), logs.artifact("graph_breaks")
 BYTECODE, SIDE_EFFECTS = logs.artifact("bytecode"), logs.artifact("side_effects")
 GRAPH, GRAPH_CODE, GRAPH_SIZES = logs.artifact("graph"), logs.artifact("graph_code"), logs.artifact("graph_sizes")
 COMPILE_TIMES = logs.artifact("compile_times")
-PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def log_recompile(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> None:
@@ -70,27 +67,14 @@ def warn_of_the_limit(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> Non
         f" input now run as plain Python.\n{why}\nMTC_LOGS=recompiles shows each of them."
         f"  [{REASONS['recompile-limit'].id}]"
     )
-    warnings.warn_explicit(message, UserWarning, *_users_line())
-
-
-def _users_line() -> tuple[str, int]:
-    """The file and line of the call, outside this package and generated code."""
-    frame = sys._getframe()
-    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith((PACKAGE, "<generated"))
+    warn_user(message)
 
 
 def warn_of_an_error(dispatcher: Dispatcher, error: Exception) -> None:
     """What config.suppress_errors makes of an error of the compiler."""
-    warnings.warn(
+    warn_user(
         f"`{dispatcher.place}` runs as plain Python, since compiling it failed: {type(error).__name__}: {error}"
-        " (config.suppress_errors is on)",
-        stacklevel=5,
+        " (config.suppress_errors is on)"
     )
 
 
@@ -101,7 +85,7 @@ def warn_of_a_mistake(dispatcher: Dispatcher, error: InternalTracerError) -> Non
         f"`{dispatcher.place}` runs as plain Python: {error}\n"
         f"Please report these lines with the function and its arguments ({versions})."
     )
-    warnings.warn_explicit(message, UserWarning, *_users_line())
+    warn_user(message)
 
 
 def log_entry(dispatcher: Dispatcher, entry: Entry) -> None:

@@ -57,6 +57,7 @@ from minitorch_compile.tensor.modes.symbolic_layout import specializing, unknown
 from minitorch_compile.tensor.numerics.dtype import in_use as default_dtype
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import collected
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
@@ -319,9 +320,9 @@ class OutputGraph(Output):
     def _run_fake(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
         try:
-            with self.fakes.active():
+            with self.fakes.active(), collected() as warned:
                 function = _method(target) if kind == "call_method" else target
-                return specializing(function, args, kwargs, passing=(Unsupported, ObservedException))
+                result = specializing(function, args, kwargs, passing=(Unsupported, ObservedException))
         except FakeDataError as error:
             reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
             raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error
@@ -330,6 +331,9 @@ class OutputGraph(Output):
         except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
             self._refuse_views((args, kwargs))
             self.tracer.raise_real(error)
+        if warned:
+            raise self.tracer.at_users_line(Unsupported("input-output", f"{name} warns at each call: {warned[0]}"))
+        return result
 
     def _refuse_views(self, arguments: Any) -> None:
         """The fake of an input is no view. Autograd refuses a write to one in other words, so the real one is asked."""

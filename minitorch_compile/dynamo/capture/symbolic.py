@@ -19,6 +19,7 @@ from __future__ import annotations
 import inspect
 import linecache
 import sys
+from itertools import takewhile
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -169,6 +170,12 @@ class SymbolicInterpreter(SymbolicDomain):
     @property
     def is_library(self) -> bool:
         return is_library_code(self.program.code)
+
+    def at_users_line(self, error: Unsupported) -> Unsupported:
+        """A break at what warns: the call is made from the line of the user's that led there."""
+        error.names_line = True
+        error.asks_callers = len(list(takewhile(lambda frame: frame.is_library, reversed(self.output.frames))))
+        return error
 
     # --- constants and names ------------------------------------------------------------------------------------------
 

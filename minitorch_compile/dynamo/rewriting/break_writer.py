@@ -103,7 +103,9 @@ class BreakWriter:
         """The instruction, and every way to go on."""
         inlined = len(self.reason.stack) - 1
         compiled_alone = inlined > self.reason.asks_callers
-        point = BreakPoint(self.frame, self.codegen, compiled_alone, caller_at(self._code, self.inst.positions))
+        names_line = self.reason.names_line or self.reason.asks_callers > 0
+        caller = caller_at(self._code, self.inst.positions)
+        point = BreakPoint(self.frame, self.codegen, compiled_alone, caller, names_line)
         if self.inst.opname in EMITTERS:
             EMITTERS[self.inst.opname](point, self.inst)
             go_on = self._next_instruction(point)

@@ -57,13 +57,17 @@ WITH_CODE = (FunctionVariable, MethodVariable, UserObjectVariable, PartialVariab
 
 class BreakPoint:
     """The frame at the breaking instruction, and the code being written. `nested`: the break lies inside an inlined
-    call, which is compiled on its own; `caller`: what makes calls from a frame that looks like the user's."""
+    call, which is compiled on its own; `caller`: what makes calls from a frame that looks like the user's, all calls if
+    `names_line`."""
 
-    def __init__(self, frame: SymbolicInterpreter, codegen: Codegen, nested: bool, caller: FunctionType) -> None:
+    def __init__(
+        self, frame: SymbolicInterpreter, codegen: Codegen, nested: bool, caller: FunctionType, names_line: bool
+    ) -> None:
         self.frame = frame
         self.codegen = codegen
         self.nested = nested
         self.caller = caller
+        self.names_line = names_line
         self.caller_name = ""  # in the generated code, if it has made a call
         self.stack = list(frame.stack)  # a copy: the frame itself stays as it is
         self.statements: list[str] = []
@@ -190,7 +194,8 @@ def _is_compiled_alone(point: BreakPoint, function: VariableTracker) -> bool:
 def _is_called_in_place(point: BreakPoint, function: Value) -> bool:
     """Whether it runs as it is, and may look at the frame that calls it."""
     tracked = function.realize()
-    return isinstance(tracked, (*WITH_CODE, MarkedFunctionVariable)) and not _is_compiled_alone(point, tracked)
+    may_look = point.names_line or isinstance(tracked, (*WITH_CODE, MarkedFunctionVariable))
+    return may_look and not _is_compiled_alone(point, tracked)
 
 
 def _call_in_place(point: BreakPoint, inst: Instruction, function: Value, args: str, kwargs: str) -> None:

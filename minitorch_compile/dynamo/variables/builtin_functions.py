@@ -36,6 +36,7 @@ from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.supers import SuperVariable
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
@@ -330,6 +331,13 @@ def _warn(
     error = Unsupported("input-output", "warn() writes while tracing, before the values exist.")
     error.asks_callers = max(0, int(tracer.constant(stacklevel)) - 1)
     raise error
+
+
+@handles(warn_user)
+def _warn_user(tracer: Tracer, *args: Value, **kwargs: Value) -> Value:
+    raise tracer.at_users_line(
+        Unsupported("input-output", "a warning is shown while tracing, before the values exist.")
+    )
 
 
 @handles(sys._getframe, inspect.currentframe)

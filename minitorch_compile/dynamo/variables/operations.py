@@ -64,7 +64,8 @@ class OperationVariable(VariableTracker):
                 "autograd-call", f"{self.op.name}(requires_grad=True) makes a leaf, which a graph can't give."
             )
         if "out" in kwargs and not tracer.is_none(kwargs["out"]):
-            raise Unsupported("unsupported-call", f"{self.op.name}(out=...) is not followed.")
+            error = Unsupported("unsupported-call", f"{self.op.name}(out=...) is not followed.")
+            raise tracer.at_users_line(error)  # it warns of a tensor that it resizes
         if self.works_in_place(tracer, args, kwargs):
             return self.body().call(tracer, args, kwargs)
         return tracer.output.call("call_function", self.op, args, kwargs)

@@ -26,6 +26,7 @@ from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from minitorch_compile.dynamo.guards.source import ConstantSource, Source
 
 if TYPE_CHECKING:
+    from minitorch_compile.dynamo.errors import Unsupported
     from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
     from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout, SymbolicSizes
     from minitorch_compile.dynamo.fakes.walked_back import WalkedBack
@@ -83,6 +84,10 @@ class Tracer(BytecodeInterpreter):
         raise NotImplementedError
 
     # --- exceptions of the traced program -----------------------------------------------------------------------------
+
+    def at_users_line(self, error: Unsupported) -> Unsupported:
+        """A break at what warns, and names the line that calls it."""
+        raise NotImplementedError
 
     def raise_error(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """The program gets this exception; arguments are Python values or trackers."""

@@ -12,13 +12,13 @@ op without a rule is run once for each example, with a warning that names it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.user_warnings import warn_user
 
 Rule = Callable[..., Any]
 
@@ -70,9 +70,7 @@ def one_by_one(batch: Batch, op: Op, *bound: Any) -> Any:
         )
     if op.name not in _warned:
         _warned.add(op.name)
-        warnings.warn(
-            f"vmap: {op.name} has no batching rule; it runs once for each example, which is slow", stacklevel=2
-        )
+        warn_user(f"vmap: {op.name} has no batching rule; it runs once for each example, which is slow")
     results = [op(*(_example(batch, x, i) for x in bound)) for i in range(batch.size)]
     if not results:
         raise RuntimeError(f"vmap: {op.name} has no batching rule, so it can't be applied to an empty batch")

@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.user_warnings import warn_user
 
 
 def _check(p: float) -> None:
@@ -66,16 +66,14 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check(p)
     ndim = len(input.sizes)
     if ndim not in (3, 4):
-        warnings.warn(
+        warn_user(
             f"dropout2d: Received a {ndim}-D input to dropout2d, which is deprecated. Use dropout to drop single"
-            " elements.",
-            stacklevel=3,
+            " elements."
         )
     if ndim == 3:
-        warnings.warn(
+        warn_user(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired"
-            " - input is interpreted as shape (N, C, L). Please use dropout1d for it.",
-            stacklevel=3,
+            " - input is interpreted as shape (N, C, L). Please use dropout1d for it."
         )
     return _dropped(ops.feature_dropout, input, p, training, inplace)
 
@@ -86,10 +84,9 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check(p)
     ndim = len(input.sizes)
     if ndim not in (4, 5):
-        warnings.warn(
+        warn_user(
             f"dropout3d: Received a {ndim}-D input to dropout3d, which is deprecated. Use dropout to drop single"
-            " elements.",
-            stacklevel=3,
+            " elements."
         )
     return _of_channels(input, 5, p, training, inplace)
 

@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from minitorch_compile.tensor import ops
+from minitorch_compile.user_warnings import warn_user
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -20,7 +20,7 @@ def reduction_word(size_average: bool | None, reduce: bool | None, reduction: st
     if size_average is None and reduce is None:
         return reduction
     word = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warnings.warn(f"size_average and reduce are deprecated, please use reduction='{word}' instead.", stacklevel=4)
+    warn_user(f"size_average and reduce are deprecated, please use reduction='{word}' instead.")
     return word
 
 

@@ -9,21 +9,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word, weighted_mean
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.user_warnings import warn_user
 
 
 def _warn_of_broadcasting(input: Any, target: Any) -> None:
     if tuple(input.sizes) != tuple(target.sizes):
-        warnings.warn(
+        warn_user(
             f"Using a target size ({target.sizes}) that is different to the input size ({input.sizes}). This will"
-            " likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=4,
+            " likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         )
 
 

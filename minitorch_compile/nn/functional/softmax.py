@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from minitorch_compile.tensor import ops
@@ -16,6 +15,7 @@ from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import dtype as DType
 from minitorch_compile.tensor.random.generator import draws_as_pytorch
+from minitorch_compile.user_warnings import warn_user
 
 
 def _dim(name: str, input: Any, dim: int | None) -> int:
@@ -23,7 +23,7 @@ def _dim(name: str, input: Any, dim: int | None) -> int:
     1."""
     if dim is not None:
         return dim
-    warnings.warn(f"{name}: give dim=; choosing it by the number of dimensions is deprecated", stacklevel=3)
+    warn_user(f"{name}: give dim=; choosing it by the number of dimensions is deprecated")
     return 0 if len(input.sizes) in (0, 1, 3) else 1
 
 

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from minitorch_compile.nn import functional as F
@@ -22,6 +21,7 @@ from minitorch_compile.nn.modules.softmax import Softmax2d as Softmax2d
 from minitorch_compile.nn.modules.softmax import Softmin as Softmin
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, empty
+from minitorch_compile.user_warnings import warn_user
 
 # ---------------------------------------------------------------------------------------------------- rectifiers
 
@@ -53,7 +53,7 @@ class Hardtanh(Module):
     ) -> None:
         super().__init__()
         if min_value is not None or max_value is not None:
-            warnings.warn("Hardtanh: min_value and max_value are deprecated; use min_val and max_val", stacklevel=2)
+            warn_user("Hardtanh: min_value and max_value are deprecated; use min_val and max_val")
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace

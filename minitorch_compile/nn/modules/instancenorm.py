@@ -7,12 +7,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from minitorch_compile.nn import functional as F
 from minitorch_compile.nn.modules.batchnorm import NormBase
 from minitorch_compile.tensor import Tensor
+from minitorch_compile.user_warnings import warn_user
 
 
 class _InstanceNorm(NormBase):
@@ -65,7 +65,7 @@ class _InstanceNorm(NormBase):
         message = f"input's size at dim={dim} does not match num_features ({self.num_features}): {input.size(dim)}"
         if self.affine:
             raise ValueError(f"expected {message}")
-        warnings.warn(f"{message}; num_features is not used because affine=False", stacklevel=3)
+        warn_user(f"{message}; num_features is not used because affine=False")
 
 
 class InstanceNorm1d(_InstanceNorm):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 from minitorch_compile.control import disable
@@ -22,6 +21,7 @@ from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.nn.utils.rnn import PackedSequence
 from minitorch_compile.tensor import Tensor, empty, ops
+from minitorch_compile.user_warnings import warn_user
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 OPS: dict[str, Any] = {"LSTM": ops.lstm, "GRU": ops.gru, "RNN_TANH": ops.rnn_tanh, "RNN_RELU": ops.rnn_relu}
@@ -79,10 +79,9 @@ class RNNBase(Module):
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
         if self.dropout > 0 and self.num_layers == 1:
-            warnings.warn(
+            warn_user(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers"
-                f" greater than 1, but got dropout={self.dropout} and num_layers={self.num_layers}",
-                stacklevel=4,
+                f" greater than 1, but got dropout={self.dropout} and num_layers={self.num_layers}"
             )
         if not isinstance(self.hidden_size, int):
             raise TypeError(f"hidden_size should be of type int, got: {type(self.hidden_size).__name__}")

@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from minitorch_compile.tensor import Tensor, no_grad, ops, tensor
+from minitorch_compile.user_warnings import warn_user
 
 Parameters = Tensor | Iterable[Tensor]
 
@@ -80,10 +80,8 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Any:
     """Deprecated: the old name of clip_grad_norm_."""
-    warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
-        FutureWarning,
-        stacklevel=2,
+    warn_user(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

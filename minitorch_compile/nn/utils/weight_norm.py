@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
 
 from minitorch_compile.nn.module import Module
 from minitorch_compile.nn.parameter import Parameter
 from minitorch_compile.tensor import Tensor, ops
+from minitorch_compile.user_warnings import warn_user
 
 AnyModule = TypeVar("AnyModule", bound=Module)
 
@@ -62,10 +62,9 @@ def weight_norm(module: AnyModule, name: str = "weight", dim: int | None = 0) ->
     `dim`: each index of that dimension has its own length; None: there is one. `parametrizations.weight_norm` is the
     newer way. RuntimeError if the parameter is normalised already.
     """
-    warnings.warn(
+    warn_user(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
-        stacklevel=2,
     )
     if _find(module, name) is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")

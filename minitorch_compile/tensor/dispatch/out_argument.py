@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.tensor.dispatch.captured_memory import captured_may_change
@@ -18,6 +17,7 @@ from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.memory.strides import contiguous_strides, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from minitorch_compile.tensor.dispatch.op import Op
@@ -59,12 +59,11 @@ def _store(name: str, result: TensorBase, out: Any) -> Any:
 
 def _resize(name: str, out: TensorBase, result: TensorBase) -> None:
     if numel(out.sizes):
-        warnings.warn(
+        warn_user(
             f"{name}: An output with one or more elements was resized since it had shape {list(out.sizes)}, which does"
             f" not match the required output shape {list(result.sizes)}. Pass a tensor of the right shape, or an empty"
             " one.",
             UserWarning,
-            stacklevel=6,
         )
     count = numel(result.sizes)
     buffer = out.storage.buffer

@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from minitorch_compile.tensor.memory.device import CPU, device
 from minitorch_compile.tensor.numerics.dtype import dtype, set_default_dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.tensor.tensor_class.legacy_types import LegacyTensorType, dtype_of_type_name, type_name
+from minitorch_compile.user_warnings import warn_user
 
 PRECISIONS = ("highest", "high", "medium")
 
@@ -90,7 +90,7 @@ def set_default_tensor_type(t: Any) -> None:
 def set_flush_denormal(mode: bool) -> bool:
     """Whether numbers too small for float32's full precision become zero. It can't be switched: False."""
     if mode:
-        warnings.warn("set_flush_denormal: denormal numbers are kept", stacklevel=2)
+        warn_user("set_flush_denormal: denormal numbers are kept")
     return False
 
 

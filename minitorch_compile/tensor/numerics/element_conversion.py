@@ -11,7 +11,6 @@ RuntimeError: value cannot be converted to type float32 without overflow: (3+1j)
 from __future__ import annotations
 
 import math
-import warnings
 from functools import cache
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.numerics.dtype import BOOL, COMPLEX, FLOATING, INTEGER, dtype
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
+from minitorch_compile.user_warnings import warn_user
 
 CATEGORY = {int: INTEGER, float: FLOATING}
 
@@ -69,4 +69,4 @@ def castable(array: np.ndarray, element: np.dtype) -> np.ndarray:
 
 @cache
 def _warn_of_discarding() -> None:
-    warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
+    warn_user("Casting complex values to real discards the imaginary part", UserWarning)

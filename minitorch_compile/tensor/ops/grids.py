@@ -12,7 +12,6 @@ tensor([[0, 0, 0],
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.splitting import unbind
 from minitorch_compile.tensor.ops.view import expand, transpose, unsqueeze, view_op
 from minitorch_compile.tensor.tensor_base import wrap
+from minitorch_compile.user_warnings import warn_user
 
 
 @composite()
@@ -46,7 +46,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> Any:
     if not given:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
-        warnings.warn('meshgrid: pass indexing="ij" or "xy"; without it "ij" is meant', UserWarning, stacklevel=2)
+        warn_user('meshgrid: pass indexing="ij" or "xy"; without it "ij" is meant', UserWarning)
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in given:

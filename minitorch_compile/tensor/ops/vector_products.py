@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
@@ -24,6 +23,7 @@ from minitorch_compile.tensor.ops.reduction import sum
 from minitorch_compile.tensor.ops.reshaping import reshape
 from minitorch_compile.tensor.ops.view import expand, select, unsqueeze
 from minitorch_compile.tensor.tensor_base import TensorBase
+from minitorch_compile.user_warnings import warn_user
 
 
 def _check_vectors(name: str, x: Any, y: Any) -> None:
@@ -150,7 +150,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Any:
         if 3 not in sizes:
             raise RuntimeError("no dimension of size 3 in input")
         if sizes.index(3) != len(sizes) - 1:
-            warnings.warn("cross: pass dim=; without it the first dimension of size 3 is meant", stacklevel=2)
+            warn_user("cross: pass dim=; without it the first dimension of size 3 is meant")
         dim = sizes.index(3)
     return linalg_cross(input, other, dim=dim)
 

@@ -12,11 +12,11 @@ tensor([4]) tensor([40])
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from minitorch_compile.tensor.random.generator import Generator
+from minitorch_compile.user_warnings import warn_user
 from minitorch_compile.utils.data.collate import default_collate, default_convert
 from minitorch_compile.utils.data.dataset import IterableDataset
 from minitorch_compile.utils.data.epoch import Epoch
@@ -170,10 +170,9 @@ class DataLoader(Generic[T_co]):
         except CannotStart as error:
             if self._asked_for_context:
                 raise
-            warnings.warn(
+            warn_user(
                 f"{error}. Now the data is loaded in this process instead of in {self.num_workers} workers.",
                 RuntimeWarning,
-                stacklevel=2,
             )
             self._alone = True
             return self._in_this_process()
