@@ -35,3 +35,19 @@ def test_methods_of_the_class_run_as_plainly(base, place):
         without_access = [name for name in family.methods if name != "__getattribute__"]
         assert_same_program(base, tuple(without_access), operation, place)
         assert_same_program(base, tuple(chance.sample(family.methods, 2)), operation, place)
+
+
+class Longer(list):
+    def __iter__(self):
+        return iter([*super().__iter__(), 7])
+
+
+@pytest.mark.parametrize("where", [slice(None), slice(1, 1), slice(None, None, -1), 0])
+def test_a_list_put_into_itself_is_not_iterated_over(where):
+    def f(items):
+        items[where] = items
+
+    compiled, plain = Longer([1, 2]), Longer([1, 2])
+    optimize(f, eager)(compiled)
+    f(plain)
+    assert list.__repr__(compiled) == list.__repr__(plain)

@@ -110,6 +110,8 @@ class UserContainerVariable(UserObjectVariable):
             return self._or_missing(tracer, missing, args)
         if name == "extend" and len(args) == 1 and args[0].realize() is self:  # by itself: not asked for its length
             args = [ListVariable(tracer.unpack_all(self))]
+        if name == "__setitem__" and args[0].realize().python_type() is slice and args[1].realize() is self:
+            args = [args[0], ListVariable(self.contents.items)]  # type: ignore[attr-defined]  # not iterated over
         return self.contents.call_method(tracer, name, args, kwargs)
 
     def _or_missing(self, tracer: Tracer, missing: Found, args: list[Value]) -> Value:
