@@ -432,7 +432,7 @@ for program in (
 # In the first program, w is packed, x is multiplied by it, and the sum waits for all of that. The reason stands below.
 # In the second, the product and its epilogue are a single kernel, and of the product only a block is ever there. This
 # is how it looks in the generated file. `InTurns` is a step of the native call. It has two kernels, each with its
-# arguments, and what goes from the one to the other is a `Window`: scratch memory for one block, which each thread has
+# arguments, and what goes from the one to the other is a `ScratchBlock`: scratch memory for one block, which each thread has
 # for itself.
 
 # %% tags=["varies"]

@@ -21,7 +21,7 @@ from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import AotOp
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
-from minitorch_compile.aot.output_plan import OutputPlanner, Plan
+from minitorch_compile.aot.output_plan import OutputPlan, OutputPlanner
 from minitorch_compile.aot.seeded_random import DrawFrom
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
@@ -62,7 +62,7 @@ class FunctionalProgram:
 
     graph_module: GraphModule
     mutations: list[Mutation]
-    outputs: list[Plan]
+    outputs: list[OutputPlan]
     output_spec: TreeSpec
     graph_output_count: int
     drawn: Any

@@ -66,10 +66,10 @@ class Constant:
     value: Any
 
 
-Plan = FromInput | FromGraph | Rewritten | SameAs | Constant
+OutputPlan = FromInput | FromGraph | Rewritten | SameAs | Constant
 
 
-def with_sizes(plan: Plan, values: Values) -> Plan:
+def with_sizes(plan: OutputPlan, values: Values) -> OutputPlan:
     """The plan for known sizes."""
     if isinstance(plan, (SameAs, Constant)):
         return plan
@@ -80,7 +80,7 @@ def with_sizes(plan: Plan, values: Values) -> Plan:
     return replace(plan, steps=steps)
 
 
-def make_all(plans: Sequence[Plan], arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+def make_all(plans: Sequence[OutputPlan], arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """The tensors and constants that the program returns."""
     roots: dict[int, Any] = {}  # the detached tensors made so far: their views share their history
     made: list[Any] = []
@@ -135,7 +135,7 @@ class OutputPlanner:
         self.graph_outputs: list[TensorBase] = []
         self._position: dict[int, int] = {}
 
-    def plan_all(self, outputs: Sequence[Any]) -> list[Plan]:
+    def plan_all(self, outputs: Sequence[Any]) -> list[OutputPlan]:
         """A plan for each of the returned values."""
         tensors = {id(x): x for x in outputs if isinstance(x, TensorBase)}
         storages = [x.storage for x in tensors.values()]
@@ -145,7 +145,7 @@ class OutputPlanner:
             SameAs(first[id(x)]) if first.get(id(x), i) < i else self._plan(x, shared) for i, x in enumerate(outputs)
         ]
 
-    def _plan(self, x: Any, shared: set[Any]) -> Plan:
+    def _plan(self, x: Any, shared: set[Any]) -> OutputPlan:
         if not isinstance(x, TensorBase):
             return Constant(x)
         if id(x) in self.position_of:

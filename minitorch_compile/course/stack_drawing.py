@@ -46,7 +46,7 @@ class Frame(Protocol):
 
 
 @dataclass(frozen=True)
-class Step:
+class ExecutedInstruction:
     """One instruction that was executed. `cells` are the stack after it, from the bottom: the text of each value, and
     which step pushed it. `note` tells how it ended, if not by going on to the next instruction."""
 
@@ -66,9 +66,9 @@ def draw_run(frame: Frame, most: int = MOST_ROWS) -> Drawing:
     return _drawing(recorded_steps(frame, most))
 
 
-def recorded_steps(frame: Frame, most: int = MOST_ROWS) -> list[Step]:
+def recorded_steps(frame: Frame, most: int = MOST_ROWS) -> list[ExecutedInstruction]:
     """The steps of a run, the first one standing for the arguments."""
-    steps = [Step(None, "at entry", (), slots=_changes({}, frame.locals))]
+    steps = [ExecutedInstruction(None, "at entry", (), slots=_changes({}, frame.locals))]
     cells: list[tuple[Any, int]] = []  # the values on the stack, each with the number of the step that pushed it
     while frame.outcome is None:
         if len(steps) > most:
@@ -78,11 +78,14 @@ def recorded_steps(frame: Frame, most: int = MOST_ROWS) -> list[Step]:
         try:
             frame.step()
         except Exception as error:  # noqa: BLE001 (whatever leaves the frame is the end of the drawing)
-            return [*steps, Step(index, text, (), f"{type(error).__name__} leaves the frame", raised=True)]
+            return [
+                *steps,
+                ExecutedInstruction(index, text, (), f"{type(error).__name__} leaves the frame", raised=True),
+            ]
         cells = _followed(cells, frame.stack, len(steps))
         shown = tuple((_short(value), born) for value, born in cells)
         note, raised = _note(frame, index)
-        steps.append(Step(index, text, shown, note, raised, _changes(before, frame.locals)))
+        steps.append(ExecutedInstruction(index, text, shown, note, raised, _changes(before, frame.locals)))
     return steps
 
 
@@ -124,7 +127,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 # ------------------------------------------------------------------------------------------------ text and picture
 
 
-def _drawing(steps: Sequence[Step]) -> Drawing:
+def _drawing(steps: Sequence[ExecutedInstruction]) -> Drawing:
     instructions = max(len(step.instruction) for step in steps)
     stack_x = LEFT + (5 + instructions) * CHARACTER + 10
     slots_x = max(stack_x + len(HEADING) * CHARACTER, *(_stack_end(step, stack_x) for step in steps)) + 24
@@ -139,7 +142,7 @@ def _drawing(steps: Sequence[Step]) -> Drawing:
     return Drawing(max(width, slots_x + 40), 32 + len(steps) * LINE, parts, _text(steps, instructions))
 
 
-def _row(step: Step, y: float, stack_x: float, slots_x: float) -> list[str]:
+def _row(step: ExecutedInstruction, y: float, stack_x: float, slots_x: float) -> list[str]:
     middle = y + LINE / 2 + 4
     index = "" if step.index is None else str(step.index)
     parts = [label(LEFT + 22, middle, index, anchor="end", size=SMALL, opacity=0.6)]
@@ -162,11 +165,11 @@ def _cell_width(text: str) -> float:
     return max(26.0, len(text) * CHARACTER + 2 * PAD)
 
 
-def _stack_end(step: Step, start: float) -> float:
+def _stack_end(step: ExecutedInstruction, start: float) -> float:
     return start + sum(_cell_width(text) + 3 for text, _ in step.cells) + len(step.note) * CHARACTER
 
 
-def _text(steps: Sequence[Step], width: int) -> str:
+def _text(steps: Sequence[ExecutedInstruction], width: int) -> str:
     middles = [" | ".join(text for text, _ in step.cells) for step in steps]
     middles = [" ".join(filter(None, [middle, step.note])) for middle, step in zip(middles, steps)]
     space = max(map(len, middles))

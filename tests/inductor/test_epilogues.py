@@ -120,7 +120,7 @@ def test_only_a_block_of_the_result_is_ever_there():
     schedule = planned(lambda p, x, w: p.exp(p.mm(x, w)), floats(1000, 64), floats(64, 256))
     (fused,) = [step for step in schedule.steps if isinstance(step, FusedCall)]
     assert fused.result in schedule.internal
-    assert "Window(" in write_file(schedule).source
+    assert "ScratchBlock(" in write_file(schedule).source
     assert schedule.bytes_moved == 4 * (
         3 * 64 * 256 + 1000 * 64 + 1000 * 256
     )  # w, packed and read again; x; the result

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.inductor.kernels.pooling import Window, max_pool_kernel
+from minitorch_compile.inductor.kernels.pooling import PoolingSizes, max_pool_kernel
 
 WINDOWS = {
-    "tiles": Window(2, 8, 70, 4, 35, 2, 2, 2, 2),
-    "overlapping": Window(2, 9, 40, 9, 40, 3, 3, 1, 1, 1, 1, 1, 1),
-    "every other": Window(3, 9, 41, 5, 21, 3, 3, 2, 2, 1, 1, 1, 1),
-    "stride 3": Window(2, 9, 20, 3, 6, 3, 4, 3, 3, 0, 1, 1, 1),
-    "dilation": Window(2, 9, 20, 5, 16, 3, 3, 1, 1, 0, 1, 2, 3),
-    "wider than the image": Window(2, 3, 2, 2, 1, 4, 4, 1, 1, 1, 1, 1, 1),
-    "beyond the end": Window(1, 5, 5, 3, 3, 2, 2, 2, 2),
+    "tiles": PoolingSizes(2, 8, 70, 4, 35, 2, 2, 2, 2),
+    "overlapping": PoolingSizes(2, 9, 40, 9, 40, 3, 3, 1, 1, 1, 1, 1, 1),
+    "every other": PoolingSizes(3, 9, 41, 5, 21, 3, 3, 2, 2, 1, 1, 1, 1),
+    "stride 3": PoolingSizes(2, 9, 20, 3, 6, 3, 4, 3, 3, 0, 1, 1, 1),
+    "dilation": PoolingSizes(2, 9, 20, 5, 16, 3, 3, 1, 1, 0, 1, 2, 3),
+    "wider than the image": PoolingSizes(2, 3, 2, 2, 1, 4, 4, 1, 1, 1, 1, 1, 1),
+    "beyond the end": PoolingSizes(1, 5, 5, 3, 3, 2, 2, 2, 2),
 }
 
 

@@ -8,7 +8,7 @@
   up over all places and images.
 
 All tensors are dense, channels last; weights are too: (filters, rows, columns, channels) in memory. An image that needs
-a border of zeros is copied into scratch memory with it, row by row. The argument `numbers` points to a `Plan`.
+a border of zeros is copied into scratch memory with it, row by row. `numbers` points to a `ChannelsLastPlan`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from numba import types
 
 from minitorch_compile.inductor.kernels.channels_last_plan import (
     BLOCK,
-    PLAN,
+    CHANNELS_LAST_PLAN,
     TAPS,
-    Plan,
+    ChannelsLastPlan,
     filters_of_grad,
     is_depthwise,
     plan_forward,
@@ -244,7 +244,7 @@ def gather_rows(image, packed, kinds, places, out, top, bottom, inner, results, 
 
 def gather(lo, hi, x, w, out, scratch, numbers):
     """out for the ranges from lo up to hi: each image, and of that `band` rows at a time."""
-    plan = as_tuple(numbers, PLAN)
+    plan = as_tuple(numbers, CHANNELS_LAST_PLAN)
     packed, places = advance(scratch, plan.second_at), as_integers(advance(scratch, plan.places_at))
     kinds = as_integers(advance(scratch, plan.offsets_at))
     inner, results = plan.channels // plan.groups, plan.result_channels // plan.groups
@@ -354,7 +354,7 @@ def clear_results(lo, hi, out, sums, offsets, plan):
 
 def weight_grad(lo, hi, grad, x, out, scratch, numbers):
     """The gradient of the filters of the ranges from lo up to hi: each some filters of a group, or a vector."""
-    plan = as_tuple(numbers, PLAN)
+    plan = as_tuple(numbers, CHANNELS_LAST_PLAN)
     offsets = as_integers(advance(scratch, plan.offsets_at))
     places = as_integers(advance(scratch, plan.places_at))
     sums, pixels = advance(scratch, plan.sums_at), plan.result_y * plan.result_x
@@ -381,7 +381,7 @@ KERNELS: dict[str, Callable[..., None]] = {
     "convolution_weight_grad": weight_grad,
     "convolution_input_grad": gather,
 }
-PLANS: dict[str, Callable[[Shape], tuple[Plan, int]]] = {
+PLANS: dict[str, Callable[[Shape], tuple[ChannelsLastPlan, int]]] = {
     "convolution": plan_forward,
     "convolution_weight_grad": plan_weight_grad,
     "convolution_input_grad": plan_input_grad,

@@ -38,7 +38,7 @@ def filters_of_grad(machine: Machine) -> int:
     return 12 if machine.registers == 32 else 4
 
 
-class Plan(NamedTuple):
+class ChannelsLastPlan(NamedTuple):
     """`height`, `width`, `channels` are the source's, `result_...` the result's; the source with its zeros has `rows`
     rows of `pitch` pixels, `top` and `left` of them before its first. `copied`: whether it is put into scratch memory,
     zeros and all, or read where it lies. `band`: rows of a result that make one position of a range. `filled`: how many
@@ -87,7 +87,7 @@ class Plan(NamedTuple):
         return repr(tuple(self))
 
 
-PLAN = Plan()
+CHANNELS_LAST_PLAN = ChannelsLastPlan()
 
 
 def is_depthwise(shape: Shape) -> bool:
@@ -115,12 +115,12 @@ def run_of(shape: Shape) -> int:
     return shape.part * (shape.kernel[1] if shape.groups == 1 and shape.dilation[1] == 1 else 1)
 
 
-def plan_forward(shape: Shape) -> tuple[Plan, int]:
+def plan_forward(shape: Shape) -> tuple[ChannelsLastPlan, int]:
     """What `gather` takes for a convolution, and how many elements of scratch memory it needs."""
     return with_scratch(forward_geometry(shape), shape, shape.part, shape.per_group)
 
 
-def forward_geometry(shape: Shape) -> Plan:
+def forward_geometry(shape: Shape) -> ChannelsLastPlan:
     (step_y, step_x), reach = shape.stride, [(k - 1) * d for k, d in zip(shape.kernel, shape.dilation)]
     rows, pitch = ((n - 1) * s + r + 1 for n, s, r in zip(shape.out, shape.stride, reach))
     plan = _common(shape)._replace(
@@ -132,7 +132,7 @@ def forward_geometry(shape: Shape) -> Plan:
     return _copied(plan, rows, pitch)
 
 
-def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
+def plan_input_grad(shape: Shape) -> tuple[ChannelsLastPlan, int]:
     """What `gather` takes for the gradient of the input, and how many elements of scratch memory it needs."""
     four = zip(shape.stride, shape.padding, shape.kernel, shape.dilation)
     (top, bottom), (left, right) = (shifts(*numbers) for numbers in four)
@@ -147,15 +147,15 @@ def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
     return with_scratch(plan, shape, shape.per_group, shape.part)
 
 
-def _common(shape: Shape) -> Plan:
+def _common(shape: Shape) -> ChannelsLastPlan:
     """What all three kernels are told."""
-    return PLAN._replace(
+    return CHANNELS_LAST_PLAN._replace(
         images=shape.images, groups=shape.groups, depthwise=int(is_depthwise(shape)), kernel_y=shape.kernel[0],
         kernel_x=shape.kernel[1], dilation_y=shape.dilation[0], dilation_x=shape.dilation[1],
     )  # fmt: skip
 
 
-def _copied(plan: Plan, rows: int, pitch: int) -> Plan:
+def _copied(plan: ChannelsLastPlan, rows: int, pitch: int) -> ChannelsLastPlan:
     """With the size of the source and its zeros; where there are none, it is read where it lies."""
     whole_vectors = not plan.depthwise or plan.channels % most_lanes() == 0
     if plan.top == plan.left == 0 and rows <= plan.height and pitch <= plan.width and whole_vectors:
@@ -163,7 +163,7 @@ def _copied(plan: Plan, rows: int, pitch: int) -> Plan:
     return plan._replace(rows=rows, pitch=pitch, copied=1)
 
 
-def with_scratch(plan: Plan, shape: Shape, inner: int, results: int) -> tuple[Plan, int]:
+def with_scratch(plan: ChannelsLastPlan, shape: Shape, inner: int, results: int) -> tuple[ChannelsLastPlan, int]:
     """With bands, and places for the parts: a group's sums are over `inner` channels and have `results`."""
     taps, kinds = shape.kernel[0] * shape.kernel[1], plan.step_out_y * plan.step_out_x
     image = plan.copied * (plan.rows * plan.pitch * plan.channels + 2 * most_lanes())
@@ -172,7 +172,7 @@ def with_scratch(plan: Plan, shape: Shape, inner: int, results: int) -> tuple[Pl
     else:
         packed, offsets = taps * inner * _filled_up(results), taps * inner
     plan = plan._replace(band=band_of(plan, shape), packed=packed)
-    return placed(plan, image, (1 if plan.depthwise else plan.groups) * packed, offsets + kinds, 2 * BLOCK, 0)
+    return with_places(plan, image, (1 if plan.depthwise else plan.groups) * packed, offsets + kinds, 2 * BLOCK, 0)
 
 
 def _filled_up(columns: int) -> int:
@@ -180,7 +180,7 @@ def _filled_up(columns: int) -> int:
     return -(-columns // (2 * most_lanes())) * 2 * most_lanes()
 
 
-def band_of(plan: Plan, shape: Shape) -> int:
+def band_of(plan: ChannelsLastPlan, shape: Shape) -> int:
     """Rows of an image that make one position of the range: as many as leave enough for several threads."""
     wanted = min(FEWEST_RANGES, max(1, shape.multiplications // SMALLEST_RANGE))
     bands = [n for n in range(plan.result_y, 0, -1) if plan.result_y % n == 0 and n % plan.step_out_y == 0]
@@ -188,7 +188,7 @@ def band_of(plan: Plan, shape: Shape) -> int:
     return next(iter([*enough, *bands[-1:], plan.result_y]))
 
 
-def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
+def plan_weight_grad(shape: Shape) -> tuple[ChannelsLastPlan, int]:
     """What `weight_grad` takes, and how many elements of scratch memory it needs."""
     rows, pitch = (
         (n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(shape.out, shape.stride, shape.kernel, shape.dilation)
@@ -196,10 +196,12 @@ def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
     plan = forward_geometry(shape)._replace(rows=rows, pitch=pitch, copied=1)  # vectors reach beyond its end
     taps = shape.kernel[0] * shape.kernel[1] + TAPS
     sums = taps * plan.filled if plan.depthwise else 0
-    return placed(plan, rows * pitch * plan.channels + 2 * most_lanes(), 0, taps, 2 * BLOCK, sums)
+    return with_places(plan, rows * pitch * plan.channels + 2 * most_lanes(), 0, taps, 2 * BLOCK, sums)
 
 
-def placed(plan: Plan, image: int, packed: int, offsets: int, places: int, sums: int) -> tuple[Plan, int]:
+def with_places(
+    plan: ChannelsLastPlan, image: int, packed: int, offsets: int, places: int, sums: int
+) -> tuple[ChannelsLastPlan, int]:
     """The plan with places for parts of these lengths, one after the other, and how many elements all of them have."""
     ends = [0]
     for elements in (image, packed, ENTRY * offsets, ENTRY * places, sums):

@@ -12,7 +12,7 @@ itself is copied, with its border; it stays in cache while all filters pass over
   gradients of the weights that never met it.)
 
 A 1x1 window with a stride of 1 is a matrix product, which BLAS computes where that is faster. The argument `numbers` of
-each kernel points to its `Plan`.
+each kernel points to its `ConvolutionPlan`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import Any
 from numba import types
 
 from minitorch_compile.inductor.kernels.convolution_plan import (
-    PLAN,
-    Plan,
+    CONVOLUTION_PLAN,
+    ConvolutionPlan,
     Shape,
     filters_together,
     plan_forward,
@@ -95,7 +95,7 @@ def part_of(unit, hi, images_apart, results, together):
 
 def forward(lo, hi, x, w, out, scratch, numbers):
     """out for the ranges from lo up to hi: each image, in it each group, and of that `at_once` filters at a time."""
-    plan = as_tuple(numbers, PLAN)
+    plan = as_tuple(numbers, CONVOLUTION_PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
     window, places, block = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x, block_of(per_group)
     packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
@@ -212,7 +212,7 @@ def slide_kinds(planes, kinds, packed, first, channels, block, tile, image, plan
 
 def input_grad(lo, hi, grad, w, out, scratch, numbers):
     """The gradient for the ranges from lo up to hi: each image, in it each group, and of it the channels."""
-    plan = as_tuple(numbers, PLAN)
+    plan = as_tuple(numbers, CONVOLUTION_PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
     taps, places, block = plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x, block_of(part)
     packed, tile = advance(scratch, plan.second_at), advance(scratch, plan.tile_at)
@@ -305,7 +305,7 @@ def slide_over_grads(grad, x, out, scratch, filters, plan):
 
 def weight_grad(lo, hi, grad, x, out, scratch, numbers):
     """The gradient of the filters of the ranges from lo up to hi: each group's filters, tile by tile."""
-    plan = as_tuple(numbers, PLAN)
+    plan = as_tuple(numbers, CONVOLUTION_PLAN)
     part, per_group, area = plan.channels // plan.groups, plan.filters // plan.groups, plan.height * plan.width
     window, places = part * plan.kernel_y * plan.kernel_x, plan.out_y * plan.out_x
     ranges = (per_group + tile_rows() - 1) // tile_rows()
@@ -336,7 +336,7 @@ KERNELS: dict[str, Callable[..., None]] = {
     "convolution_weight_grad": weight_grad,
     "convolution_input_grad": input_grad,
 }
-PLANS: dict[str, Callable[[Shape], tuple[Plan, int]]] = {
+PLANS: dict[str, Callable[[Shape], tuple[ConvolutionPlan, int]]] = {
     "convolution": plan_forward,
     "convolution_weight_grad": plan_weight_grad,
     "convolution_input_grad": plan_input_grad,

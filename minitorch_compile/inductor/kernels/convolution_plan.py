@@ -84,7 +84,7 @@ class Shape(NamedTuple):
         return self.images * self.filters * self.out[0] * self.out[1] * self.window
 
 
-class Plan(NamedTuple):
+class ConvolutionPlan(NamedTuple):
     """A `Shape`, flat, and then: whether it `slides`; the `rows` of a plane, and how far apart they lie (`pitch`); how
     many rows and columns of zeros stand before an image (`top`, `left`); how many results' channels of a group (or, for
     the weights' gradient, images) are computed `at_once`; how many packed weights a group has; and where in scratch
@@ -123,17 +123,17 @@ class Plan(NamedTuple):
         return repr(tuple(self))
 
 
-PLAN = Plan()
+CONVOLUTION_PLAN = ConvolutionPlan()
 
 
-def plan_of(shape: Shape, at_once: int, places: Pair = (0, 0), before: Pair = (0, 0)) -> Plan:
+def plan_of(shape: Shape, at_once: int, places: Pair = (0, 0), before: Pair = (0, 0)) -> ConvolutionPlan:
     """The plan of a shape, without the places of its parts. `places` are the rows and the pitch, if it slides."""
     pairs = (*shape.kernel, *shape.out, *shape.stride, *shape.padding, *shape.dilation)
     flat = (shape.images, shape.channels, *shape.image, shape.filters, *pairs, shape.groups)
-    return Plan(*flat, int(places != (0, 0)), *places, *before, at_once)
+    return ConvolutionPlan(*flat, int(places != (0, 0)), *places, *before, at_once)
 
 
-def placed(plan: Plan, first: int, second: int, tile: int, offsets: int) -> tuple[Plan, int]:
+def with_places(plan: ConvolutionPlan, first: int, second: int, tile: int, offsets: int) -> tuple[ConvolutionPlan, int]:
     """The plan with places for parts of these lengths, one after the other, and how many elements all of them have."""
     ends = [0]
     for elements in (first, second, tile, ENTRY * offsets):
@@ -148,7 +148,7 @@ def at_once(shape: Shape, results: int) -> int:
     return min(results, tile_filters() * -(-blocks // max(1, min(ranges, blocks))))
 
 
-def plan_forward(shape: Shape) -> tuple[Plan, int]:
+def plan_forward(shape: Shape) -> tuple[ConvolutionPlan, int]:
     """What `forward` takes, and how many elements of scratch memory it needs."""
     together = at_once(shape, shape.per_group)
     if not shape.slides(shape.part, shape.per_group):
@@ -158,7 +158,7 @@ def plan_forward(shape: Shape) -> tuple[Plan, int]:
     tile = tile_filters() * (shape.out[0] * pitch + most_places())
     plan = plan_of(shape, together, (rows, pitch), shape.padding)
     plan = plan._replace(packed=padded_to_block(shape.per_group) * shape.window)
-    return placed(plan, planes, shape.groups * plan.packed, tile, shape.window)
+    return with_places(plan, planes, shape.groups * plan.packed, tile, shape.window)
 
 
 def sizes_of_planes(shape: Shape) -> Pair:
@@ -177,7 +177,7 @@ def shifts(stride: int, padding: int, kernel: int, dilation: int) -> tuple[int, 
     return min(whole, default=0), max(whole, default=0)
 
 
-def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
+def plan_input_grad(shape: Shape) -> tuple[ConvolutionPlan, int]:
     """What `input_grad` takes, and how many elements of scratch memory it needs."""
     together = at_once(shape, shape.part)
     if not shape.slides(shape.per_group, shape.part):
@@ -193,10 +193,10 @@ def plan_input_grad(shape: Shape) -> tuple[Plan, int]:
     plan = plan_of(shape, together, (height, pitch), (-top, -left))
     plan = plan._replace(packed=padded_to_block(shape.part) * window)
     tile = tile_filters() * (rows * pitch + most_places())
-    return placed(plan, planes, shape.groups * plan.packed, tile, window + kinds)
+    return with_places(plan, planes, shape.groups * plan.packed, tile, window + kinds)
 
 
-def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
+def plan_weight_grad(shape: Shape) -> tuple[ConvolutionPlan, int]:
     """What `weight_grad` takes, and how many elements of scratch memory it needs."""
     if shape.is_product:
         return plan_of(shape, 1), 0
@@ -206,4 +206,4 @@ def plan_weight_grad(shape: Shape) -> tuple[Plan, int]:
     planes = shape.part * shape.stride[0] * shape.stride[1] * rows * pitch + pitch + most_places()
     grads = filters_together() * (shape.out[0] * pitch + most_lanes())
     plan = plan_of(shape, images, (rows, pitch), shape.padding)
-    return placed(plan, images * planes, images * grads, 0, shape.window + tile_columns() + COLUMNS_OF_ONE)
+    return with_places(plan, images * planes, images * grads, 0, shape.window + tile_columns() + COLUMNS_OF_ONE)

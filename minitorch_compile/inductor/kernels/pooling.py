@@ -1,7 +1,7 @@
 """Maximum pooling of images and its gradient.
 
-`numbers` points to a `Window`, where a plane is one channel of one image. Windows that lie wholly inside an image are
-searched a vector of them at a time, if they are one or two columns apart.
+`numbers` points to a `PoolingSizes`, where a plane is one channel of one image. Windows that lie wholly inside an image
+are searched a vector of them at a time, if they are one or two columns apart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ compiled: Any = njit(error_model="numpy")
 LARGEST = 1 << 31  # elements of a plane whose places vectors of small integers can hold
 
 
-class Window(NamedTuple):
+class PoolingSizes(NamedTuple):
     """Sizes of planes and results, and how the windows lie."""
 
     planes: int = 0
@@ -45,14 +45,14 @@ class Window(NamedTuple):
         return repr(tuple(self))
 
 
-WINDOW = Window()
+POOLING_SIZES = PoolingSizes()
 
 
 def shape_of(
     x: tuple[int, ...], out: tuple[int, ...], kernel: Pair, stride: Pair, padding: Pair, dilation: Pair
-) -> Window:
+) -> PoolingSizes:
     """The numbers that the kernel takes, from the sizes of input and result."""
-    return Window(x[0] * x[1], x[2], x[3], out[2], out[3], *kernel, *stride, *padding, *dilation)
+    return PoolingSizes(x[0] * x[1], x[2], x[3], out[2], out[3], *kernel, *stride, *padding, *dilation)
 
 
 # ------------------------------------------------------------------------------------------------ a vector of windows
@@ -144,7 +144,7 @@ def max_pool2d(lo, hi, x, values, places, numbers):
 
     That is the first of equals, and the last NaN.
     """
-    window = as_tuple(numbers, WINDOW)
+    window = as_tuple(numbers, POOLING_SIZES)
     area, step, reach = window.height * window.width, window.stride_x, (window.kernel_x - 1) * window.dilation_x
     begin = end = window.out_x
     if step <= 2 and area < LARGEST:  # the columns from `begin` up to `end` have windows that lie inside
@@ -164,7 +164,7 @@ def max_pool2d(lo, hi, x, values, places, numbers):
 
 def max_pool2d_by_window(lo, hi, x, values, places, numbers):
     """The same one window after the other, for elements that aren't floats."""
-    window = as_tuple(numbers, WINDOW)
+    window = as_tuple(numbers, POOLING_SIZES)
     target = lo * window.out_y * window.out_x
     for plane in range(lo, hi):
         source = advance(x, plane * window.height * window.width)

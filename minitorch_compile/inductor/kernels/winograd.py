@@ -47,7 +47,7 @@ OF_RESULT = ((1, 1, 1, 0), (0, 1, -1, -1))
 Matrix = tuple[tuple[float, ...], ...]
 
 
-class Plan(NamedTuple):
+class WinogradPlan(NamedTuple):
     """Sizes; `tiles_x` of a row of tiles, of which `band` are computed together; the places of parts in memory."""
 
     images: int = 0
@@ -73,7 +73,7 @@ class Plan(NamedTuple):
         return repr(tuple(self))
 
 
-PLAN = Plan()
+WINOGRAD_PLAN = WinogradPlan()
 
 
 def suits(shape: Shape) -> bool:
@@ -91,7 +91,7 @@ def turned_about(shape: Shape) -> Shape:
     )  # fmt: skip
 
 
-def plan_of(shape: Shape, last: bool, back: bool) -> tuple[Plan, int]:
+def plan_of(shape: Shape, last: bool, back: bool) -> tuple[WinogradPlan, int]:
     """What the kernel takes, and how many elements of scratch memory it needs."""
     shape = turned_about(shape) if back else shape
     tiles_y, tiles_x = (-(-n // 2) for n in shape.out)
@@ -105,7 +105,7 @@ def plan_of(shape: Shape, last: bool, back: bool) -> tuple[Plan, int]:
         16 * (tiles * shape.filters + APART), 4 * tiles * shape.filters,
     ):  # fmt: skip
         ends.append(ends[-1] + -(-elements // 16) * 16)
-    plan = Plan(
+    plan = WinogradPlan(
         shape.images, shape.channels, *shape.image, shape.filters, *shape.out, *shape.padding, int(last),
         int(back), tiles_x, band, *ends[1:5],
     )  # fmt: skip
@@ -240,7 +240,7 @@ def multiply_band(padded, weights, seen, products, results, rows, width, plan):
 
 def winograd(lo, hi, x, w, out, scratch, numbers):
     """out for the images from lo up to hi."""
-    plan = as_tuple(numbers, PLAN)
+    plan = as_tuple(numbers, WINOGRAD_PLAN)
     weights, seen = advance(scratch, plan.weights_at), advance(scratch, plan.seen_at)
     products, results = advance(scratch, plan.products_at), advance(scratch, plan.results_at)
     width = lanes(x) if plan.filters <= lanes(x) else 2 * lanes(x)

@@ -2,9 +2,9 @@
 
 >>> Chunks(extent=1000, length=256)
 Chunks(extent=1000, length=256)
->>> double = Window(offset=0, element="float64", nbytes=8, extent=3)
+>>> double = ScratchBlock(offset=0, element="float64", nbytes=8, extent=3)
 >>> InTurns(3, 2, ("first", 3, "x", double), ("second", 3, double, "out")).kernels[1]
-('second', 3, Window(offset=0, element='float64', nbytes=8, extent=3), 'out')
+('second', 3, ScratchBlock(offset=0, element='float64', nbytes=8, extent=3), 'out')
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Chunks(NamedTuple):
     length: int
 
 
-class Window(NamedTuple):
+class ScratchBlock(NamedTuple):
     """An array of which scratch memory holds, from `offset` on, only what belongs to the block at hand.
 
     Kernels address it as if all of it were there: it has `nbytes` for each of `extent` positions of the range.
@@ -52,4 +52,4 @@ class InTurns:
         self.extent, self.length, self.kernels = extent, length, kernels
 
 
-Step = Kernel | InTurns
+CallStep = Kernel | InTurns

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minitorch_compile.inductor.runtime.call_steps import Chunks, InTurns, Part, Window
+from minitorch_compile.inductor.runtime.call_steps import Chunks, InTurns, Part, ScratchBlock
 from minitorch_compile.inductor.runtime.raw_memory import words_of
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def interpret(call: NativeCall, arrays: tuple[np.ndarray, ...]) -> None:
         named[name] = as_array(named["block"], offset, element)
     for step in call.steps:
         if isinstance(step, InTurns):
-            windows = {w: whole_window(w) for kernel in step.kernels for w in kernel if isinstance(w, Window)}
+            blocks = {b: whole_block(b) for kernel in step.kernels for b in kernel if isinstance(b, ScratchBlock)}
             for function, *arguments in step.kernels:  # with room for all blocks, one turn is enough
-                function(0, *(windows[a] if isinstance(a, Window) else _value(a, named) for a in arguments))
+                function(0, *(blocks[a] if isinstance(a, ScratchBlock) else _value(a, named) for a in arguments))
             continue
         function, *arguments = step
         if arguments and isinstance(arguments[0], Chunks):
@@ -54,9 +54,9 @@ def _value(argument: Any, named: Mapping[str, np.ndarray]) -> Any:
     return np.array(words_of(argument)) if isinstance(argument, tuple) else argument
 
 
-def whole_window(window: Window) -> np.ndarray:
-    """Memory for a window over its whole range."""
-    return as_array(np.zeros(window.nbytes * window.extent, np.uint8), 0, window.element)
+def whole_block(block: ScratchBlock) -> np.ndarray:
+    """Memory for a block over its whole range."""
+    return as_array(np.zeros(block.nbytes * block.extent, np.uint8), 0, block.element)
 
 
 def as_array(memory: np.ndarray, offset: int, element: str) -> np.ndarray:

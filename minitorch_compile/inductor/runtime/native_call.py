@@ -8,7 +8,7 @@ Names of `tensors` are arrays that the caller passes; `temporaries` are places i
 the call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out;
 what only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. Kernels that are `InTurns`
 do one block of their common range after the other, each kernel what the one before it has just finished; what goes from
-one to the next may be a `Window`, of which memory holds only the block at hand.
+one to the next may be a `ScratchBlock`, of which memory holds only the block at hand.
 
 >>> from minitorch_compile.inductor.runtime.kernel_function import kernel
 >>> @kernel("doctest_add", types.float64, types.float64, types.float64)
@@ -27,7 +27,7 @@ one to the next may be a `Window`, of which memory holds only the block at hand.
 >>> x, out = np.arange(3.0), np.empty(3)
 >>> quadruple((x, out)); out
 array([0., 4., 8.])
->>> double = Window(0, "float64", 8, 3)
+>>> double = ScratchBlock(0, "float64", 8, 3)
 >>> in_turns = NativeCall(
 ...     tensors=("x", "out"),
 ...     scratch=16,
@@ -49,7 +49,7 @@ import numpy as np
 from numba import config, types  # noqa: F401 (types: the example's)
 
 from minitorch_compile.inductor.runtime import native_loop
-from minitorch_compile.inductor.runtime.call_steps import Chunks, InTurns, Part, Step, Window
+from minitorch_compile.inductor.runtime.call_steps import CallStep, Chunks, InTurns, Part, ScratchBlock
 from minitorch_compile.inductor.runtime.interpreted_call import interpret
 from minitorch_compile.inductor.runtime.native_loop import (
     ARRAY_DATA,
@@ -74,7 +74,7 @@ class NativeCall:
     def __init__(
         self,
         tensors: Sequence[str],
-        steps: Sequence[Step],
+        steps: Sequence[CallStep],
         block: int = 0,
         temporaries: Mapping[str, tuple[str, int]] | None = None,
         scratch: int = 0,
@@ -141,7 +141,7 @@ class NativeCall:
             raise RuntimeError(f"NativeCall: {function} takes {len(arguments)} arguments, more than {MOST_ARGUMENTS}")
         words += [function.address, len(arguments), extent]
         for argument in arguments:
-            if isinstance(argument, Window):
+            if isinstance(argument, ScratchBlock):
                 tuples.append((len(words) + 1, (argument.offset, argument.nbytes)))
             elif isinstance(argument, tuple) and not isinstance(argument, Part):
                 tuples.append((len(words) + 1, argument))
@@ -152,7 +152,7 @@ class NativeCall:
         if isinstance(argument, Part):
             base, offset = self.pair(argument.name)
             return base, offset + argument.offset
-        if isinstance(argument, Window):
+        if isinstance(argument, ScratchBlock):
             return IN_WINDOW, 0
         if argument in self.temporaries:
             base, start = self.pair("block")

@@ -28,7 +28,7 @@ from minitorch_compile.inductor.runtime.thread_pool import HAS_THREADS, MOST_THR
 from minitorch_compile.tensor.cpu.thread_count import THREAD_COUNT
 
 # What an argument's number is added to: nothing, the block's address, the address of the list itself, this thread's
-# scratch memory, the place where that memory's window would begin if it held more than one chunk, or, from FIRST_TENSOR
+# scratch memory, the place where that memory's block would begin if it held more than one chunk, or, from FIRST_TENSOR
 # on, the address of that tensor's data.
 NUMBER, IN_BLOCK, IN_LIST, IN_SCRATCH, IN_WINDOW, FIRST_TENSOR = range(6)
 MOST_ARGUMENTS = 128

@@ -3,7 +3,7 @@
 A product is followed by a bias and an activation, a convolution by a normalisation. As two kernels, all of the result
 is stored and fetched again. As one they take turns: the extern kernel makes a block of its result, and then the
 group's loops run over this block, while it is in cache. If nobody else reads the result, all of it is never anywhere:
-there is only room for one block (a `Window` of scratch memory, see `native_call`).
+there is only room for one block (a `ScratchBlock` of scratch memory, see `native_call`).
 
 An extern kernel takes part by saying how its result falls into pieces, which is a `Blocks`: its parameters begin with a
 range [lo, hi) out of [0, extent), and position n of the range fills `elements` elements of its only output, from

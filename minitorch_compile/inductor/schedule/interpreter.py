@@ -23,10 +23,10 @@ import numpy as np
 from minitorch_compile.inductor.ir.interpreter import Memory, run_operation, window
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.schedule import Schedule, Step
+from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep
 
 
-def run_step(step: Step, memory: Memory) -> None:
+def run_step(step: ScheduleStep, memory: Memory) -> None:
     """Fills the buffers that a step writes: its operations, one after the other."""
     if isinstance(step, FusedCall):
         run_operation(step.call, memory)

@@ -20,7 +20,7 @@ from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.runtime.raw_memory import ALIGNMENT
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.schedule import Schedule, Step, reads_of
+from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep, reads_of
 
 log_plan = logs.artifact("memory_plan")
 
@@ -63,7 +63,9 @@ def in_place(schedule: Schedule) -> list[dict[Buffer, Buffer]]:
     return [_in_place_of(step, number, schedule, last) for number, step in enumerate(schedule.steps)]
 
 
-def _in_place_of(step: Step, number: int, schedule: Schedule, last: Mapping[Buffer, int]) -> dict[Buffer, Buffer]:
+def _in_place_of(
+    step: ScheduleStep, number: int, schedule: Schedule, last: Mapping[Buffer, int]
+) -> dict[Buffer, Buffer]:
     if isinstance(step, ExternCall) or not step.is_fusible:
         return {}
     results = {view.buffer for view in schedule.graph.outputs}

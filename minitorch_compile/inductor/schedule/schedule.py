@@ -27,7 +27,7 @@ from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.text import describe_schedule
 
-Step = Group | ExternCall | FusedCall
+ScheduleStep = Group | ExternCall | FusedCall
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Edge:
 class Schedule:
     """The steps in order: fused groups and extern kernels."""
 
-    def __init__(self, graph: LoopGraph, steps: list[Step], why_not: list[Edge]) -> None:
+    def __init__(self, graph: LoopGraph, steps: list[ScheduleStep], why_not: list[Edge]) -> None:
         self.graph = graph
         self.steps = steps
         self.why_not = why_not
@@ -92,7 +92,7 @@ class Schedule:
         return describe_schedule(self)
 
 
-def reads_of(step: Step) -> list[Buffer]:
+def reads_of(step: ScheduleStep) -> list[Buffer]:
     """The buffers that a step reads, those that it writes itself included."""
     if isinstance(step, ExternCall):
         return buffers_read(step)

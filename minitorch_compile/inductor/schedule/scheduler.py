@@ -34,7 +34,7 @@ from minitorch_compile.inductor.schedule.epilogues import add_epilogues
 from minitorch_compile.inductor.schedule.fused_call import Blocks
 from minitorch_compile.inductor.schedule.group import Group, WhyNot
 from minitorch_compile.inductor.schedule.reasons import unfused_edges
-from minitorch_compile.inductor.schedule.schedule import Edge, Schedule, Step, reads_of
+from minitorch_compile.inductor.schedule.schedule import Edge, Schedule, ScheduleStep, reads_of
 from minitorch_compile.inductor.schedule.text import describe_step
 
 log_ir, log_fused_ir = logs.artifact("ir_pre_fusion"), logs.artifact("ir_post_fusion")
@@ -58,7 +58,7 @@ class Node:
     was fused from an early and a late operation makes the late one a need of all that reads the early one.)
     """
 
-    def __init__(self, step: Step, first: int, latest: int) -> None:
+    def __init__(self, step: ScheduleStep, first: int, latest: int) -> None:
         self.step = step
         self.first, self.latest = first, latest
         self.reads = reads_of(step)
@@ -118,7 +118,7 @@ class Scheduler:
             fused_into[a] = fused_into[b] = self.replace(a, b, result)
         return bool(fused_into)
 
-    def replace(self, a: Node, b: Node, fused: Step) -> Node:
+    def replace(self, a: Node, b: Node, fused: ScheduleStep) -> Node:
         """Puts one step in the place of two."""
         node = Node(fused, min(a.first, b.first), max(a.latest, b.latest))
         self.leave(a)
@@ -229,7 +229,7 @@ def _share_memory(a: Group, b: Group, fused: Group) -> bool:
     return not first.isdisjoint(second)
 
 
-def finished(step: Step) -> Step:
+def finished(step: ScheduleStep) -> ScheduleStep:
     return step.merged() if isinstance(step, Group) and step.is_fusible else step
 
 

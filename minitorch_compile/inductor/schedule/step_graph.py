@@ -20,17 +20,17 @@ from minitorch_compile.inductor.ir.extern_call import whole
 from minitorch_compile.inductor.ir.loops import LoopGraph, Operation
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.schedule import Schedule, Step, reads_of
+from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep, reads_of
 
 
-def operations_of(step: Step) -> list[Operation]:
+def operations_of(step: ScheduleStep) -> list[Operation]:
     """What a step does, one operation after the other."""
     if isinstance(step, FusedCall):
         return [step.call, *operations_of(step.epilogue)]
     return [member.loop for member in step.members] if isinstance(step, Group) else [step]
 
 
-def step_graph(schedule: Schedule, step: Step) -> LoopGraph:
+def step_graph(schedule: Schedule, step: ScheduleStep) -> LoopGraph:
     """The graph that does what a step does: its outputs are what the rest of the schedule wants of it."""
     made: list[Buffer] = step.outputs
     inputs = [buffer for buffer in reads_of(step) if buffer not in made]

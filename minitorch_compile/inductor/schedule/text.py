@@ -18,7 +18,7 @@ from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.numerics.dtype import dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.inductor.schedule.schedule import Schedule, Step
+    from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep
 
 LONGEST_EXPRESSION = 100
 
@@ -100,7 +100,7 @@ def describe_schedule(schedule: Schedule) -> str:
     return "\n".join([*lines, f"{kernels}, {schedule.bytes_moved:,} bytes moved"])
 
 
-def describe_line(step: Step, schedule: Schedule) -> str:
+def describe_line(step: ScheduleStep, schedule: Schedule) -> str:
     if isinstance(step, ExternCall):
         return f"{step!r}"
     if isinstance(step, FusedCall):
@@ -135,7 +135,7 @@ def names(buffers: list[Buffer]) -> str:
     return ", ".join(buffer.name for buffer in buffers)
 
 
-def describe_step(number: int, step: Step, schedule: Schedule) -> str:
+def describe_step(number: int, step: ScheduleStep, schedule: Schedule) -> str:
     """One kernel with the loops inside it."""
     if isinstance(step, ExternCall):
         return f"kernel {number}: {step!r}"

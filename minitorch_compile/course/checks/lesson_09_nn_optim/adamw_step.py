@@ -28,7 +28,7 @@ ADAMW = Exercise(
 SECTION = "An optimizer is a function"
 PACKAGE = "The package's own"
 OPTIONS: dict[str, Any] = {"lr": 0.1, "betas": (0.8, 0.9), "eps": 1e-8, "weight_decay": 0.0}
-Step = Callable[..., Any]
+UpdateRule = Callable[..., Any]
 IDEAS = {
     "uncorrected": "Both means start from zero, so the first steps are wrong without bias correction: divide by"
     " 1 - beta ** step.",
@@ -58,7 +58,7 @@ def variant(idea: str, p: Any, g: Any, state: Any, lr: float, betas: Any, eps: f
     return p - lr * mean / (size if idea == "eps inside" else size + eps), AdamState(step, *kept)
 
 
-def several(step: Step, gradients: list[float], options: dict[str, Any]) -> list[tuple[float, ...]]:
+def several(step: UpdateRule, gradients: list[float], options: dict[str, Any]) -> list[tuple[float, ...]]:
     """(p, step, exp_avg, exp_avg_sq) after each of several steps, from p = 1."""
     p, zero = torch.tensor([1.0]), torch.tensor([0.0])
     state, rows = AdamState(0, zero, zero), list[tuple[float, ...]]()
@@ -77,7 +77,7 @@ def near(a: Any, b: Any) -> bool:
     return all(abs(x - y) <= 1e-4 * (1 + abs(y)) for r, s in zip(a, b, strict=True) for x, y in zip(r, s, strict=True))
 
 
-def judge(answer: Step, gradients: list[float], **changed: Any) -> None:
+def judge(answer: UpdateRule, gradients: list[float], **changed: Any) -> None:
     options = OPTIONS | changed
     expected, got = several(right, gradients, options), outcome(several, (answer, gradients, options))
     said = f"p = 1, gradients {gradients}, {', '.join(f'{k}={v}' for k, v in options.items())}"
@@ -104,25 +104,25 @@ def idea_of(got: list[tuple[float, ...]], gradients: list[float], options: dict[
 
 
 @ADAMW.case("the first step moves by lr, whatever the gradient", points=1, section=SECTION)
-def _(answer: Step) -> None:
+def _(answer: UpdateRule) -> None:
     judge(answer, [1.0])
     judge(answer, [1000.0])
 
 
 @ADAMW.case("several steps", points=2, section=SECTION)
-def _(answer: Step) -> None:
+def _(answer: UpdateRule) -> None:
     judge(answer, [1.0, 1.0])
     judge(answer, [1.0, -2.0, 0.5, 3.0])
 
 
 @ADAMW.case("eps and decay in their places", points=2, section=SECTION)
-def _(answer: Step) -> None:
+def _(answer: UpdateRule) -> None:
     judge(answer, [2.0, 1.0], eps=0.5)
     judge(answer, [2.0, 1.0], weight_decay=0.5)
 
 
 @ADAMW.case("spliced in, optim.AdamW trains by it", points=1, section=PACKAGE)
-def _(answer: Step) -> None:
+def _(answer: UpdateRule) -> None:
     def trained() -> list[float]:
         w = nn.Parameter(torch.tensor([3.0, -1.0]))
         optimizer = torch.optim.AdamW([w], lr=0.1)

@@ -28,7 +28,7 @@ SECTION = "When two loops may be one"
 PATIENCE = 2000
 
 
-class Step(str):
+class NamedNode(str):
     """A node of a small graph, which is its own name."""
 
     @property
@@ -42,10 +42,10 @@ class Steps:
     def __init__(self, text: str) -> None:
         self.text = text
         lines = dict(line.split(":") for line in text.split(";"))
-        self.sources = {name.strip(): [Step(each) for each in needs.split()] for name, needs in lines.items()}
+        self.sources = {name.strip(): [NamedNode(each) for each in needs.split()] for name, needs in lines.items()}
         self.asked = 0
 
-    def inputs(self, node: str) -> Iterator[Step]:
+    def inputs(self, node: str) -> Iterator[NamedNode]:
         self.asked += 1
         if self.asked > PATIENCE:
             raise TimeoutError(f"inputs was asked for {PATIENCE} times")
@@ -54,7 +54,7 @@ class Steps:
 
 def judge(answer: Callable[..., Any], text: str, expected: set[str], why: str) -> None:
     steps = Steps(text)
-    got = outcome(answer, (steps, Step("a"), Step("b")))
+    got = outcome(answer, (steps, NamedNode("a"), NamedNode("b")))
     shown = text if len(text) < 60 else text[:57] + "..."
     if steps.asked > PATIENCE:
         raise WrongAnswer(

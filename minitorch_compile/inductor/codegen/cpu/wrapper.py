@@ -56,7 +56,7 @@ from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.memory_plan import MemoryPlan, in_place, place_scratch, plan_memory
 from minitorch_compile.inductor.schedule.memory_report import MemoryReport
-from minitorch_compile.inductor.schedule.schedule import Schedule, Step, call_of, reads_of
+from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep, call_of, reads_of
 from minitorch_compile.tensor.memory.strides import numel
 
 HEADER = '''\
@@ -137,7 +137,7 @@ class WrapperWriter:
         self.functions: dict[str, str] = {}  # structure of a kernel -> its name in the file
         self.definitions: dict[str, None] = {}
 
-    def internal_to(self, step: Step) -> frozenset[Buffer]:
+    def internal_to(self, step: ScheduleStep) -> frozenset[Buffer]:
         """The buffers that the loops of a step need no memory for; an epilogue finds the result it reads in memory."""
         return self.schedule.internal - {step.result} if isinstance(step, FusedCall) else self.schedule.internal
 
@@ -373,15 +373,15 @@ def in_scratch(offset: int, element: str) -> str:
 def window_of(step: FusedCall, offset: int) -> str:
     """The result of a call of which only a block is ever there, at an offset in scratch memory."""
     element, (extent, elements, _) = step.result.dtype, step.blocks
-    return f'Window({offset}, "{element.name}", {elements * element.itemsize}, {extent})'
+    return f'ScratchBlock({offset}, "{element.name}", {elements * element.itemsize}, {extent})'
 
 
-def group_of(step: Step) -> Group | None:
+def group_of(step: ScheduleStep) -> Group | None:
     """The loops of a step."""
     return step.epilogue if isinstance(step, FusedCall) else step if isinstance(step, Group) else None
 
 
-def origins_of(step: Step) -> list[Any]:
+def origins_of(step: ScheduleStep) -> list[Any]:
     group = group_of(step)
     origins = [] if isinstance(step, Group) else [call_of(step).origin]
     origins += [member.loop.origin for member in group.members] if group else []

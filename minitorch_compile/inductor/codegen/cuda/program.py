@@ -27,7 +27,7 @@ from minitorch_compile.inductor.ir.interpreter import run_operation, window
 from minitorch_compile.inductor.ir.loops import Operation
 from minitorch_compile.inductor.runtime.tensor_call import index_error
 from minitorch_compile.inductor.schedule.group import Group
-from minitorch_compile.inductor.schedule.schedule import Schedule, Step
+from minitorch_compile.inductor.schedule.schedule import Schedule, ScheduleStep
 from minitorch_compile.inductor.schedule.step_graph import operations_of
 
 # Threads of a block, and blocks at most. A simulated thread is a Python thread, so there are few of them.
@@ -62,7 +62,7 @@ class CudaProgram:
         self.compiled: dict[str, Any] = {}
         self.steps: list[Launch | list[Operation]] = [self.prepare(step) for step in schedule.steps]
 
-    def prepare(self, step: Step) -> Launch | list[Operation]:
+    def prepare(self, step: ScheduleStep) -> Launch | list[Operation]:
         if not isinstance(step, Group) or not step.is_fusible:
             return operations_of(step)
         source = write_cuda_kernel(step, self.schedule.internal)
