@@ -23,14 +23,11 @@ from minitorch_compile.aot.passes.node_facts import is_prim, name_of, op_named, 
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import surely_equal
-from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 
 
 def merge_addmm(graph: Graph) -> Graph:
     """Each mm that one add reads, and nothing else, becomes an addmm with the other summand."""
-    if not graph.find_nodes(op="call_function", target=ops.mm):
-        return graph
     merged = copy.deepcopy(graph)
     results = seen_by_caller(merged)
     for node in merged.nodes:

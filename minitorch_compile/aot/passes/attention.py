@@ -46,8 +46,6 @@ _log = logs.artifact("joint_graph_passes")
 
 def recognise_attention(graph: Graph) -> Graph:
     """Each softmax of attention, with the products around it, becomes a `flash_attention`."""
-    if not graph.find_nodes(op="call_function", target=ops.softmax):
-        return graph
     rewritten = copy.deepcopy(graph)
     changed = False
     for softmax in rewritten.find_nodes(op="call_function", target=ops.softmax):

@@ -30,13 +30,16 @@ from minitorch_compile import config, logs
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.passes.addmm import merge_addmm
 from minitorch_compile.aot.passes.attention import recognise_attention
+from minitorch_compile.aot.passes.no_ops import RULES as NO_OP_RULES
 from minitorch_compile.aot.passes.no_ops import remove_no_ops
+from minitorch_compile.aot.passes.node_facts import is_view
 from minitorch_compile.aot.passes.pass_check import check_pass
 from minitorch_compile.aot.passes.small_constants import evaluate_constants
 from minitorch_compile.aot.passes.uniform_constants import fold_constants
 from minitorch_compile.aot.passes.views import merge_views
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.passes import merge_common_subexpressions, remove_dead_code
 
 GraphFunction = Callable[[Graph], Graph | None]
@@ -46,11 +49,15 @@ _log = logs.artifact("joint_graph_passes")
 
 @dataclass(frozen=True)
 class Pass:
-    """A rewrite of graph modules. `exact`: results agree to the last bit; else up to rounding."""
+    """A rewrite of graph modules. `exact`: results agree to the last bit; else up to rounding.
+
+    `looks_for` is true of the nodes that the pass begins with: a graph without one of them stays as it is.
+    """
 
     name: str
     text: str
     rewrite: Callable[[GraphModule], GraphModule]
+    looks_for: Callable[[Node], bool] = lambda node: True
     exact: bool = True
 
     def __call__(self, module: GraphModule) -> GraphModule:
@@ -62,6 +69,11 @@ class Pass:
             counts = f"{len(module.graph.nodes)} -> {len(result.graph.nodes)} nodes"
             _log(f"{self.name}: {counts} in {1e3 * (perf_counter() - start):.1f} ms")
         return result
+
+
+def calls(*names: str) -> Callable[[Node], bool]:
+    """Whether a node calls an op (or a prim) of one of these names."""
+    return lambda node: getattr(node.target, "name", None) in names
 
 
 def on_graphs(rewrite: Callable[[Graph], Graph]) -> Callable[[GraphModule], GraphModule]:
@@ -94,14 +106,24 @@ def _module(like: GraphModule, graph: Graph) -> GraphModule:
 
 
 PASSES: list[Pass] = [
-    Pass("fold_constants", "uniform constants are computed now", on_graphs(fold_constants)),
-    Pass("evaluate_constants", "small constants that cost something are computed now", evaluate_constants),
-    Pass("remove_no_ops", "x * 1, copies, conversions to the same dtype disappear", on_graphs(remove_no_ops)),
-    Pass("merge_views", "chains of views become the shortest that show the same", on_graphs(merge_views)),
+    Pass("fold_constants", "uniform constants are computed now", on_graphs(fold_constants), calls("full")),
+    Pass(
+        "evaluate_constants",
+        "small constants that cost something are computed now",
+        evaluate_constants,
+        lambda node: node.op == "call_function" and not node.all_input_nodes,
+    ),
+    Pass(
+        "remove_no_ops",
+        "x * 1, copies, conversions to the same dtype disappear",
+        on_graphs(remove_no_ops),
+        calls(*NO_OP_RULES),
+    ),
+    Pass("merge_views", "chains of views become the shortest that show the same", on_graphs(merge_views), is_view),
     Pass(
         "merge_common_subexpressions", "what is computed twice is computed once", on_graphs(merge_common_subexpressions)
     ),
-    Pass("merge_addmm", "mm and add become addmm", on_graphs(merge_addmm), exact=False),
+    Pass("merge_addmm", "mm and add become addmm", on_graphs(merge_addmm), calls("mm"), exact=False),
     Pass("remove_dead_code", "what nobody reads is not computed", on_graphs(remove_dead_code)),
 ]
 
@@ -111,6 +133,7 @@ BEFORE_AUTOGRAD: list[Pass] = [
         "recognise_attention",
         "attention in products and a softmax becomes one operation",
         on_graphs(recognise_attention),
+        calls("softmax"),
         exact=False,
     ),
 ]
@@ -131,7 +154,7 @@ def register_pass(
     if before is not None and before not in names:
         raise ValueError(f"register_pass: before={before!r} is no pass. The passes are: {', '.join(names)}.")
     place = len(PASSES) if before is None else names.index(before)
-    PASSES.insert(place, Pass(chosen, text or _first_line(rewrite), on_copies(rewrite), exact))
+    PASSES.insert(place, Pass(chosen, text or _first_line(rewrite), on_copies(rewrite), exact=exact))
     return rewrite
 
 
@@ -167,7 +190,7 @@ def _apply(passes: list[Pass], module: GraphModule) -> GraphModule:
     for name in config.disabled_passes:
         find_pass(name)
     for each in passes:
-        if each.name not in config.disabled_passes:
+        if each.name not in config.disabled_passes and any(map(each.looks_for, module.graph.nodes)):
             module = each(module)
     return module
 
