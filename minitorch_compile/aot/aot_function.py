@@ -116,7 +116,9 @@ def _compile(
         if any(joint.differentiable) or joint.refused:
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
-    forward = with_recomputation(_rewritten(dissolved(program.graph_module), decompose), partition_fn)
+    forward = _rewritten(dissolved(program.graph_module), decompose)
+    if program.walks_back:
+        forward = with_recomputation(forward, partition_fn)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
     if program.walks_back:  # elsewhere an argument may also be saved for the backward pass

@@ -121,10 +121,12 @@ class CpuTarget(Target):
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         from minitorch_compile.inductor.codegen.cpu.wrapper import write_file
         from minitorch_compile.inductor.runtime import code_cache
-        from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
-        from minitorch_compile.inductor.tuning.autotune import tuned_schedule
 
-        scheduled = tuned_schedule(graph, options) if options.max_autotune else cpu_schedule(graph, options)
+        if options.max_autotune:
+            from minitorch_compile.inductor.tuning.autotune import tuned_schedule as schedule_of
+        else:
+            from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule as schedule_of
+        scheduled = schedule_of(graph, options)
         quick = write_file(scheduled, options.reuse_temporaries)
         run = code_cache.load(quick.source).run
         if quick.may_doubt:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from minitorch_compile.inductor.ir.extern_call import ExternCall
-from minitorch_compile.inductor.ir.loops import LoopGraph
+from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
 from minitorch_compile.inductor.schedule.fused_call import Blocks
@@ -37,7 +37,11 @@ def cpu_schedule(
     `packed` says which matrix products are done by tiles instead of BLAS, `blocks` which extern calls may have an
     epilogue, and how much of their results is made at once.
     """
-    rewritten = pack_products(split_reductions(graph), packed)
+    rewritten = graph
+    if any(type(operation) is Loop and operation.is_reduction for operation in graph.operations):
+        rewritten = split_reductions(rewritten)
+    if any(isinstance(operation, ExternCall) for operation in graph.operations):
+        rewritten = pack_products(rewritten, packed)
     if options.max_fusion_size == 1 or not options.epilogue_fusion:  # 1: every loop on its own
         return schedule(rewritten, Limits(operations=options.max_fusion_size))
     return schedule(rewritten, Limits(operations=options.max_fusion_size, blocks_of=blocks))

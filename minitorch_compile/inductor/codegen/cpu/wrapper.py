@@ -127,12 +127,11 @@ class WrapperWriter:
         self.keeps_block = reuse_temporaries
         self.graph: LoopGraph = schedule.graph
         self.shared = in_place(schedule)
-        self.kernels = share_kernels(
-            [
-                write_kernel(group, self.internal_to(step), shared, careful) if (group := group_of(step)) else None
-                for step, shared in zip(schedule.steps, self.shared)
-            ]
-        )
+        kernels = [
+            write_kernel(group, self.internal_to(step), shared, careful) if (group := group_of(step)) else None
+            for step, shared in zip(schedule.steps, self.shared)
+        ]
+        self.kernels = share_kernels(kernels) if len(kernels) > 1 else kernels
         self.plan = plan_memory(schedule, self.shared)
         self.functions: dict[str, str] = {}  # structure of a kernel -> its name in the file
         self.definitions: dict[str, None] = {}
