@@ -33,7 +33,7 @@ READ_BY = {
     "docs": "tests/tooling",
     "benchmarks": "benchmarks",
 }
-READ_BY_TOOLING = (".md", ".toml", ".lock", ".yml")  # pages and declarations, wherever they lie
+READ_BY_TOOLING = (".md", ".toml", ".lock", ".yml", ".pyi")  # pages and declarations, wherever they lie
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ class ModuleState(ModuleTree):
         """Loads this module's own tensors, not those of its children. Subclasses may override it to rename old keys."""
         for hook in self._registered("before_load"):
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        own = dict(self._persistent_tensors())
+        own: dict[str, Any] = dict(self._persistent_tensors())  # lazy ones have methods of their own
         for name, tensor in own.items():
             if prefix + name not in state_dict:
                 missing_keys.append(prefix + name)

@@ -41,7 +41,7 @@ def test_each_floor_is_found() -> None:
     assert "@derivative(ops.softmax" in block(places.derivative)
     assert '@batching_rule("softmax"' in block(places.batching_rule)
     assert "@decomposes(ops.softmax)" in block(places.decomposition)
-    assert "graph.reduction(kind" in block(places.lowering["amax"])
+    assert places.lowering["amax"].file == "minitorch_compile/inductor/lowering/reduction.py"
     assert sorted(places.lowering) == ["amax", "broadcast_in_dim", "div", "exp", "reshape", "sub", "sum"]
 
 
@@ -90,7 +90,7 @@ def test_what_has_no_rule_says_why() -> None:
 def test_a_second_name_has_the_rules_of_the_first_and_a_line_of_its_own() -> None:
     first, second = torch.ops.where("abs"), torch.ops.where("absolute")
     assert second.derivative == first.derivative
-    assert block(second.declaration) == 'absolute = alias("absolute", abs)\n'
+    assert block(second.declaration).startswith('absolute = alias("absolute", abs')
 
 
 @pytest.mark.parametrize("name", ["sofmax", "torch.sofmax", "Tensor.sofmax", "F.sofmax"])

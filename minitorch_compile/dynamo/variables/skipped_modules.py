@@ -28,7 +28,7 @@ TRACED_MODULES = tuple(
     f"{LIBRARY}.{name}"
     for name in (
         "tensor.grad_mode",
-        "tensor.functions.inplace_functions",
+        "tensor.functions.index_put",
         "dynamo.variables.polyfills",
         "autograd.variable",
     )

@@ -69,7 +69,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return input.leaky_relu_(negative_slope) if inplace else ops.leaky_relu(input, negative_slope)
 
 
-@functional()
+@functional(torch=True)
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Any:
@@ -96,7 +96,7 @@ def _rrelu(input: Any, lower: float, upper: float, training: bool) -> Any:
     return ops.where(input <= 0, input * slopes, input)
 
 
-@functional()
+@functional(torch=True)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Any:
     """x above the threshold, else `value`."""
     if inplace:
@@ -121,13 +121,13 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
     return input.elu_(alpha) if inplace else ops.elu(input, alpha)
 
 
-@functional()
+@functional(torch=True)
 def selu(input: Tensor, inplace: bool = False) -> Any:
     """The elu whose outputs keep mean 0 and variance 1 (Klambauer et al. 2017)."""
     return input.elu_(SELU_ALPHA, SELU_SCALE) if inplace else ops.elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@functional()
+@functional(torch=True)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its slope has no jump (Barron 2017). RuntimeError for alpha 0."""
     if alpha == 0:
@@ -215,7 +215,7 @@ def tanhshrink(input: Tensor) -> Any:
 # -------------------------------------------------------------------------------------------- stored in the input
 
 
-@functional()
+@functional(torch=True)
 def relu_(input: Tensor) -> Any:
     """relu, in place."""
     return relu(input, inplace=True)
@@ -233,13 +233,13 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
     return leaky_relu(input, negative_slope, inplace=True)
 
 
-@functional()
+@functional(torch=True)
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Any:
     """rrelu, in place."""
     return rrelu(input, lower, upper, training, inplace=True)
 
 
-@functional()
+@functional(torch=True)
 def threshold_(input: Tensor, threshold: float, value: float) -> Any:
     """threshold, in place."""
     return store(input, _threshold, threshold, value)
@@ -251,13 +251,13 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Any:
     return elu(input, alpha, inplace=True)
 
 
-@functional()
+@functional(torch=True)
 def selu_(input: Tensor) -> Any:
     """selu, in place."""
     return selu(input, inplace=True)
 
 
-@functional()
+@functional(torch=True)
 def celu_(input: Tensor, alpha: float = 1.0) -> Any:
     """celu, in place."""
     return celu(input, alpha, inplace=True)

@@ -1,11 +1,16 @@
 """The decorators that declare an op: one for each family of `op.py`.
 
-Each registers the op in the table under the kernel's name and says where it is visible: `torch` (the package), `method`
-(of Tensor), `functional` (nn.functional). A pointwise op that is a method has an in-place twin, `name_`.
+Each registers the op in the table under the kernel's name and says where it is visible: `torch` (the package),
+`methods` (of Tensor), `functional` (nn.functional). One with a name such as `linalg_inv` is `torch.linalg.inv`. A
+pointwise op that is a method has an in-place twin, `name_`, a method, too; `inplace_function`: it is also
+`torch.name_`, as a twin of one tensor is if nothing is said. The namespaces take what is declared for them
+(`visible_in`), so the declaration is the only place that lists an op.
 
 >>> from minitorch_compile.tensor.dispatch.op import table
 >>> table["add_"].functional
 ops.add
+>>> visible_in("linalg")["inv"], visible_in("torch")["exp_"]
+(ops.linalg_inv, ops.exp_)
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ from minitorch_compile.tensor.dispatch.op_families import (
 from minitorch_compile.tensor.dispatch.pointwise_op import DEFAULT, PointwiseOp, WherePointwiseOp
 from minitorch_compile.tensor.numerics.dtype import dtype
 
+OWN_NAMESPACES = ("linalg", "fft", "special")  # where the ops are whose names begin so
+
 Kernel = Callable[..., Any]
 AnyOp = TypeVar("AnyOp", bound=Op)
 
@@ -40,8 +47,24 @@ def register(op: AnyOp) -> AnyOp:
     frame = sys._getframe(1)
     while frame.f_code.co_name != "<module>" and frame.f_back is not None:
         frame = frame.f_back
+    space = op.name.partition("_")[0]
+    if space in OWN_NAMESPACES:
+        op.namespaces |= {space}
     op.declared_at = frame.f_code.co_filename, frame.f_lineno
     return op
+
+
+def visible_in(namespace: str) -> dict[str, Op]:
+    """The ops that are declared to be visible in "torch", "functional", "linalg", "fft" or "special", by the names that
+    they have there. ValueError if two have the same."""
+    found: dict[str, Op] = {}
+    for op in table.values():
+        if namespace in op.namespaces:
+            name = op.__name__.removeprefix(f"{namespace}_")
+            if name in found:
+                raise ValueError(f"ops: {found[name]!r} and {op!r} are both declared to be {namespace}'s {name!r}")
+            found[name] = op
+    return found
 
 
 def where_visible(torch: bool, methods: bool, functional: bool) -> list[str]:
@@ -55,6 +78,7 @@ def pointwise(
     methods: bool = True,
     functional: bool = False,
     inplace: bool | None = None,
+    inplace_function: bool | None = None,
     condition: bool = False,
     family: type[PointwiseOp] = PointwiseOp,
 ) -> Callable[[Kernel], PointwiseOp]:
@@ -68,14 +92,15 @@ def pointwise(
             )
         )
         if methods if inplace is None else inplace:
-            register(InplaceOp(op, namespaces=["method"]))
+            as_function = torch and len(op.tensor_parameters) == 1 if inplace_function is None else inplace_function
+            register(InplaceOp(op, namespaces=where_visible(as_function, True, False)))
         return op
 
     return declare
 
 
 def reduction(
-    dtype_rule: Callable[[dtype], dtype], *, empty: bool = True, no_dims_mean_all: bool = True
+    dtype_rule: Callable[[dtype], dtype], *, empty: bool = True, no_dims_mean_all: bool = True, torch: bool = True
 ) -> Callable[[Kernel], ReductionOp]:
     """An op that collapses dimensions. `empty`: whether reducing over no elements has a value. `no_dims_mean_all`:
     whether dim=() collapses all dimensions, not none."""
@@ -85,7 +110,7 @@ def reduction(
             dtype_rule=dtype_rule,
             empty=empty,
             no_dims_mean_all=no_dims_mean_all,
-            namespaces=["torch", "method"],
+            namespaces=where_visible(torch, True, False),
         )
     )
 
@@ -99,22 +124,28 @@ def view(
 
 
 def kernel_op(
-    kind: str, *, torch: bool = True, methods: bool = False, functional: bool = False, inplace: bool = False
+    kind: str,
+    *,
+    torch: bool = True,
+    methods: bool = False,
+    functional: bool = False,
+    inplace: bool = False,
+    inplace_function: bool = False,
 ) -> Callable[[Kernel], KernelOp]:
     """Any other op with a kernel; give it a `shape_rule` as well."""
 
     def declare(kernel: Kernel) -> KernelOp:
         op = register(KernelOp(kernel, kind=kind, namespaces=where_visible(torch, methods, functional)))
         if inplace:
-            register(InplaceOp(op, namespaces=["method"]))
+            register(InplaceOp(op, namespaces=where_visible(inplace_function, True, False)))
         return op
 
     return declare
 
 
-def factory(kind: str = "creation") -> Callable[[Kernel], FactoryOp]:
+def factory(kind: str = "creation", *, torch: bool = True) -> Callable[[Kernel], FactoryOp]:
     """An op that makes a tensor from sizes and numbers; give it a `shape_rule` as well."""
-    return lambda kernel: register(FactoryOp(kernel, kind=kind, namespaces=["torch"]))
+    return lambda kernel: register(FactoryOp(kernel, kind=kind, namespaces=where_visible(torch, False, False)))
 
 
 def composite(
@@ -124,20 +155,21 @@ def composite(
     functional: bool = False,
     gather_dims: bool = False,
     inplace: bool = False,
+    inplace_function: bool = False,
 ) -> Callable[[Kernel], CompositeOp]:
     """An op written in other ops. `inplace`: it has a twin `name_` that stores the result in the first argument."""
 
     def declare(body: Kernel) -> CompositeOp:
         op = register(CompositeOp(body, namespaces=where_visible(torch, methods, functional), gather_dims=gather_dims))
         if inplace:
-            register(InplaceCompositeOp(op, namespaces=["method"]))
+            register(InplaceCompositeOp(op, namespaces=where_visible(inplace_function, True, False)))
         return op
 
     return declare
 
 
-def alias(name: str, of: Op) -> AliasOp:
-    """Another name for an op; and `name_` for its in-place twin, if it has one.
+def alias(name: str, of: Op, *, inplace_function: bool = True) -> AliasOp:
+    """Another name for an op, visible where the first is; and `name_` for its in-place twin, if it has one.
 
     >>> from minitorch_compile.tensor import ops, tensor
     >>> ops.absolute(tensor([-1.0])), tensor([-1.0]).absolute_()
@@ -145,11 +177,13 @@ def alias(name: str, of: Op) -> AliasOp:
     """
     twin = table.get(f"{of.name}_")
     if twin is not None:
-        register(AliasOp(f"{name}_", twin))
+        register(AliasOp(f"{name}_", twin)).namespaces -= set() if inplace_function else {"torch"}
     return register(AliasOp(name, of))
 
 
-def functional() -> Callable[[Kernel], CompositeOp]:
+def functional(*, torch: bool = False) -> Callable[[Kernel], CompositeOp]:
     """The form that an operation takes in nn.functional, where it differs from the op of the same name: F.relu has
     `inplace`, torch.relu hasn't. Its name in the table is `F.relu`."""
-    return lambda body: register(CompositeOp(body, name=f"F.{body.__name__}", namespaces=["functional"]))
+    return lambda body: register(
+        CompositeOp(body, name=f"F.{body.__name__}", namespaces=where_visible(torch, False, True))
+    )

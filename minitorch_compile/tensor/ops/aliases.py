@@ -10,7 +10,7 @@ from __future__ import annotations
 from minitorch_compile.tensor.dispatch.declare import alias
 from minitorch_compile.tensor.ops.pointwise import abs, div, ge, gt, le, lt, mul, ne, neg, sub
 
-absolute = alias("absolute", abs)
+absolute = alias("absolute", abs, inplace_function=False)
 negative = alias("negative", neg)
 subtract = alias("subtract", sub)
 multiply = alias("multiply", mul)

@@ -81,13 +81,13 @@ def fmin(input: Array, other: Array) -> Array:
     return np.fmin(input, other)
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def clamp_min(input: Tensor, min: Tensor | Scalar) -> Any:
     """The input, but at least `min`."""
     return clamp(input, min, None)
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def clamp_max(input: Tensor, max: Tensor | Scalar) -> Any:
     """The input, but at most `max`."""
     return clamp(input, None, max)

@@ -120,7 +120,7 @@ def _copy_rule(input: TensorBase, src: TensorBase, non_blocking: bool = False) -
     return empty_fake(input.sizes, _strides(input, None), input.dtype)
 
 
-@kernel_op("copy", torch=True, inplace=True)
+@kernel_op("copy", torch=True, inplace=True, inplace_function=True)
 def fill(input: Array, value: Scalar) -> Array:
     """One value in the sizes and dtype of `input`: what `input.fill_(value)` stores."""
     return np.full_like(input, element_of(value, FROM_NUMPY[input.dtype]))

@@ -93,7 +93,7 @@ def _full_rule(size: Ints, fill_value: Scalar, dtype: dtype | None) -> tuple[Int
     return sizes_of("full", size), as_dtype(dtype)
 
 
-@factory()
+@factory(torch=False)
 def full_strided(size: Ints, stride: Ints, fill_value: Scalar, dtype: dtype) -> Array:
     """A tensor of one value whose dimensions lie in memory in the order of the strides."""
     result = empty_like_strides(size, stride, dtype.numpy)

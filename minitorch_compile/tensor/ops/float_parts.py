@@ -104,7 +104,7 @@ def heaviside(input: Tensor, values: Tensor) -> Any:
 # ------------------------------------------------------------------------------------------ parts
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def frac(input: Tensor) -> Any:
     """x - trunc(x): the part after the point, with the sign of x. RuntimeError for integers."""
     if input.dtype.category < FLOATING:
@@ -133,7 +133,7 @@ def frexp(input: Tensor) -> Any:
     return return_types.frexp(*frexp_parts(input))
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def ldexp(input: Tensor, other: Tensor) -> Any:
     """input * 2 ** other, as floats. RuntimeError for the bool exponent of a float."""
     if not isinstance(other, TensorBase):
@@ -158,7 +158,7 @@ def nextafter(input: Array, other: Array) -> Array:
 # ------------------------------------------------------------------------------------------ replacing
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Any:

@@ -107,7 +107,7 @@ def _check_indices(name: str, input: TensorBase, indices: Sequence[TensorBase | 
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {i.dtype}")
 
 
-@kernel_op("indexing", methods=True, inplace=True)
+@kernel_op("indexing", methods=True, inplace=True, torch=False)
 def index_put(input: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
     """`input` with input[indices] = values, or += if `accumulate`; values broadcast."""
     result = input.copy(order="K")
@@ -138,7 +138,7 @@ def _index_put_rule(
     return empty_fake(input.sizes, preserved_strides(tuple(input.sizes), input.strides), input.dtype)
 
 
-@kernel_op("indexing", functional=True, torch=False)
+@kernel_op("indexing", torch=False)
 def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Array:
     """weight[input]: a row of `weight` for each integer. IndexError for one that is out of range.
 

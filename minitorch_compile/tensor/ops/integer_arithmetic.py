@@ -25,13 +25,13 @@ def bitwise_right_shift(input: Array | Scalar, other: Array | Scalar) -> Array:
     return np.right_shift(*_integers("bitwise_right_shift", input, other))
 
 
-@pointwise()
+@pointwise(inplace_function=True)
 def gcd(input: Array, other: Array) -> Array:
     """The greatest common divisor, not negative. RuntimeError for floats and bools."""
     return np.gcd(*_integers("gcd", input, other))
 
 
-@pointwise()
+@pointwise(inplace_function=True)
 def lcm(input: Array, other: Array) -> Array:
     """The least common multiple, not negative. RuntimeError for floats and bools."""
     return np.lcm(*_integers("lcm", input, other))

@@ -58,7 +58,7 @@ def _check_floats(name: str, input: Array) -> None:
         raise NotImplementedError(f'{name}: "{name}" is implemented for floating-point tensors, got {input.dtype}')
 
 
-@pointwise(INT_TO_FLOAT)
+@pointwise(INT_TO_FLOAT, inplace_function=True)
 def xlogy(input: Array | Scalar, other: Array | Scalar) -> Array:
     """x * log(y), and 0 where x is 0; NaN where y is."""
     return special.xlogy(input, other).astype(np.result_type(input, other), copy=False)

@@ -36,7 +36,7 @@ def _absolute(element: dtype) -> dtype:
     return element.to_real()
 
 
-@reduction(_absolute)
+@reduction(_absolute, torch=False)
 def _vector_norm(input: Array, dim: Axes = None, keepdim: bool = False, ord: float = 2.0) -> Array:
     """(sum |x|^ord)^(1/ord) over `dim`; the largest or smallest |x| for ord = inf or -inf, how many aren't 0 for 0."""
     size = np.abs(input)

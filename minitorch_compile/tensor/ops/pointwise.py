@@ -176,7 +176,7 @@ def _no_bools(name: str, input: Array) -> Array:
     return input
 
 
-@pointwise()
+@pointwise(inplace_function=False)
 def sign(input: Array) -> Array:
     """-1, 0 or 1; 0 for NaN, as in PyTorch. A bool is its own sign."""
     if input.dtype.kind != "f":
@@ -196,7 +196,7 @@ def minimum(input: Array, other: Array) -> Array:
     return np.minimum(input, other)
 
 
-@pointwise()
+@pointwise(inplace_function=True)
 def clamp(input: Array, min: Array | Scalar | None = None, max: Array | Scalar | None = None) -> Array:
     """The nearest value that is at least `min` and at most `max`; NaN stays NaN. RuntimeError if both are None."""
     if min is None and max is None:
@@ -339,7 +339,7 @@ def atan2(input: Array, other: Array) -> Array:
 # ---------------------------------------------------------------------------------------------------- activations
 
 
-@pointwise(functional=True)
+@pointwise(inplace_function=False)
 def relu(input: Array) -> Array:
     """max(x, 0); NaN stays NaN. RuntimeError for bool tensors."""
     kind = input.dtype.kind
@@ -368,7 +368,7 @@ def gelu_slope(input: Array) -> Array:
     return error_function.gelu_slope(input)
 
 
-@pointwise(torch=False, methods=False, functional=True)
+@pointwise(torch=False, methods=False)
 def silu(input: Array) -> Array:
     """x * sigmoid(x)."""
     _floats_only("silu", input)
@@ -443,7 +443,7 @@ def logical_xor(input: Array, other: Array) -> Array:
     return np.logical_xor(input, other)
 
 
-@pointwise(ALWAYS_BOOL)
+@pointwise(ALWAYS_BOOL, inplace_function=False)
 def logical_not(input: Array) -> Array:
     """Where 0."""
     return np.logical_not(input)
@@ -467,7 +467,7 @@ def bitwise_xor(input: Array | Scalar, other: Array | Scalar) -> Array:
     return _integers_only("bitwise_xor", input) ^ other
 
 
-@pointwise()
+@pointwise(inplace_function=False)
 def bitwise_not(input: Array) -> Array:
     """Every bit turned over; logical not for bool tensors. RuntimeError for floats."""
     return ~_integers_only("bitwise_not", input)

@@ -48,7 +48,7 @@ ONE_BY_ONE: dict[str, Callable[..., float]] = {
 }
 
 
-@factory("random")
+@factory("random", torch=False)
 def mt19937_random(
     size: Ints, distribution: str, parameters: tuple[float, ...], dtype: dtype, generator: Any = None
 ) -> Array:

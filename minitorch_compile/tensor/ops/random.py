@@ -45,7 +45,7 @@ Format = memory_format
 DRAWS = {"uniform_random": 1, "normal_random": 2, "randint_random": 1}
 
 
-@factory("random")
+@factory("random", torch=False)
 def uniform_random(size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Uniform on [0, 1): what `rand` draws."""
     element, count, source = _floating_rule(size, dtype)[1].numpy, numel(size), checked_generator(generator)
@@ -54,7 +54,7 @@ def uniform_random(size: Ints, dtype: dtype | None = None, generator: Any = None
     return uniform(*source.advance(count), count, element).reshape(size)
 
 
-@factory("random")
+@factory("random", torch=False)
 def normal_random(size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Standard normal: what `randn` draws."""
     element, count, source = _floating_rule(size, dtype)[1].numpy, numel(size), checked_generator(generator)
@@ -74,7 +74,7 @@ uniform_random.shape_rule(_floating_rule)
 normal_random.shape_rule(_floating_rule)
 
 
-@factory("random")
+@factory("random", torch=False)
 def randint_random(low: int, high: int, size: Ints, dtype: dtype | None = None, generator: Any = None) -> Array:
     """Integers in [low, high): what `randint` draws."""
     element, source = _randint_rule(low, high, size, dtype)[1], checked_generator(generator)

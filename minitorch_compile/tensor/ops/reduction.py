@@ -221,7 +221,7 @@ def _along_rule(input: TensorBase, dim: int, dtype: dtype | None = None) -> Tens
     return empty_fake(input.sizes, None, element)
 
 
-@kernel_op("reduction", methods=True, functional=True)
+@kernel_op("reduction", methods=True)
 def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     """exp(x) / sum(exp(x)) along `dim`, computed after subtracting the maximum. RuntimeError for integers."""
     x = _shifted(input, dim, dtype)
@@ -230,7 +230,7 @@ def softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     return x.reshape(input.shape)
 
 
-@kernel_op("reduction", methods=True, functional=True)
+@kernel_op("reduction", methods=True)
 def log_softmax(input: Array, dim: int, dtype: dtype | None = None) -> Array:
     """log(softmax(x)) along `dim`, without leaving the range of floats. RuntimeError for integers."""
     x = _shifted(input, dim, dtype)

@@ -46,7 +46,7 @@ def erfc(input: Array) -> Array:
     return computed_by_scipy(special.erfc, input)
 
 
-@pointwise(INT_TO_FLOAT)
+@pointwise(INT_TO_FLOAT, inplace_function=False)
 def erfinv(input: Array) -> Array:
     """The number with that erf; NaN outside [-1, 1]."""
     return computed_by_scipy(special.erfinv, input)
@@ -67,13 +67,13 @@ def special_ndtr(input: Tensor) -> Any:
 # ------------------------------------------------------------------------------------------ the gamma function's kin
 
 
-@pointwise(INT_TO_FLOAT)
+@pointwise(INT_TO_FLOAT, inplace_function=False)
 def lgamma(input: Array) -> Array:
     """log |gamma(x)|; gamma(n) = (n - 1)! for integers. Infinite at 0, at negative integers and at both infinities."""
     return np.where(np.isneginf(input), -input, computed_by_scipy(special.gammaln, input))
 
 
-@pointwise(INT_TO_FLOAT)
+@pointwise(INT_TO_FLOAT, inplace_function=False)
 def digamma(input: Array) -> Array:
     """The derivative of log gamma(x); infinite at 0, NaN at negative integers."""
     at_pole = (input == 0) | ((input < 0) & (input == np.floor(input)))

@@ -22,7 +22,7 @@ from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
-@kernel_op("joining")
+@kernel_op("joining", torch=False)
 def split_with_sizes_copy(input: Array, split_sizes: Sequence[int], dim: int = 0) -> tuple[Array, ...]:
     """Consecutive parts of a dimension, of the given sizes, as copies. RuntimeError unless the sizes add up."""
     before = (slice(None),) * (dim % input.ndim)

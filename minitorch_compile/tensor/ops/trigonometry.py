@@ -80,7 +80,7 @@ def hypot(input: Array, other: Array) -> Array:
     return np.hypot(input, other)
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def sinc(input: Tensor) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     at_zero = eq(input, 0)
@@ -88,13 +88,13 @@ def sinc(input: Tensor) -> Any:
     return where(at_zero, 1.0, div(sin(angle), angle))
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def deg2rad(input: Tensor) -> Any:
     """Degrees to radians."""
     return mul(input, math.pi / 180)
 
 
-@composite(methods=True, inplace=True)
+@composite(methods=True, inplace=True, inplace_function=True)
 def rad2deg(input: Tensor) -> Any:
     """Radians to degrees."""
     return mul(input, 180 / math.pi)

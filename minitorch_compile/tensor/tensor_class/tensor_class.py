@@ -33,6 +33,11 @@ from minitorch_compile.tensor.tensor_class.printing import to_text
 from minitorch_compile.tensor.tensor_class.properties import TensorProperties
 from minitorch_compile.tensor.tensor_class.resizing import TensorResizing
 
+if TYPE_CHECKING:  # the methods that are made below, as tools/stubs.py writes them down
+    from minitorch_compile.tensor.tensor_class.op_methods import OpMethods
+else:
+    OpMethods = object
+
 
 def method_of(op: Op) -> Callable[..., Any]:
     """`x.op(...)` for `op(x, ...)`; dimensions may be given one by one where PyTorch allows it."""
@@ -99,15 +104,10 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
 
 
 @with_op_methods
-class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties, TensorGradient):
+class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties, TensorGradient, OpMethods):
     """A strided n-dimensional array that can be differentiated. Methods are those of PyTorch's Tensor."""
 
     __array_priority__ = 1000  # numpy_array * tensor asks the tensor
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """The methods that are made from the op table, for the type checker."""
 
     def __new__(cls, *args: Any, device: Any = None) -> Any:
         """PyTorch's old constructor: Tensor(2, 3) has those sizes, Tensor([2, 3]) those values, in the default dtype.
@@ -126,7 +126,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
 
     def fill_(self, value: Any) -> Any:
         """Stores one value, a number or a 0-d tensor, everywhere."""
-        if not isinstance(value, TensorBase):
+        if not isinstance(value, Tensor):
             return ops.table["fill_"](self, value)
         if value.sizes:
             raise RuntimeError(
