@@ -76,7 +76,7 @@ SPLICE_POINTS = (
     ),
     SplicePoint(
         "dynamo.unwind",
-        "dynamo.execution.interpreter:BytecodeInterpreter.unwind",
+        "dynamo.execution.frame:InterpretedFrame.unwind",
         ("self", "exception"),
         "Goes to the handler that covers the current instruction; whether there is one.",
     ),

@@ -16,8 +16,9 @@ from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.execution import concrete
 from minitorch_compile.dynamo.execution import interpreter as interpreter_module
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame, interpret, interpret_module
+from minitorch_compile.dynamo.execution.frame import Returned, Yielded
 from minitorch_compile.dynamo.execution.hooks import UnsupportedInstruction
-from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter, Returned, Yielded
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 from tests.dynamo import frame_programs
 from tests.dynamo.battery.module_code import MODULES, PROMPTS
 from tests.dynamo.programs import observe, program_id, programs, programs_of

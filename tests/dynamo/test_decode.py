@@ -34,7 +34,7 @@ def names(function):
 
 
 def test_every_instruction_of_the_table_has_a_handler_and_every_handler_is_in_the_table():
-    handlers = {name for name in vars(BytecodeInterpreter) if name.isupper()}
+    handlers = {name for name in dir(BytecodeInterpreter) if name.isupper()}
     assert handlers == set(INSTRUCTIONS)
 
 

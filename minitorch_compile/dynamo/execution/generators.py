@@ -25,7 +25,8 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter, Returned
+from minitorch_compile.dynamo.execution.frame import Returned
+from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 
 Suspended: TypeAlias = types.GeneratorType | types.CoroutineType | types.AsyncGeneratorType
 

@@ -22,178 +22,13 @@ frame, which `resume_with` or `throw` continues. An exception that the frame doe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NoReturn
-
-from minitorch_compile.dynamo.bytecode.instructions import NULL, TYPE_INTRINSICS, Instruction, Program
-from minitorch_compile.dynamo.execution.hooks import DomainHooks, UnsupportedInstruction, Value
+from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
+from minitorch_compile.dynamo.execution.frame import Returned
+from minitorch_compile.dynamo.execution.rare_instructions import RareInstructions
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """The frame is finished."""
-
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class Yielded:
-    """The frame waits for `resume_with` or `throw`. `delegating`: inside `yield from`, whose iterator is on top of
-    the stack."""
-
-    value: Value
-    delegating: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FrameState:
-    """All that an instruction can change in its frame; values are shared, not copied."""
-
-    index: int
-    stack: tuple[Value, ...]
-    locals: dict[str, Value]
-    handled: Value
-
-
-class BytecodeInterpreter(DomainHooks):
-    """One frame: a program, its stack and slots, and where it is.
-
-    `index`    the next instruction            `current`  the one being executed (or executed last)
-    `stack`    values, and NULL                `locals`   slot name -> content (value or cell); an empty slot is absent
-    `handled`  the exception that `raise` without argument would raise again, NULL if none
-    """
-
-    def __init__(self, program: Program, locals: dict[str, Value]) -> None:
-        self.program = program
-        self.instructions = program.instructions
-        self.locals = locals
-        self.stack: list[Value] = []
-        self.index = self.current = 0
-        self.handled: Value = NULL
-        self.outcome: Returned | Yielded | None = None
-
-    # --- driving ------------------------------------------------------------------------------------------------------
-
-    def run(self) -> Value:
-        """Step until the frame returns or yields; the value."""
-        while self.outcome is None:
-            self.step()
-        return self.outcome.value
-
-    def step(self) -> None:
-        """Execute the instruction at `index`."""
-        self.current = self.index
-        self.index += 1
-        instruction = self.instructions[self.current]
-        handler: Callable[[Instruction], None] = getattr(self, instruction.opname)
-        try:
-            handler(instruction)
-        except BaseException as error:
-            exception = self.caught(error)
-            if exception is None or not self.unwind(exception):
-                raise
-
-    def unwind(self, exception: Value) -> bool:
-        """Go to the handler that covers the current instruction; False if there is none."""
-        entry = self.program.handler_of(self.current)
-        if entry is None:
-            return False
-        del self.stack[entry.depth :]
-        if entry.lasti:
-            self.push(self.current)
-        self.push(exception)
-        self.index = entry.target
-        return True
-
-    def resume_with(self, value: Value) -> Value:
-        """Continue a generator's frame: `value` is what its `yield` gives; the next value it returns or yields."""
-        self.push(value)
-        self.outcome = None
-        return self.run()
-
-    def throw(self, error: BaseException) -> Value:
-        """Continue a generator's frame by raising at its `yield`; the next value it returns or yields."""
-        exception = self.caught(error)
-        self.push(NULL)  # where the sent value would be
-        if exception is None or not self.unwind(exception):
-            raise error
-        self.outcome = None
-        return self.run()
-
-    def checkpoint(self) -> FrameState:
-        """What `restore` needs to continue from here once more."""
-        return FrameState(self.index, tuple(self.stack), dict(self.locals), self.handled)
-
-    def restore(self, state: FrameState) -> None:
-        self.index, self.stack = state.index, list(state.stack)
-        self.locals, self.handled, self.outcome = dict(state.locals), state.handled, None
-
-    @property
-    def instruction(self) -> Instruction:
-        """The instruction being executed (or executed last)."""
-        return self.instructions[self.current]
-
-    def unsupported(self, hook: str) -> NoReturn:
-        asked_by = f"{self.instruction.opname}, line {self.instruction.line}"
-        raise UnsupportedInstruction(f"{type(self).__name__} does not interpret {hook} (asked by {asked_by}).")
-
-    # --- stack and slots ----------------------------------------------------------------------------------------------
-
-    def push(self, value: Value) -> None:
-        self.stack.append(value)
-
-    def pop(self) -> Value:
-        return self.stack.pop()
-
-    def popn(self, count: int) -> list[Value]:
-        """The top count values, in the order they were pushed."""
-        split = len(self.stack) - count
-        values = self.stack[split:]
-        del self.stack[split:]
-        return values
-
-    def pop_callable(self) -> tuple[Value, list[Value]]:
-        """The callable pair below the arguments: the function and its first argument, if the pair carries one."""
-        first, second = self.popn(2)
-        if first is NULL:
-            return second, []
-        return first, [] if second is NULL else [second]
-
-    def goto(self, instruction: Instruction) -> None:
-        assert instruction.target is not None
-        self.index = instruction.target
-
-    def load_slot(self, name: str) -> Value:
-        if name not in self.locals:
-            self.unbound(name)
-        return self.locals[name]
-
-    def store_slot(self, name: str, content: Value) -> None:
-        if content is NULL:
-            self.locals.pop(name, None)
-        else:
-            self.locals[name] = content
-
-    def super_arguments(self) -> list[Value]:
-        """What `super()` without arguments stands for: the class being defined and the method's first argument."""
-        name = self.program.code.co_varnames[0]
-        first = self.load_slot(name)
-        is_cell = name in self.program.code.co_cellvars
-        return [self.load_cell(self.locals["__class__"]), self.load_cell(first) if is_cell else first]
-
-    def super_problem(self) -> str:
-        """Why `super()` without arguments means nothing here; empty if it does."""
-        code = self.program.code
-        if not code.co_argcount:
-            return "super(): no arguments"
-        if "__class__" not in code.co_freevars:
-            return "super(): __class__ cell not found"
-        name = code.co_varnames[0]
-        content = self.locals.get(name, NULL)
-        if content is NULL or name in code.co_cellvars and self.load_cell(content) is NULL:
-            return "super(): arg[0] deleted"
-        return "super(): empty __class__ cell" if self.load_cell(self.locals["__class__"]) is NULL else ""
+class BytecodeInterpreter(RareInstructions):
+    """One frame: a program, its stack and slots, where it is (`frame.py`), and what each instruction does to it."""
 
     # --- constants, slots, names --------------------------------------------------------------------------------------
 
@@ -240,18 +75,6 @@ class BytecodeInterpreter(DomainHooks):
     def DELETE_GLOBAL(self, inst: Instruction) -> None:
         self.delete_global(inst.argval)
 
-    def LOAD_NAME(self, inst: Instruction) -> None:
-        self.push(self.load_name(inst.argval))
-
-    def STORE_NAME(self, inst: Instruction) -> None:
-        self.store_name(inst.argval, self.pop())
-
-    def DELETE_NAME(self, inst: Instruction) -> None:
-        self.delete_name(inst.argval)
-
-    def LOAD_LOCALS(self, inst: Instruction) -> None:
-        self.push(self.load_namespace())
-
     def LOAD_FROM_DICT_OR_DEREF(self, inst: Instruction) -> None:
         value = self.lookup(self.pop(), inst.argval)
         self.push(value) if value is not NULL else self.LOAD_DEREF(inst)
@@ -259,18 +82,6 @@ class BytecodeInterpreter(DomainHooks):
     def LOAD_FROM_DICT_OR_GLOBALS(self, inst: Instruction) -> None:
         value = self.lookup(self.pop(), inst.argval)
         self.push(value) if value is not NULL else self.LOAD_GLOBAL(inst)
-
-    def TYPE_PARAMETERS(self, inst: Instruction) -> None:
-        count, _ = TYPE_INTRINSICS[inst.argval]
-        self.push(self.type_parameters(inst.argval, self.popn(count)))
-
-    def SETUP_ANNOTATIONS(self, inst: Instruction) -> None:
-        namespace = self.load_namespace()
-        if self.lookup(namespace, "__annotations__") is NULL:
-            self.store_name("__annotations__", self.build_map([], []))
-
-    def LOAD_BUILD_CLASS(self, inst: Instruction) -> None:
-        self.push(self.load_build_class())
 
     # --- attributes, items, operators ---------------------------------------------------------------------------------
 
@@ -463,53 +274,6 @@ class BytecodeInterpreter(DomainHooks):
     def RETURN_VALUE(self, inst: Instruction) -> None:
         self.outcome = Returned(self.pop())
 
-    # --- generators ---------------------------------------------------------------------------------------------------
-
-    def RETURN_GENERATOR(self, inst: Instruction) -> None:
-        self.outcome = Returned(self.make_generator())
-
-    def YIELD_VALUE(self, inst: Instruction) -> None:
-        self.outcome = Yielded(self.pop(), inst.argval)
-
-    def GET_YIELD_FROM_ITER(self, inst: Instruction) -> None:
-        self.push(self.get_yield_from_iter(self.pop()))
-
-    def SEND(self, inst: Instruction) -> None:
-        value = self.pop()
-        more, result = self.send(self.stack[-1], value)
-        if not more:
-            self.pop()
-            self.goto(inst)
-        self.push(result)
-
-    def END_SEND(self, inst: Instruction) -> None:
-        del self.stack[-2]
-
-    def CLEANUP_THROW(self, inst: Instruction) -> None:
-        _, _, exception = self.popn(3)
-        finished, value = self.stop_iteration_value(exception)
-        if not finished:
-            self.reraise(exception)
-        self.push(self.load_const(None))
-        self.push(value)
-
-    def STOP_ITERATION_ERROR(self, inst: Instruction) -> None:
-        self.push(self.stop_iteration_error(self.pop()))
-
-    def GET_AWAITABLE(self, inst: Instruction) -> None:
-        self.push(self.get_awaitable(self.pop(), inst.argval))
-
-    def GET_AITER(self, inst: Instruction) -> None:
-        self.push(self.get_aiter(self.pop()))
-
-    def GET_ANEXT(self, inst: Instruction) -> None:
-        self.push(self.get_anext(self.stack[-1]))
-
-    def END_ASYNC_FOR(self, inst: Instruction) -> None:
-        _, exception = self.popn(2)
-        if not self.ends_async_for(exception):
-            self.reraise(exception)
-
     # --- exceptions and with ------------------------------------------------------------------------------------------
 
     def RAISE_VARARGS(self, inst: Instruction) -> None:
@@ -532,17 +296,6 @@ class BytecodeInterpreter(DomainHooks):
         classes = self.pop()
         self.push(self.exception_matches(self.stack[-1], classes))
 
-    def CHECK_EG_MATCH(self, inst: Instruction) -> None:
-        exception, classes = self.popn(2)
-        rest, matched = self.exception_group_split(exception, classes)
-        if not self.is_none(matched):
-            self.handled = matched  # what a bare `raise` in this clause raises
-        self.stack.extend((rest, matched))
-
-    def PREP_RERAISE_STAR(self, inst: Instruction) -> None:
-        original, raised = self.popn(2)
-        self.push(self.exception_group_join(original, raised))
-
     def BEFORE_WITH(self, inst: Instruction) -> None:
         self._before_with("__enter__", "__exit__")
 
@@ -558,34 +311,3 @@ class BytecodeInterpreter(DomainHooks):
     def WITH_EXCEPT_START(self, inst: Instruction) -> None:
         exit_method = self.stack[-3 - inst.argval]
         self.push(self.call(exit_method, self.exception_info(self.stack[-1]), {}))
-
-    # --- match and import ---------------------------------------------------------------------------------------------
-
-    def GET_LEN(self, inst: Instruction) -> None:
-        self.push(self.get_len(self.stack[-1]))
-
-    def MATCH_MAPPING(self, inst: Instruction) -> None:
-        self.push(self.match_mapping(self.stack[-1]))
-
-    def MATCH_SEQUENCE(self, inst: Instruction) -> None:
-        self.push(self.match_sequence(self.stack[-1]))
-
-    def MATCH_KEYS(self, inst: Instruction) -> None:
-        self.push(self.match_keys(self.stack[-2], self.stack[-1]))
-
-    def MATCH_CLASS(self, inst: Instruction) -> None:
-        subject, cls, names = self.popn(3)
-        self.push(self.match_class(subject, cls, inst.argval, names))
-
-    def IMPORT_NAME(self, inst: Instruction) -> None:
-        level, fromlist = self.popn(2)
-        self.push(self.import_name(inst.argval, fromlist, level))
-
-    def IMPORT_FROM(self, inst: Instruction) -> None:
-        self.push(self.import_from(self.stack[-1], inst.argval))
-
-    def IMPORT_STAR(self, inst: Instruction) -> None:
-        self.import_star(self.pop())
-
-    def PRINT_EXPR(self, inst: Instruction) -> None:
-        self.print_expr(self.pop())

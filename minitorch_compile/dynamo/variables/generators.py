@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.bytecode.control_flow import enclosing_handlers
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.execution.interpreter import Returned, Yielded
+from minitorch_compile.dynamo.execution.frame import Returned, Yielded
 from minitorch_compile.dynamo.resuming.resume import ResumeCode
 from minitorch_compile.dynamo.resuming.resume_prefix import CannotResume, handled_exceptions
 from minitorch_compile.dynamo.resuming.resumed_generators import make_resumed_generator
