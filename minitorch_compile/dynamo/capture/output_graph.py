@@ -61,7 +61,6 @@ from minitorch_compile.user_warnings import collected
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.generators import GeneratorVariable
 
 
@@ -209,11 +208,6 @@ class OutputGraph(Output):
         """What the program set in a module, or deleted."""
         known = self._scopes.get(id(module_globals))
         return {} if known is None else known.stored
-
-    def class_text(self, codegen: Codegen, cls: type) -> str:
-        """A class in the generated code; one that the program made is made anew at each call."""
-        made = self.made_classes.get(cls)
-        return codegen.constant(cls, cls.__name__) if made is None else codegen.value(made)
 
     def from_python(self, value: Any) -> Value:
         """A value that was computed while tracing."""

@@ -20,14 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minitorch_compile.dynamo.errors import SourceLine, Unsupported
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
 LIVE = "{0} that lives on has a history which this call does not free, and a graph can't leave one behind."
 
@@ -80,20 +76,6 @@ def _nodes_behind(roots: Sequence[TensorBase], stops: Callable[[Any], bool]) -> 
         fresh = [] if stops(node) else [n for n, _ in node.next_functions if n is not None and n not in seen]
         seen.update(fresh)
         pending += fresh
-
-
-def freed_result(codegen: Codegen, tensor: TensorVariable, variable: str) -> None:
-    """Writes what gives a result of the graph its freed history; refuses one whose history lives."""
-    output = codegen.output
-    walked = output.walked_back
-    assert walked is not None
-    if not is_freed(tensor.fake):
-        raise walked.refused("a tensor")
-    leaves = [output.tensor_of(leaf) for leaf in leaves_of([tensor.fake])]
-    texts = [codegen.read(leaf.source) for leaf in leaves if leaf is not None and leaf.source is not None]
-    node = tensor.fake.grad_fn
-    function = codegen.constant(walked.with_freed_history, "with_freed_history")
-    codegen.line(f"{function}({variable}, {node.name()!r}, {tensor.fake.output_index}, ({', '.join(texts)},))")
 
 
 def check_written(output: Any) -> None:

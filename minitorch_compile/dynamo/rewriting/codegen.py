@@ -1,8 +1,8 @@
 """Writing the Python function that runs instead of the traced one.
 
 The function first checks the guards and reads what it needs from outside, then calls the graph, then makes the values
-that live on and does the side effects again. `Codegen` collects the last part: it turns trackers into expressions,
-each object once, so that what was one object in the program is one object again.
+that live on and does the side effects again. `Codegen` collects the last part: it follows the trackers' descriptions
+(`variables/rebuilding.py`), for each object once, so that what was one object in the program is one object again.
 
 >>> from minitorch_compile.dynamo.testing import generated
 >>> from minitorch_compile.tensor import ones
@@ -25,11 +25,10 @@ from minitorch_compile.dynamo.errors import SourceLine, Unsupported
 from minitorch_compile.dynamo.guards.guard_code import SourceReader
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import is_shadowed, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
-from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.rebuilding import IT, Computed, Description, Held, Made, Part, Read, Template
 from minitorch_compile.dynamo.variables.side_effects import Effect
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
 
@@ -73,13 +72,6 @@ class Codegen:
             self.line(text)
         self._last_place = text
 
-    def assign(self, prefix: str, text: str, tracker: VariableTracker) -> str:
-        """Assigns to a new variable that stands for the tracker from now on."""
-        variable = self.output.names.fresh(prefix)
-        self._made[id(tracker)] = variable
-        self.line(f"{variable} = {text}")
-        return variable
-
     # --- values -------------------------------------------------------------------------------------------------------
 
     def constant(self, value: Any, hint: str) -> str:
@@ -100,12 +92,12 @@ class Codegen:
         known = self._made.get(id(value))
         if known is not None:
             return known
-        if isinstance(value, ConstantVariable):
-            return value.reconstruct(self)
-        if value.source is not None:
+        if value.source is not None and not isinstance(value, ConstantVariable):
             return self.read(value.source)
-        if isinstance(value, BuiltinMethodVariable):
-            return value.reconstruct(self)  # `items.append`: a new object each time in Python, too
+        if isinstance(value, (ConstantVariable, BuiltinMethodVariable)):  # `items.append`: a new object each time, too
+            description = value.reconstruct(self.output)
+            assert isinstance(description, Template)
+            return self.written(description)
         return self._make(value)
 
     def has_made(self, tracker: VariableTracker) -> bool:
@@ -113,51 +105,59 @@ class Codegen:
         return id(tracker) in self._made
 
     def _make(self, tracker: VariableTracker) -> str:
-        """Makes a value of the traced program again."""
+        """Makes a value of the traced program again; the variable that stands for it from now on."""
         if id(tracker) in self._building:
             raise Unsupported("unrebuildable-value", f"{tracker.describe()} that contains itself.")
         self._building.add(id(tracker))
-        text = tracker.reconstruct(self)
+        variable = self._follow(tracker.reconstruct(self.output), tracker)
         self._building.discard(id(tracker))
-        if id(tracker) in self._made:
-            return self._made[id(tracker)]
-        return self.assign(tracker.python_type().__name__.lower().strip("_"), text, tracker)
-
-    def graph_output(self, tensor: TensorVariable) -> str:
-        """A tensor that the graph computes."""
-        variable = self.output.names.fresh("out")
-        self.graph_outputs[variable] = tensor
-        self._made[id(tensor)] = variable
         return variable
 
-    # --- stores -------------------------------------------------------------------------------------------------------
-
-    def store_attribute(self, target: VariableTracker, text: str, name: str, value: str) -> None:
-        """target.name = value, past a `__setattr__` in Python, which was traced already."""
-        if isinstance(target, UserObjectVariable):
-            if is_shadowed(target.cls, name):
-                self.line(f"{text}.__dict__[{name!r}] = {value}")
-                return
-            setter = look_up(target.cls, "__setattr__")
-            if setter is not None and setter.owner is not object:
-                self.line(f"{self.constant(object, 'object')}.__setattr__({text}, {name!r}, {value})")
-                return
-        self.line(f"{text}.{name} = {value}" if name.isidentifier() else f"setattr({text}, {name!r}, {value})")
-
-    def delete_attribute(self, target: VariableTracker, text: str, name: str) -> None:
-        if isinstance(target, UserObjectVariable) and is_shadowed(target.cls, name):
-            self.line(f"del {text}.__dict__[{name!r}]")
-        elif isinstance(target, UserObjectVariable):
-            self.line(f"{self.constant(object, 'object')}.__delattr__({text}, {name!r})")
+    def _follow(self, description: Description, tracker: VariableTracker) -> str:
+        """Does what the tracker's description says."""
+        if isinstance(description, Computed):
+            assert isinstance(tracker, TensorVariable)
+            variable = self._name(tracker, "out")
+            self.graph_outputs[variable] = tracker
         else:
-            self.line(f"delattr({text}, {name!r})")
+            text = self.written(description.expression if isinstance(description, Made) else description)
+            variable = self._name(tracker, description.prefix if isinstance(description, Made) else _kind(tracker))
+            self.line(f"{variable} = {text}")
+        for statement in () if isinstance(description, Template) else description.statements:
+            self.line(self.written(statement, variable))
+        if isinstance(description, Made):
+            for name, value in self.output.side_effects.attributes(tracker).items():
+                self.line(self.written(tracker.storing(IT, name, value), variable))
+        return variable
 
-    def fill_attributes(self, tracker: VariableTracker, variable: str) -> None:
-        """What the program stored on an object that it made."""
-        for name, value in self.output.side_effects.attributes(tracker).items():
-            self.store_attribute(tracker, variable, name, self.value(value))
+    def _name(self, tracker: VariableTracker, prefix: str) -> str:
+        """A new variable that stands for the tracker from now on."""
+        variable = self._made[id(tracker)] = self.output.names.fresh(prefix)
+        return variable
+
+    def written(self, template: Template, it: str = "") -> str:
+        """The text, its holes filled from left to right; `it` is the variable of what is being made."""
+        return "".join([part if type(part) is str else self._filled(part, it) for part in template.parts])
+
+    def _filled(self, part: Part, it: str) -> str:
+        if isinstance(part, Value):
+            return self.value(part)
+        if isinstance(part, Template):
+            return self.written(part, it)
+        if isinstance(part, Held):
+            return self.constant(part.value, part.hint)
+        if isinstance(part, Read):
+            return self.read(part.source)
+        return part if isinstance(part, str) else it
+
+    # --- changes ------------------------------------------------------------------------------------------------------
 
     def effect(self, effect: Effect) -> None:
         """Does a change again."""
         self.comment(effect.place)
-        effect.emit(self)
+        self.line(self.written(effect.statement()))
+
+
+def _kind(tracker: VariableTracker) -> str:
+    """list, dict, tensor, ..."""
+    return tracker.python_type().__name__.lower().strip("_")

@@ -26,12 +26,12 @@ from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import NUMPY_SCALARS, ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import ItemsIterator, IteratorVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template
 from minitorch_compile.dynamo.variables.sequences import SliceVariable
 from minitorch_compile.tensor import from_numpy, tensor
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, as_dtype
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 LARGEST = 4096  # numbers that are written into a graph
@@ -131,10 +131,10 @@ class ArrayVariable(VariableTracker):
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         return ItemsIterator([self.of_result(tracer, item) for item in tracer.compute(list, self.value)])
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         if self.memory.is_shared:
             raise Unsupported("unrebuildable-value", "an array that shares its memory with a tensor lives on.")
-        return f"{codegen.constant(self.value, 'array')}.copy()"
+        return Template(Held(self.value, "array"), ".copy()")
 
 
 def is_known(value: VariableTracker) -> bool:

@@ -32,6 +32,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import is_library, look_up, wrap_found
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.rebuilding import Template, held_class
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable, TupleVariable
 from minitorch_compile.dynamo.variables.skipped_modules import is_library_code
 from minitorch_compile.dynamo.variables.tensor import TensorVariable
@@ -42,7 +43,6 @@ from minitorch_compile.tensor.dispatch.dispatch import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
     from minitorch_compile.fx import Node
     from minitorch_compile.tensor.tensor_base import TensorBase
@@ -120,8 +120,8 @@ class ApplyVariable(VariableTracker):
         trial.undo(self)
         return tracer.output.call("call_function", self.cls.apply, args, {})  # type: ignore[attr-defined]
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.constant(self.cls, self.cls.__name__)}.apply"
+    def reconstruct(self, output: Output) -> Template:
+        return Template(held_class(self.cls), ".apply")
 
     def _forward(self, tracer: Tracer, context: ContextVariable, args: list[Value]) -> Value:
         if getattr(self.cls, "setup_context", None) is None:

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.source import Source
+from minitorch_compile.dynamo.variables.rebuilding import Template, call
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.rebuilding import Description, Part
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 MISSING = inspect.Parameter.empty
 
@@ -33,10 +34,6 @@ class Value:
 
     def realize(self) -> VariableTracker:
         """The tracker; for a value that nothing looked into yet, this installs the guards."""
-        raise NotImplementedError
-
-    def reconstruct(self, codegen: Codegen) -> str:
-        """The text of an expression that makes this value in the generated code."""
         raise NotImplementedError
 
 
@@ -191,8 +188,19 @@ class VariableTracker(Value):
         """str(self) or repr(self), as text known while tracing."""
         self.unsupported(f"{conversion}()")
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Description:
+        """How the generated code makes this value."""
         raise Unsupported("unrebuildable-value", f"{self.describe()} made while tracing is needed afterwards.")
+
+    def storing(self, holder: Part, name: str, value: Value) -> Template:
+        """The statement that sets an attribute, past a `__setattr__` in Python, which was traced already."""
+        if name.isidentifier():
+            return Template(holder, f".{name} = ", value)
+        return call("setattr", holder, repr(name), value)
+
+    def deleting(self, holder: Part, name: str) -> Template:
+        """The statement that deletes an attribute, likewise."""
+        return call("delattr", holder, repr(name))
 
 
 class ObservedException(Exception):

@@ -44,6 +44,7 @@ from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.method_names import COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
+from minitorch_compile.dynamo.variables.rebuilding import Template, held_class
 from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, is_plain_named_tuple
 from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
@@ -51,9 +52,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.guards.source import Source
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 CLASS_METHODS: dict[tuple[type, str], Any] = {(itertools.chain, "from_iterable"): polyfills.chain_from_iterable}
 PLAIN_METACLASSES = (type, abc.ABCMeta)
@@ -352,5 +352,5 @@ class ClassVariable(VariableTracker):
     def format(self, tracer: Tracer, spec: str) -> str:
         return self.to_text(tracer, "str") if not spec else super().format(tracer, spec)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return codegen.constant(self.cls, self.cls.__name__)
+    def reconstruct(self, output: Output) -> Template:
+        return Template(held_class(self.cls))

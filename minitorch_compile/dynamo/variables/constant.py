@@ -25,15 +25,15 @@ from minitorch_compile.dynamo.execution.concrete import CONVERT, UNARY
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template
 from minitorch_compile.tensor.memory.device import device
 from minitorch_compile.tensor.memory.memory_format import layout, memory_format
 from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 # Types whose values are immutable, and compare and hash by value.
 LITERAL_TYPES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
@@ -191,8 +191,8 @@ class ConstantVariable(VariableTracker):
         self._guard_member(tracer)
         return str(tracer.compute(CONVERT[conversion], self.value))
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         value = self.value
         if has_literal(value):
-            return repr(value)
-        return codegen.constant(value, getattr(value, "name", type(value).__name__))
+            return Template(repr(value))
+        return Template(Held(value, getattr(value, "name", type(value).__name__)))

@@ -26,10 +26,10 @@ from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call, commas
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 NONE = ConstantVariable(None)
@@ -166,9 +166,8 @@ class DequeVariable(ListVariable):
             self.unsupported(f"the method {name}()")
         return super().call_method(tracer, name, args, kwargs)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        cls = codegen.constant(collections.deque, "deque")
-        return f"{cls}([{', '.join(codegen.value(item) for item in self.items)}], {self.maxlen})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(Held(collections.deque, "deque"), Template("[", commas(self.items), "]"), repr(self.maxlen))
 
 
 class DequeIterator(IteratorVariable):

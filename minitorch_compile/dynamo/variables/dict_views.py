@@ -16,10 +16,10 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.dicts import DictVariable
 from minitorch_compile.dynamo.variables.iterators import DictIterator, IteratorVariable
+from minitorch_compile.dynamo.variables.rebuilding import Template
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class DictViewVariable(VariableTracker):
@@ -90,8 +90,8 @@ class DictViewVariable(VariableTracker):
             return ConstantVariable(not any(tracer.truth(self.contains(tracer, m)) for m in tracer.unpack_all(args[0])))
         return super().call_method(tracer, name, args, kwargs)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.value(self.owner)}.{self.kind}()"
+    def reconstruct(self, output: Output) -> Template:
+        return Template(self.owner, f".{self.kind}()")
 
 
 class DictViewIterator(DictIterator):

@@ -34,9 +34,9 @@ from minitorch_compile.dynamo.guards.source import (
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal
+from minitorch_compile.dynamo.variables.rebuilding import Description, Made, Template, call, commas, held_class
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
@@ -398,18 +398,14 @@ class DictVariable(VariableTracker):
             return str(tracer.compute(ascii if conversion == "ascii" else repr, real))
         return super().to_text(tracer, conversion)
 
-    def items_text(self, codegen: Codegen) -> str:
+    def written_items(self) -> Template:
         """All items, as a dict is written."""
-        inside = ", ".join(f"{codegen.value(key)}: {codegen.value(value)}" for key, value in self.entries.values())
-        return f"{{{inside}}}"
+        return Template("{", commas(Template(key, ": ", value) for key, value in self.entries.values()), "}")
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        inside = self.items_text(codegen)
+    def reconstruct(self, output: Output) -> Description:
+        inside = self.written_items()
         if self.cls is dict:
             return inside
-        cls = codegen.constant(self.cls, self.cls.__name__)
         if self.cls is collections.defaultdict:
-            return f"{cls}({codegen.value(self.default_factory)}, {inside})"
-        variable = codegen.assign("ordered", f"{cls}({inside})", self)
-        codegen.fill_attributes(self, variable)
-        return variable
+            return call(held_class(self.cls), self.default_factory, inside)
+        return Made("ordered", call(held_class(self.cls), inside))

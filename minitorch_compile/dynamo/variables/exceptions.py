@@ -22,11 +22,11 @@ from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.rebuilding import IT, Made, Template, call, held_class
 from minitorch_compile.dynamo.variables.special_answers import judged
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class ExceptionVariable(VariableTracker):
@@ -129,19 +129,16 @@ class ExceptionVariable(VariableTracker):
     def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.to_text(tracer, "str"), spec)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Made:
         if self.was_raised:
             raise Unsupported("unrebuildable-value", f"{self.describe()} was raised and lives on, with its traceback.")
         init = look_up(self.cls, "__init__")
         if init is not None and isinstance(init.value, FunctionType):
-            return super().reconstruct(codegen)
-        cls = codegen.constant(self.cls, self.cls.__name__)
-        variable = codegen.assign("error", f"{cls}({', '.join(codegen.value(arg) for arg in self.args)})", self)
+            super().reconstruct(output)
         cause = self.cause.realize()
-        if not (isinstance(cause, ConstantVariable) and cause.value is None):
-            codegen.line(f"{variable}.__cause__ = {codegen.value(cause)}")
-        codegen.fill_attributes(self, variable)
-        return variable
+        has_cause = not (isinstance(cause, ConstantVariable) and cause.value is None)
+        causes = [Template(IT, ".__cause__ = ", cause)] if has_cause else []
+        return Made("error", call(held_class(self.cls), *self.args), *causes)
 
 
 class TracebackVariable(VariableTracker):

@@ -23,11 +23,11 @@ from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, 
 from minitorch_compile.dynamo.variables.class_lookup import look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.own_attributes import own_attribute, own_attributes
+from minitorch_compile.dynamo.variables.rebuilding import IT, Description, Held, Made, Template, call
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class FunctionVariable(VariableTracker):
@@ -242,28 +242,20 @@ class NestedFunctionVariable(FunctionVariable):
             return ConstantVariable(self.code.co_consts[0] if documented else None)
         return ConstantVariable(self.code.co_name if name == "__name__" else self.qualname)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Description:
         """types.FunctionType(code, globals, name, defaults, closure), then what else was set."""
-        parts = {name: codegen.value(value) for name, value in self.attributes.items()}
-        make = codegen.constant(FunctionType, "FunctionType")
-        code = codegen.constant(self.code, f"code_{self.code.co_name}")
-        arguments = [
-            code,
-            codegen.value(self._scope),
-            repr(self.code.co_name),
-            parts.get("defaults", "None"),
-            parts.get("closure", "None"),
-        ]
-        variable = codegen.assign("function", f"{make}({', '.join(arguments)})", self)
-        if "kwdefaults" in parts:
-            codegen.line(f"{variable}.__kwdefaults__ = {parts['kwdefaults']}")
-        if "annotations" in parts:  # until 3.13 a tuple of name, value, name, value, ...
-            pairs = parts["annotations"]
-            codegen.line(f"{variable}.__annotations__ = dict(zip({pairs}[::2], {pairs}[1::2]))")
-        if "annotate" in parts:  # from 3.14 on a function
-            codegen.line(f"{variable}.__annotate__ = {parts['annotate']}")
-        codegen.fill_attributes(self, variable)
-        return variable
+        code, given = Held(self.code, f"code_{self.code.co_name}"), self.attributes
+        behind = given.get("defaults", "None"), given.get("closure", "None")
+        made = call(Held(FunctionType, "FunctionType"), code, self._scope, repr(self.code.co_name), *behind)
+        statements = []
+        if "kwdefaults" in given:
+            statements.append(Template(IT, ".__kwdefaults__ = ", given["kwdefaults"]))
+        if "annotations" in given:  # until 3.13 a tuple of name, value, name, value, ...
+            names, values = (Template(given["annotations"], half) for half in ("[::2]", "[1::2]"))
+            statements.append(Template(IT, ".__annotations__ = ", call("dict", call("zip", names, values))))
+        if "annotate" in given:  # from 3.14 on a function
+            statements.append(Template(IT, ".__annotate__ = ", given["annotate"]))
+        return Made("function", made, *statements)
 
 
 class MethodVariable(VariableTracker):
@@ -302,9 +294,8 @@ class MethodVariable(VariableTracker):
         same = tracer.identical(self.function, other.function) and tracer.identical(self.owner, other.owner)
         return ConstantVariable(same == (op == "=="))
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        make = codegen.constant(MethodType, "MethodType")
-        return f"{make}({codegen.value(self.function)}, {codegen.value(self.owner)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(Held(MethodType, "MethodType"), self.function, self.owner)
 
 
 class PartialVariable(VariableTracker):
@@ -351,8 +342,5 @@ class PartialVariable(VariableTracker):
     def hash_key(self, tracer: Tracer) -> Hashable:
         return ("identity", id(self))
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        make = codegen.constant(functools.partial, "partial")
-        parts = [codegen.value(self.function), *(codegen.value(arg) for arg in self.args)]
-        parts += [f"{name}={codegen.value(value)}" for name, value in self.kwargs.items()]
-        return f"{make}({', '.join(parts)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(Held(functools.partial, "partial"), self.function, *self.args, **self.kwargs)

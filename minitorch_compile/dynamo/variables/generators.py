@@ -27,11 +27,11 @@ from minitorch_compile.dynamo.resuming.resumed_generators import make_resumed_ge
 from minitorch_compile.dynamo.variables.base import ObservedException, Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.rebuilding import IT, Held, Made, Part, call
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class GeneratorVariable(IteratorVariable):
@@ -127,7 +127,7 @@ class GeneratorVariable(IteratorVariable):
         self.finished = True
         return ConstantVariable(None)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Made:
         """A new one, brought to the same place."""
         if self.finished or self.running or self.frame.is_library:
             self.not_again()
@@ -150,16 +150,13 @@ class GeneratorVariable(IteratorVariable):
             self.not_again()
         values = {**slots, **{f"__stack{position}": value for position, value in enumerate(stack)}}
         values.update({f"__handled{position}": value for position, value in handled.items()})
-        arguments = ", ".join(codegen.value(values[name]) for name in code.argument_names)
-        variable = codegen.assign("generator", f"{self._maker(codegen, code)}({arguments})", self)
-        if self.started:
-            codegen.line(f"next({variable})")
-        return variable
+        made = call(self._maker(code), *(values[name] for name in code.argument_names))
+        return Made("generator", made, *([call("next", IT)] if self.started else []))
 
-    def _maker(self, codegen: Codegen, code: ResumeCode) -> str:
+    def _maker(self, code: ResumeCode) -> Part:
         """The function that makes it; one with a closure is made from its cells each time."""
         name, module_globals = code.code.co_name, self.frame.scope.real
         if not code.free_names:
-            return codegen.constant(code.function(module_globals), name)
-        cells = ", ".join(codegen.value(self.frame.locals[name]) for name in code.free_names)
-        return f"{codegen.constant(code.closing_over(module_globals), name)}({cells})"
+            return Held(code.function(module_globals), name)
+        cells = (self.frame.locals[name] for name in code.free_names)
+        return call(Held(code.closing_over(module_globals), name), *cells)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.rebuilding import Template, call, held_class
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
@@ -81,10 +81,8 @@ class GetterVariable(VariableTracker):
             obj = tracer.load_attr(obj, name)
         return obj
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        parts = [codegen.value(arg) for arg in self.args]
-        parts += [f"{name}={codegen.value(arg)}" for name, arg in self.kwargs.items()]
-        return f"{codegen.constant(self.cls, self.cls.__name__)}({', '.join(parts)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(held_class(self.cls), *self.args, **self.kwargs)
 
 
 @handles(operator.itemgetter)

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
+from minitorch_compile.dynamo.variables.rebuilding import IT, Made, Template, call, new_object
 from minitorch_compile.tensor import grad_mode
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.guards.source import Source
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class GradModeVariable(VariableTracker):
@@ -69,14 +69,12 @@ class GradModeVariable(VariableTracker):
             return GradModeVariable.new(self.cls, self.mode)
         return super().call_method(tracer, name, args, kwargs)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Made:
         """Past __init__, since set_grad_enabled switches when it is made."""
-        cls = codegen.constant(self.cls, self.cls.__name__)
-        variable = codegen.assign("manager", f"{codegen.constant(object, 'object')}.__new__({cls})", self)
-        codegen.line(f"{variable}._previous = {self.previous.reconstruct(codegen)}")
+        statements = [Template(IT, "._previous = ", self.previous)]
         if self.before is not None:
-            codegen.line(f"{variable}.mode, {variable}._before = {self.mode}, {self.before}")
-        return variable
+            statements.append(Template(IT, ".mode, ", IT, f"._before = {self.mode}, {self.before}"))
+        return Made("manager", new_object(self.cls), *statements)
 
 
 class GradModeFunctionVariable(VariableTracker):
@@ -95,5 +93,5 @@ class GradModeFunctionVariable(VariableTracker):
         finally:
             tracer.output.switch_grad_mode(before)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.value(self.manager)}({codegen.value(self.function)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(self.manager, self.function)

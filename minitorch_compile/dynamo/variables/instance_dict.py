@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.rebuilding import Template
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class InstanceDictVariable(VariableTracker):
@@ -86,5 +86,5 @@ class InstanceDictVariable(VariableTracker):
             return args[1]
         tracer.raise_error(KeyError, args[0])
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.value(self.owner)}.__dict__"
+    def reconstruct(self, output: Output) -> Template:
+        return Template(self.owner, ".__dict__")

@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.rebuilding import Description, Held, Template, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.sequences import SequenceVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
@@ -76,16 +76,16 @@ class IteratorVariable(VariableTracker):
             return tracer.next_or_raise(self)
         return super().call_method(tracer, name, args, kwargs)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Description:
         self.not_again()
 
     def not_again(self) -> NoReturn:
         raise Unsupported("unrebuildable-value", f"a {self.cls.__name__} that is in use lives on after the graph.")
 
     @staticmethod
-    def remaining_text(codegen: Codegen, iterator: str, taken: int) -> str:
-        """The iterator of that text, without the items that were taken."""
-        return f"{codegen.constant(advanced, 'advanced')}({iterator}, {taken})" if taken else iterator
+    def without_taken(iterator: Template, taken: int) -> Template:
+        """The iterator without the items that were taken."""
+        return call(Held(advanced, "advanced"), iterator, repr(taken)) if taken else iterator
 
 
 class ConstantIterator(IteratorVariable):
@@ -104,11 +104,11 @@ class ConstantIterator(IteratorVariable):
             return tracer.output.from_python(item)
         return None
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         whole = self.of.as_constant() if self.of.is_constant() else None
         if type(whole) is range:
-            return f"iter({whole[self.taken :]!r})"
-        return self.remaining_text(codegen, f"iter({codegen.value(self.of)})", self.taken)
+            return call("iter", repr(whole[self.taken :]))
+        return self.without_taken(call("iter", self.of), self.taken)
 
 
 class ItemsIterator(IteratorVariable):
@@ -122,10 +122,10 @@ class ItemsIterator(IteratorVariable):
     def next_value(self, tracer: Tracer) -> Value | None:
         return self.remaining.pop(0) if self.remaining else None
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         if self.cls is not type(iter(())):
             self.not_again()
-        return f"iter(({''.join(codegen.value(item) + ', ' for item in self.remaining)}))"
+        return call("iter", Template("(", *(Template(item, ", ") for item in self.remaining), ")"))
 
 
 class SequenceIterator(IteratorVariable):
@@ -149,14 +149,14 @@ class SequenceIterator(IteratorVariable):
         self.taken += 1
         return item
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         """An object from outside that was changed meanwhile is not yet in its new state when values are made."""
         start = "iter" if self.step > 0 else "reversed"
         if self.sequence is None:
-            return self.remaining_text(codegen, f"{start}([])", 1)  # exhausted for good
-        if self.sequence in codegen.output.side_effects.changed:
+            return self.without_taken(call(start, "[]"), 1)  # exhausted for good
+        if self.sequence in output.side_effects.changed:
             self.not_again()
-        return self.remaining_text(codegen, f"{start}({codegen.value(self.sequence)})", self.taken)
+        return self.without_taken(call(start, self.sequence), self.taken)
 
 
 class ReversedIterator(IteratorVariable):
@@ -184,7 +184,7 @@ class ReversedIterator(IteratorVariable):
             self.position = -1
             return None
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Description:
         self.not_again()
 
 
@@ -215,13 +215,13 @@ class DictIterator(IteratorVariable):
         """What to give for one of the items; of a view, what is there now."""
         return item
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         """A dict from outside that was changed meanwhile has still its old size when values are made."""
         whose = getattr(self.of, "owner", self.of)
-        if whose is None or self.size() != self.expected or whose in codegen.output.side_effects.changed:
+        if whose is None or self.size() != self.expected or whose in output.side_effects.changed:
             self.not_again()
         assert self.of is not None
-        return self.remaining_text(codegen, f"iter({codegen.value(self.of)})", self.taken)
+        return self.without_taken(call("iter", self.of), self.taken)
 
 
 class EnumerateIterator(IteratorVariable):
@@ -241,8 +241,8 @@ class EnumerateIterator(IteratorVariable):
         self.count += 1
         return tracer.build("tuple", [ConstantVariable(self.count - 1), item])
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"enumerate({codegen.value(self.inner)}, {self.count})"
+    def reconstruct(self, output: Output) -> Template:
+        return call("enumerate", self.inner, repr(self.count))
 
 
 class ZipIterator(IteratorVariable):
@@ -265,9 +265,8 @@ class ZipIterator(IteratorVariable):
             items.append(item)
         return tracer.build("tuple", items) if items else None
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        inner = [codegen.value(iterator) for iterator in self.inner]
-        return f"zip({', '.join([*inner, f'strict={self.strict}'] if self.strict else inner)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call("zip", *self.inner, *(["strict=True"] if self.strict else []))
 
     def _check_all_ended(self, tracer: Tracer, ended: int) -> None:
         if not self.strict:
@@ -297,8 +296,8 @@ class MapIterator(IteratorVariable):
             items.append(item)
         return tracer.call(self.function, items, {})
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"map({', '.join(codegen.value(part) for part in (self.function, *self.inner))})"
+    def reconstruct(self, output: Output) -> Template:
+        return call("map", self.function, *self.inner)
 
 
 class FilterIterator(IteratorVariable):
@@ -319,9 +318,8 @@ class FilterIterator(IteratorVariable):
             if tracer.truth(item if self.function is None else tracer.call(self.function, [item], {})):
                 return item
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        function = "None" if self.function is None else codegen.value(self.function)
-        return f"filter({function}, {codegen.value(self.inner)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call("filter", "None" if self.function is None else self.function, self.inner)
 
 
 class SentinelIterator(IteratorVariable):
@@ -343,7 +341,7 @@ class SentinelIterator(IteratorVariable):
             return None
         return item
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         if self.function is None:
             self.not_again()
-        return f"iter({codegen.value(self.function)}, {codegen.value(self.sentinel)})"
+        return call("iter", self.function, self.sentinel)

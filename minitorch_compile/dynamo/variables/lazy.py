@@ -19,7 +19,6 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output
 
 
@@ -50,6 +49,3 @@ class LazyVariable(Value):
             return False
         self.output.guards.add(guards.type_is(self.source, str, self.output.names))
         return True
-
-    def reconstruct(self, codegen: Codegen) -> str:
-        return codegen.read(self.source) if self._tracker is None else codegen.value(self._tracker)

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.rebuilding import Template, commas
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 REFLECTED = {"+": "__radd__"}
@@ -180,5 +180,5 @@ class ListVariable(SequenceVariable):
             return ConstantVariable(None)
         return super().call_method(tracer, name, args, kwargs)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"[{', '.join(codegen.value(item) for item in self.items)}]"
+    def reconstruct(self, output: Output) -> Template:
+        return Template("[", commas(self.items), "]")

@@ -22,10 +22,10 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class MadeNamedTupleClass(ClassVariable):
@@ -38,8 +38,8 @@ class MadeNamedTupleClass(ClassVariable):
     def is_constant(self) -> bool:
         return False
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.constant(collections.namedtuple, 'namedtuple')}({self.arguments})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(Held(collections.namedtuple, "namedtuple"), self.arguments)
 
 
 @handles(collections.namedtuple)

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.guards.source import Source
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 @functools.cache
@@ -102,8 +102,8 @@ class BuiltinMethodVariable(VariableTracker):
         same = other.owner is self.owner and other.name == self.name
         return tracer.output.from_python(same == (op == "=="))
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        owner = codegen.value(self.owner)
+    def reconstruct(self, output: Output) -> Template:
         if self.overridden is not None:
-            return f"{codegen.constant(self.overridden, self.name)}.__get__({owner})"
-        return f"({owner}).{self.name}" if self.owner.is_constant() else f"{owner}.{self.name}"
+            return call(Template(Held(self.overridden, self.name), ".__get__"), self.owner)
+        owner = Template("(", self.owner, ")") if self.owner.is_constant() else self.owner
+        return Template(owner, f".{self.name}")

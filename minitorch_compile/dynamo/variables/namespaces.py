@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Made, call
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class NamespaceVariable(UserObjectVariable):
     """A SimpleNamespace. It compares by its attributes, which is not followed."""
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        variable = codegen.assign("namespace", f"{codegen.constant(SimpleNamespace, 'SimpleNamespace')}()", self)
-        codegen.fill_attributes(self, variable)
-        return variable
+    def reconstruct(self, output: Output) -> Made:
+        return Made("namespace", call(Held(SimpleNamespace, "SimpleNamespace")))
 
 
 @handles(SimpleNamespace)

@@ -23,9 +23,9 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.rebuilding import Read, Template, call, commas
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 LONGEST_EXPRESSION = 200  # a sum over a long loop is pinned down instead of written out
@@ -99,11 +99,11 @@ class NumberVariable(ConstantVariable):
     def format(self, tracer: Tracer, spec: str) -> str:
         return format(self.value, spec)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         if self.pinned:
-            return super().reconstruct(codegen)
+            return super().reconstruct(output)
         assert self.source is not None
-        return codegen.read(self.source)
+        return Template(Read(self.source))
 
 
 def arithmetic(op: str, left: VariableTracker, right: VariableTracker) -> VariableTracker | None:
@@ -186,9 +186,9 @@ class TextVariable(ConstantVariable):
     def __repr__(self) -> str:
         return f"<text {self.parts!r}>"
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        pieces = [repr(part) if isinstance(part, str) else _rendering(part, codegen) for part in self.parts]
-        return " + ".join(pieces) if len(pieces) == 1 else f"''.join([{', '.join(pieces)}])"
+    def reconstruct(self, output: Output) -> Template:
+        pieces = [Template(repr(part)) if isinstance(part, str) else _rendering(part) for part in self.parts]
+        return pieces[0] if len(pieces) == 1 else call("''.join", Template("[", commas(pieces), "]"))
 
 
 def open_text(value: Value, spec: str = "", conversion: str = "") -> TextVariable | None:
@@ -222,8 +222,6 @@ def _rendered(part: TextPart) -> str:
     return format(value, part.spec)
 
 
-def _rendering(part: TextPart, codegen: Codegen) -> str:
-    value = codegen.value(part.value)
-    if part.conversion:
-        value = f"{part.conversion}({value})"
-    return f"format({value}, {part.spec!r})"
+def _rendering(part: TextPart) -> Template:
+    value = call(part.conversion, part.value) if part.conversion else part.value
+    return call("format", value, repr(part.spec))

@@ -42,6 +42,7 @@ from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, 
 from minitorch_compile.dynamo.variables.class_lookup import (
     Found,
     bind_class_attribute,
+    is_shadowed,
     look_up,
     printed_name,
     wrap_found,
@@ -51,12 +52,12 @@ from minitorch_compile.dynamo.variables.functions import MethodVariable
 from minitorch_compile.dynamo.variables.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.own_attributes import instance_dict, own_attribute, own_attributes
+from minitorch_compile.dynamo.variables.rebuilding import Held, Made, Part, Template, call, new_object
 from minitorch_compile.dynamo.variables.special_answers import judged
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 PLAIN_ACCESS = (
     object,
@@ -387,12 +388,22 @@ class UserObjectVariable(VariableTracker):
             return str(judged(tracer, format, "__format__", answer, spec))
         return self.to_text(tracer, "str") if not spec else super().format(tracer, spec)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Made:
         """Make it without calling __init__, whose work was traced, then give it its attributes."""
-        cls = codegen.constant(self.cls, self.cls.__name__)
-        variable = codegen.assign("made", f"{codegen.constant(object, 'object')}.__new__({cls})", self)
-        codegen.fill_attributes(self, variable)
-        return variable
+        return Made("made", new_object(self.cls))
+
+    def storing(self, holder: Part, name: str, value: Value) -> Template:
+        if is_shadowed(self.cls, name):
+            return Template(holder, f".__dict__[{name!r}] = ", value)
+        setter = look_up(self.cls, "__setattr__")
+        if setter is not None and setter.owner is not object:
+            return call(Template(Held(object, "object"), ".__setattr__"), holder, repr(name), value)
+        return super().storing(holder, name, value)
+
+    def deleting(self, holder: Part, name: str) -> Template:
+        if is_shadowed(self.cls, name):
+            return Template("del ", holder, f".__dict__[{name!r}]")
+        return call(Template(Held(object, "object"), ".__delattr__"), holder, repr(name))
 
 
 class ObjectIterator(IteratorVariable):
@@ -406,8 +417,8 @@ class ObjectIterator(IteratorVariable):
     def next_value(self, tracer: Tracer) -> Value | None:
         return tracer.next_or_none(self.owner)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return codegen.value(self.owner)
+    def reconstruct(self, output: Output) -> Template:
+        return Template(self.owner)
 
 
 def is_plain_access(found: Found) -> bool:

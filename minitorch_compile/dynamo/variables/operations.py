@@ -21,11 +21,11 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.functions import UserFunctionVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template
 from minitorch_compile.tensor import Op
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 class OperationVariable(VariableTracker):
@@ -83,5 +83,5 @@ class OperationVariable(VariableTracker):
         assert self.source is not None
         return UserFunctionVariable(self.op.kernel, AttrSource(self.source, "kernel"))  # type: ignore[arg-type]
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return codegen.constant(self.op, self.op.name)
+    def reconstruct(self, output: Output) -> Template:
+        return Template(Held(self.op, self.op.name))

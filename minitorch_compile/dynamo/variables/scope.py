@@ -29,9 +29,9 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
+from minitorch_compile.dynamo.variables.rebuilding import IT, Held, Made, Template, call
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
@@ -74,12 +74,10 @@ class CellVariable(VariableTracker):
         self.content = content
         tracer.side_effects.store_cell(self, content)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Made:
         """The cell first, then its content, which may be a function that closes over it."""
-        variable = codegen.assign("cell", f"{codegen.constant(CellType, 'CellType')}()", self)
-        if self.content is not NULL:
-            codegen.line(f"{variable}.cell_contents = {codegen.value(self.content)}")
-        return variable
+        content = [] if self.content is NULL else [Template(IT, ".cell_contents = ", self.content)]
+        return Made("cell", call(Held(CellType, "CellType")), *content)
 
 
 class GlobalsVariable(VariableTracker):

@@ -19,10 +19,10 @@ from minitorch_compile.dynamo.guards.class_guards import is_immutable
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call, commas, held_class
 from minitorch_compile.tensor.memory.size import Size
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
@@ -183,9 +183,8 @@ class SequenceVariable(VariableTracker):
 class TupleVariable(SequenceVariable):
     """A tuple."""
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        inside = ", ".join(codegen.value(item) for item in self.items)
-        return f"({inside},)" if len(self.items) == 1 else f"({inside})"
+    def reconstruct(self, output: Output) -> Template:
+        return Template("(", commas(self.items), ",)" if len(self.items) == 1 else ")")
 
 
 class SizeVariable(TupleVariable):
@@ -199,8 +198,8 @@ class SizeVariable(TupleVariable):
     def method_numel(self, tracer: Tracer) -> Value:
         return ConstantVariable(self.as_constant().numel())
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"{codegen.constant(Size, 'Size')}({super().reconstruct(codegen)})"
+    def reconstruct(self, output: Output) -> Template:
+        return call(Held(Size, "Size"), super().reconstruct(output))
 
 
 class NamedTupleVariable(TupleVariable):
@@ -259,9 +258,9 @@ class NamedTupleVariable(TupleVariable):
             return tracer.build_map([ConstantVariable(f) for f in self.fields], list(self.items))
         return super().call_method(tracer, name, args, kwargs)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        inside = ", ".join(codegen.value(item) for item in self.items)
-        return f"{codegen.output.class_text(codegen, self.cls)}({inside})"
+    def reconstruct(self, output: Output) -> Template:
+        made = output.made_classes.get(self.cls)  # made anew at each call, if the program made it
+        return call(held_class(self.cls) if made is None else made, *self.items)
 
 
 def is_plain_named_tuple(cls: type) -> bool:
@@ -339,5 +338,5 @@ class SliceVariable(VariableTracker):
     def truth(self, tracer: Tracer) -> bool:
         return True
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        return f"slice({', '.join(codegen.value(part) for part in self.parts.values())})"
+    def reconstruct(self, output: Output) -> Template:
+        return call("slice", *self.parts.values())

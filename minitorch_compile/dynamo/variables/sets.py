@@ -19,9 +19,9 @@ from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal, is_constant_value
+from minitorch_compile.dynamo.variables.rebuilding import Template, call, commas
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
@@ -279,10 +279,8 @@ class SetVariable(VariableTracker):
             return super().call_method(tracer, name, args, kwargs)
         return tracer.checked_call(method, tracer, *args)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        inside = ", ".join(
-            codegen.value(item) for item in (self.ordered() if self.mirror is not None else self.members.values())
-        )
+    def reconstruct(self, output: Output) -> Template:
+        members = list(self.ordered() if self.mirror is not None else self.members.values())
         if self.cls is frozenset:
-            return f"frozenset([{inside}])"
-        return f"{{{inside}}}" if inside else "set()"
+            return call("frozenset", Template("[", commas(members), "]"))
+        return Template("{", commas(members), "}") if members else Template("set()")

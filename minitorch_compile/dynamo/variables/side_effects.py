@@ -1,7 +1,7 @@
 """What the traced program changed in the world outside, to be done again after the graph has run.
 
 While tracing, nothing outside is touched: a store goes into a layer on top of the object, where later reads find it.
-The changes are kept in program order, and each knows how to write itself as a statement of the generated code. Changes
+The changes are kept in program order, and each describes the statement of the generated code that does it. Changes
 of objects that the program made itself need no replay; they are made in their final state if they are needed at all.
 
 >>> from minitorch_compile.dynamo.testing import generated
@@ -30,9 +30,9 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.errors import SourceLine
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.finalizers import holds_finalizer, refuse
+from minitorch_compile.dynamo.variables.rebuilding import Template, call, commas
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.class_lookup import Found
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 
@@ -46,8 +46,8 @@ class Effect:
     target: VariableTracker
     place: SourceLine | None = field(default=None, kw_only=True)
 
-    def emit(self, codegen: Codegen) -> None:
-        """Writes the statement."""
+    def statement(self) -> Template:
+        """What does it again."""
         raise NotImplementedError
 
     def overwrites(self) -> Any:
@@ -65,8 +65,8 @@ class StoreAttribute(Effect):
     def overwrites(self) -> Any:
         return _kept_under(self.target.real_value(), self.name)
 
-    def emit(self, codegen: Codegen) -> None:
-        codegen.store_attribute(self.target, codegen.value(self.target), self.name, codegen.value(self.value))
+    def statement(self) -> Template:
+        return self.target.storing(self.target, self.name, self.value)
 
 
 @dataclass
@@ -78,8 +78,8 @@ class DeleteAttribute(Effect):
     def overwrites(self) -> Any:
         return _kept_under(self.target.real_value(), self.name)
 
-    def emit(self, codegen: Codegen) -> None:
-        codegen.delete_attribute(self.target, codegen.value(self.target), self.name)
+    def statement(self) -> Template:
+        return self.target.deleting(self.target, self.name)
 
 
 @dataclass
@@ -89,8 +89,8 @@ class StoreItem(Effect):
     key: Value
     value: Value
 
-    def emit(self, codegen: Codegen) -> None:
-        codegen.line(f"{codegen.value(self.target)}[{codegen.value(self.key)}] = {codegen.value(self.value)}")
+    def statement(self) -> Template:
+        return Template(self.target, "[", self.key, "] = ", self.value)
 
 
 @dataclass
@@ -99,8 +99,8 @@ class DeleteItem(Effect):
 
     key: Value
 
-    def emit(self, codegen: Codegen) -> None:
-        codegen.line(f"del {codegen.value(self.target)}[{codegen.value(self.key)}]")
+    def statement(self) -> Template:
+        return Template("del ", self.target, "[", self.key, "]")
 
 
 @dataclass
@@ -110,9 +110,8 @@ class CallMethod(Effect):
     method: str
     args: tuple[Value, ...]
 
-    def emit(self, codegen: Codegen) -> None:
-        args = ", ".join(codegen.value(arg) for arg in self.args)
-        codegen.line(f"{codegen.value(self.target)}.{self.method}({args})")
+    def statement(self) -> Template:
+        return call(Template(self.target, f".{self.method}"), *self.args)
 
 
 @dataclass
@@ -121,9 +120,8 @@ class ReplaceItems(Effect):
 
     items: list[Value]
 
-    def emit(self, codegen: Codegen) -> None:
-        items = ", ".join(codegen.value(item) for item in self.items)
-        codegen.line(f"{codegen.value(self.target)}[:] = [{items}]")
+    def statement(self) -> Template:
+        return Template(self.target, "[:] = [", commas(self.items), "]")
 
 
 @dataclass
@@ -136,9 +134,9 @@ class StoreGlobal(Effect):
     def overwrites(self) -> Any:
         return self.target.real_value().get(self.name)
 
-    def emit(self, codegen: Codegen) -> None:
-        item = f"{codegen.value(self.target)}[{self.name!r}]"
-        codegen.line(f"del {item}" if self.value is DELETED else f"{item} = {codegen.value(self.value)}")
+    def statement(self) -> Template:
+        item = Template(self.target, f"[{self.name!r}]")
+        return Template("del ", item) if self.value is DELETED else Template(item, " = ", self.value)
 
 
 @dataclass
@@ -150,9 +148,9 @@ class StoreCell(Effect):
     def overwrites(self) -> Any:
         return _kept_under(self.target.real_value(), "cell_contents")
 
-    def emit(self, codegen: Codegen) -> None:
-        cell = f"{codegen.value(self.target)}.cell_contents"
-        codegen.line(f"del {cell}" if self.content is NULL else f"{cell} = {codegen.value(self.content)}")
+    def statement(self) -> Template:
+        content = Template(self.target, ".cell_contents")
+        return Template("del ", content) if self.content is NULL else Template(content, " = ", self.content)
 
 
 def _kept_under(real: Any, name: str) -> Any:

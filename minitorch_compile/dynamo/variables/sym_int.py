@@ -25,10 +25,10 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.numbers import ExpressionSource, NumberVariable
+from minitorch_compile.dynamo.variables.rebuilding import Read, Template
 from minitorch_compile.symbolic import SymInt
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
@@ -65,12 +65,12 @@ class SymIntVariable(NumberVariable):
     def unary(self, tracer: Tracer, op: str) -> Value:
         return tracer.output.from_python(-self.number) if op == "-" else super().unary(tracer, op)
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Template:
         constant = self.number.expression.constant
         if constant is not None:
-            return repr(constant)
+            return Template(repr(constant))
         assert self.source is not None
-        return codegen.read(self.source)
+        return Template(Read(self.source))
 
 
 def size_arithmetic(tracer: Tracer, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.fakes.graph_steps import confinement
-from minitorch_compile.dynamo.fakes.walked_back import freed_result
+from minitorch_compile.dynamo.fakes.walked_back import WalkedBack, is_freed, leaves_of
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handler_of
@@ -28,15 +28,15 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.iterators import ItemsIterator
 from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.rebuilding import IT, Computed, Description, Held, Read, Template, call, commas
 from minitorch_compile.fx import Node
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 
 def _words(text: str) -> frozenset[str]:
@@ -304,15 +304,24 @@ class TensorVariable(VariableTracker):
     def format(self, tracer: Tracer, spec: str) -> str:
         return self.to_text(tracer, "str")
 
-    def reconstruct(self, codegen: Codegen) -> str:
+    def reconstruct(self, output: Output) -> Description:
         if self.data_of is not None:
-            return f"{codegen.value(self.data_of)}.data"
-        if self.fake.storage in codegen.output.fakes.behind_data:
+            return Template(self.data_of, ".data")
+        if self.fake.storage in output.fakes.behind_data:
             raise Unsupported("unrebuildable-value", "a view of a tensor whose .data was read lives on.")
-        reason = confinement(self.fake) if codegen.output.has_steps else ""
+        reason = confinement(self.fake) if output.has_steps else ""
         if reason:
             raise Unsupported("unrebuildable-value", f"{reason}.")
-        variable = codegen.graph_output(self)
-        if codegen.output.walked_back is not None and self.fake.requires_grad:
-            freed_result(codegen, self, variable)
-        return variable
+        if output.walked_back is None or not self.fake.requires_grad:
+            return Computed()
+        return Computed(self._freed(output, output.walked_back))
+
+    def _freed(self, output: Output, walked: WalkedBack) -> Template:
+        """Gives a result of the graph its freed history; one whose history lives is refused."""
+        if not is_freed(self.fake):
+            raise walked.refused("a tensor")
+        leaves = [output.tensor_of(leaf) for leaf in leaves_of([self.fake])]
+        read = [Read(leaf.source) for leaf in leaves if leaf is not None and leaf.source is not None]
+        history = repr(self.fake.grad_fn.name()), repr(self.fake.output_index)
+        function = Held(walked.with_freed_history, "with_freed_history")
+        return call(function, IT, *history, Template("(", commas(read), ",)"))

@@ -27,9 +27,9 @@ from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.rebuilding import Held, Made, Part, Template, call, held_class
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.rewriting.codegen import Codegen
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
@@ -159,17 +159,17 @@ class UserContainerVariable(UserObjectVariable):
             tracer.raise_error(TypeError, f"unhashable type: '{self.cls.__name__}'")
         return super().hash_key(tracer)
 
-    def reconstruct(self, codegen: Codegen) -> str:
-        cls, base = codegen.constant(self.cls, self.cls.__name__), codegen.constant(self.base, self.base.__name__)
-        inside, factory = self.contents, ""
+    def reconstruct(self, output: Output) -> Made:
+        inside = self.contents
+        parts: list[Part] = [held_class(self.cls), held_class(self.base)]
         if isinstance(inside, DictVariable):
-            items = inside.items_text(codegen)
-            factory = f", {codegen.value(inside.default_factory)}" if self.base is collections.defaultdict else ""
+            factory = [inside.default_factory] if self.base is collections.defaultdict else []
+            parts += [inside.written_items(), *factory]
         else:
-            items = inside.reconstruct(codegen)
-        variable = codegen.assign("made", f"{codegen.constant(made, 'made')}({cls}, {base}, {items}{factory})", self)
-        codegen.fill_attributes(self, variable)
-        return variable
+            items = inside.reconstruct(output)
+            assert isinstance(items, Template)
+            parts.append(items)
+        return Made("made", call(Held(made, "made"), *parts))
 
 
 def contents_of(value: VariableTracker) -> VariableTracker:
