@@ -1,6 +1,7 @@
 """The lessons that have exercises, and the lookup of an exercise by its number.
 
-The package `checks/lesson_NN_name` belongs to the notebook `NN_name.ipynb`; it holds a TITLE and EXERCISES.
+The package `authoring/checks/lesson_NN_name` belongs to the notebook `NN_name.ipynb`; it holds a TITLE and EXERCISES.
+It lies beside the exercise's source, in the checkout that the course is read in.
 
 >>> find_exercise("01.2").title
 'strides of a new tensor'
@@ -13,7 +14,8 @@ import pkgutil
 from dataclasses import dataclass
 from functools import cache
 
-from . import checks
+from authoring import checks
+
 from .exercise import Exercise
 
 PREFIX = "lesson_"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from minitorch_compile.course.checks.lesson_05_guards_and_the_cache import leaky_versions
-from minitorch_compile.course.checks.lesson_06_graph_breaks import breaking_programs
-from minitorch_compile.course.checks.lesson_06_graph_breaks.merged_effects import Effect, random_effects, truth
+from authoring.checks.lesson_05_guards_and_the_cache import leaky_versions
+from authoring.checks.lesson_06_graph_breaks import breaking_programs
+from authoring.checks.lesson_06_graph_breaks.merged_effects import Effect, random_effects, truth
 
 from .notebooks import AUTHORING
 

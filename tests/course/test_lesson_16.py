@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.course.checks.lesson_14_fusion_and_scheduling.memory import check_pair
+from authoring.checks.lesson_14_fusion_and_scheduling.memory import check_pair
 from minitorch_compile.inductor.schedule.memory_plan import Life
 from minitorch_compile.nn import functional as F
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = sorted((ROOT / "minitorch_compile").rglob("*.py"))
+PACKAGE = sorted(file for place in ("minitorch_compile", "authoring/checks") for file in (ROOT / place).rglob("*.py"))
 CODE = PACKAGE + sorted((ROOT / "tools").rglob("*.py"))
 NOT_OURS = {".venv", ".git", "build", "work", "dist", "htmlcov"}
 TEXT = {".py", ".md", ".toml", ".yml", ".ipynb", ".lock", ".svg", ".txt"}

@@ -1,0 +1,1 @@
+"""The sources of the course: lessons, exercises, and how each exercise is judged."""

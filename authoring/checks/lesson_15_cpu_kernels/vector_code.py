@@ -1,0 +1,60 @@
+"""What LLVM made of a learner's loop, read in a way that doesn't depend on the processor.
+
+The optimised code is LLVM's own, in which a vector of eight floats is `<8 x float>` on every machine.
+
+>>> def twice(lo, hi, x, out):
+...     for i in range(lo, hi):
+...         out[i] = x[i] + x[i]
+>>> code = optimised(compiled(twice, types.float32, types.float32))
+>>> vector_operations(code) > 0, "double" in code
+(True, False)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from minitorch_compile.course.exercise import NotWritten, WrongAnswer
+from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
+
+ARITHMETIC = re.compile(
+    r"= (?:fadd|fsub|fmul|fdiv|fcmp|fneg)[^\n]*<\d+ x (?:float|double)>"
+    r"|<\d+ x (?:float|double)> @llvm\.(?:sqrt|fma|fmuladd|maximum|minimum)"
+)
+
+
+def compiled(function: Callable[..., None], *elements: Any) -> NativeFunction:
+    """A function (lo, hi, pointer, ...) as a kernel; nothing is remembered under its name."""
+    signature = types.void(types.int64, types.int64, *map(types.CPointer, elements))
+    return NativeFunction("answer", signature, function)
+
+
+def optimised(kernel: NativeFunction) -> str:
+    """The code of a kernel after LLVM's optimisations."""
+    return str(kernel.compiled._library.get_llvm_str())
+
+
+def vector_operations(code: str) -> int:
+    """How many instructions of arithmetic work on a vector of floats."""
+    return len(ARITHMETIC.findall(code))
+
+
+def learners_kernel(name: str, answer: Any) -> NativeFunction:
+    """The learner's function (lo, hi, x, out) of float32 pointers, compiled."""
+    if not callable(answer):
+        raise WrongAnswer(f"{name}: expected a function, got {type(answer).__name__}")
+    try:
+        answer(0, 0, np.zeros(1, np.float32), np.zeros(64, np.float32))  # an empty range, in plain Python
+    except NotImplementedError as error:
+        raise NotWritten(str(error)) from error
+    except Exception as error:
+        raise WrongAnswer(f"{name} of an empty range raised {type(error).__name__}: {error}") from error
+    try:
+        return compiled(answer, types.float32, types.float32)
+    except Exception as error:
+        raise WrongAnswer(f"Numba can't compile {name}: {str(error).splitlines()[0]}") from error
