@@ -61,7 +61,11 @@ class Prim(KernelOp):
 
     def __init__(self, kernel: Kernel, **row: Any) -> None:
         super().__init__(kernel, **row)
-        self.numbers, self.first_number = (), NEVER  # tensors and Python's types are not numbers and dtypes here
+        self.numbers, self.fine_keywords, self.first_number = (
+            (),
+            {},
+            NEVER,
+        )  # tensors and Python's types are not numbers and dtypes here
 
     def __repr__(self) -> str:
         return f"prims.{self.name}"

@@ -18,7 +18,7 @@ x = torch.ones(2, 3)
         (lambda: torch.unbind(None), r"unbind\(\): argument 'input' \(position 1\) must be Tensor, not NoneType"),
         (
             lambda: torch.log_softmax(x, 0, "a"),
-            r"log_softmax\(\): argument 'dtype' \(position 3\) must be dtype, not str",
+            r"log_softmax\(\): argument 'dtype' must be torch.dtype, not str",
         ),
         (lambda: torch.addmv(x, 0, 99), r"addmv\(\): argument 'mat' \(position 2\) must be Tensor, not int"),
         (lambda: torch.abs_(), r"abs_\(\) missing the arguments input"),
@@ -36,9 +36,41 @@ def test_an_argument_of_a_wrong_type_is_a_type_error_that_names_it(call, says):
         (lambda: x.view(7), RuntimeError),
         (lambda: torch.mm(x, x), RuntimeError),
         (lambda: torch.gather(x, 0, torch.tensor([[9]])), (RuntimeError, IndexError)),
+        (lambda: torch.nn.functional.mse_loss(x, 1.5), AttributeError),
+        (lambda: torch.nn.functional.softmax("a", 0), AttributeError),
+        (lambda: torch.nn.functional.mse_loss(x, x, reduction=1.5), ValueError),
     ],
 )
 def test_other_mistakes_keep_their_class(call, error):
     with pytest.raises(error) as caught:
         call()
     assert not isinstance(caught.value, TypeError)
+
+
+def test_what_pytorch_only_asks_for_its_truth_may_be_anything():
+    written = x.clone()
+    assert torch.nn.functional.hardswish(written, 1) is written
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.topk(x, True),
+        lambda: torch.topk(x, 1.0),
+        lambda: torch.argmax(x, 0, 1.5),
+        lambda: torch.argmax(x, 0, keepdim="a"),
+        lambda: torch.nn.functional.dropout(x, 0.5, training="yes"),
+        lambda: torch.zeros(2, dtype=[]),
+        lambda: torch.log_softmax(2j, 0),
+        lambda: torch.gather(x, 0, object()),
+        lambda: torch.argmin(torch.float32, 0),
+        lambda: torch.broadcast_tensors([1, 2], x),
+    ],
+)
+def test_other_type_errors(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+def test_numbers_after_sizes_are_sizes():
+    assert x.new_zeros(2, 2, 1, dtype=torch.int64).shape == (2, 2, 1)

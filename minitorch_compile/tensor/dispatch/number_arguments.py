@@ -17,26 +17,34 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import BOOL, FLOATING, as_dtype, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Reader = Callable[[Any, str, str], Any]
+Numbers = tuple[int, Reader, frozenset[type]]  # a position, what reads the argument, its types that need no reading
 NEVER = 1 << 30  # where the first number stands if there is none
 
 
-def readers(annotations: Sequence[str]) -> tuple[tuple[int, Reader], ...]:
-    """The parameters that are numbers, sequences of them, or dtypes, by position, each with what reads it.
+def readers(annotations: Sequence[str], loose: Sequence[bool] = ()) -> tuple[Numbers, ...]:
+    """The parameters that are numbers, sequences of them, or dtypes: position, what reads it, types that need no
+    reading. Those that are `loose` are asked for their truth only, as Python asks.
 
-    >>> [(position, reader.__name__) for position, reader in readers(["Array", "Ints | None", "float", "str", "bool"])]
-    [(1, 'whole_number'), (2, 'number'), (4, 'flag')]
+    >>> [(position, reader.__name__) for position, reader, _ in readers(["Array", "Ints | None", "float", "bool"])]
+    [(1, 'whole_number'), (2, 'number'), (3, 'flag')]
     """
-    found = ((position, _reader(annotation)) for position, annotation in enumerate(annotations))
-    return tuple((position, reader) for position, reader in found if reader is not None)
+    words = [set(re.findall(r"\w+", annotation)) for annotation in annotations]
+    found = ((position, _reader(known)) for position, known in enumerate(words))
+    return tuple(
+        (position, reader, _fine(reader, words[position]))
+        for position, reader in found
+        if reader is not None and not (reader is flag and any(loose[position : position + 1]))
+    )
 
 
-def _reader(annotation: str) -> Reader | None:
-    words = set(re.findall(r"\w+", annotation))
+def _reader(words: set[str]) -> Reader | None:
     if words & {"dtype", "DType"}:
         return element_type
     if words & {"Array", "Tensor", "ndarray", "Any", "Callable"}:
@@ -48,24 +56,43 @@ def _reader(annotation: str) -> Reader | None:
     return flag if "bool" in words else None
 
 
-def plain(
-    values: tuple[Any, ...], numbers: tuple[tuple[int, Reader], ...], op: str, names: Sequence[str]
-) -> tuple[Any, ...]:
+def _fine(reader: Reader, words: set[str]) -> frozenset[type]:
+    """The types that such an argument has where all is well."""
+    if reader is flag:
+        return frozenset((bool, type(None)) if "None" in words else (bool,))
+    if reader is whole_number:
+        return frozenset((int, type(None), bool, str, dtype) if words & {"bool", "str", "dtype"} else (int, type(None)))
+    return frozenset((int, float, bool, complex, type(None)) if reader is number else (dtype, type(None)))
+
+
+def plain(values: tuple[Any, ...], numbers: tuple[Numbers, ...], op: str, names: Sequence[str]) -> tuple[Any, ...]:
     """The arguments of an op, with numbers where tensors stand for them. TypeError for a tensor that can't."""
-    for position, reader in numbers:
+    for position, reader, fine in numbers:
         if position >= len(values):
             break
         value = values[position]
-        if isinstance(value, TensorBase) or (reader is element_type and isinstance(value, type)):
+        if type(value) in fine:
+            continue
+        if isinstance(value, TensorBase) or reader is element_type:
             read = reader(value, op, names[position])
-        elif type(value) in (tuple, list) and any(isinstance(item, TensorBase) for item in value):
+        elif type(value) in (tuple, list):
+            if not any(isinstance(item, TensorBase) for item in value):
+                continue
             read = tuple(reader(item, op, names[position]) if isinstance(item, TensorBase) else item for item in value)
-        elif reader is flag and type(value) is int:
-            raise TypeError(f"{op}(): argument '{names[position]}' must be bool, not int")
         else:
+            refuse(value, reader, op, names[position])
             continue
         values = (*values[:position], read, *values[position + 1 :])
     return values
+
+
+def refuse(value: Any, reader: Reader, op: str, name: str) -> None:
+    """TypeError for what is surely no such argument: a number that should be a bool, a bool that should be an int."""
+    kind = type(value)
+    if reader is flag and not isinstance(value, np.bool_):
+        raise TypeError(f"{op}(): argument '{name}' must be bool, not {kind.__name__}")
+    if reader is whole_number and kind in (bool, float):
+        raise TypeError(f"{op}(): argument '{name}' must be int, not {kind.__name__}")
 
 
 def number(value: Any, op: str, name: str) -> Any:
@@ -90,6 +117,8 @@ def element_type(value: Any, op: str, name: str) -> dtype:
     """The dtype that a Python type stands for. TypeError for a tensor, and for other types."""
     if isinstance(value, TensorBase):
         raise TypeError(f"{op}(): argument '{name}' must be torch.dtype, not Tensor")
+    if not isinstance(value, type):
+        raise TypeError(f"{op}(): argument '{name}' must be torch.dtype, not {type(value).__name__}")
     return as_dtype(value)
 
 

@@ -45,6 +45,9 @@ MIXING = frozenset(("indexing", "convolution", "copy", "view"))
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"}
 
+# Of functions that PyTorch writes in Python: it asks whether these are true, whatever they are.
+LOOSE = {"inplace", "size_average", "reduce", "hard", "full", "return_indices", "add_zero_attn", "need_weights"}
+
 table: dict[str, Op] = {}
 
 
@@ -81,7 +84,11 @@ class Op:
         )
         self._position = {name: i for i, name in enumerate(self.parameters)}
         self.annotations = tuple(str(p.annotation) for p in parameters.values())
-        self.numbers = readers(self.annotations)
+        functional = self.name.startswith("F.")
+        self.numbers = readers(self.annotations, [functional and name in LOOSE for name in self.parameters])
+        self.fine_keywords = {self.parameters[position]: types for position, _, types in self.numbers}
+        several = [i for i, p in enumerate(parameters.values()) if p.kind is p.VAR_POSITIONAL]
+        self.positional_numbers = tuple(row for row in self.numbers if not several or row[0] <= several[0])
         self.first_number = self.numbers[0][0] if self.numbers else NEVER
 
     def __repr__(self) -> str:

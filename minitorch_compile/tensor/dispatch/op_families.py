@@ -266,11 +266,9 @@ class CompositeOp(Op):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs:
-            kwargs = self.in_torch_names(kwargs)
-            if any(isinstance(value, (TensorBase, type)) for value in kwargs.values()):
-                kwargs = self._plain_keywords(kwargs)
+            kwargs = self._plain_keywords(self.in_torch_names(kwargs))
         if len(args) > self.first_number:
-            args = plain(args, self.numbers, self.name, self.parameters)
+            args = plain(args, self.positional_numbers, self.name, self.parameters)
         try:
             result = self.kernel(*args, **kwargs)
         except MixedDevicesError:
@@ -297,9 +295,18 @@ class CompositeOp(Op):
 
     def _plain_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The keywords, with numbers where tensors stand for them."""
-        values = tuple(kwargs.get(name) for name in self.parameters)
-        read = dict(zip(self.parameters, plain(values, self.numbers, self.name, self.parameters), strict=True))
-        return {name: read.get(name, value) for name, value in kwargs.items()}
+        fine = self.fine_keywords
+        for name, value in kwargs.items():
+            if name in fine and type(value) not in fine[name]:
+                break
+        else:
+            return kwargs
+        read = {}
+        for position, reader, types in self.numbers:
+            name = self.parameters[position]
+            if name in kwargs:
+                read[name] = plain((kwargs[name],), ((0, reader, types),), self.name, (name,))[0]
+        return kwargs | read
 
     def meta_rule(self, *bound: Any) -> Any:
         return self.kernel(*bound)
