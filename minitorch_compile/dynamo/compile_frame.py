@@ -101,7 +101,8 @@ def compile_frame(
         try:
             with leaving_transforms(), noting(frame.output.lookups):
                 entry = frame.compile()
-        except _StartAgain:
+        except _StartAgain as again:
+            _let_go_of_frames(again)
             continue
         except _SizesMustBeKnown:
             policy = policy.with_known_sizes()
@@ -178,6 +179,7 @@ class FrameCompiler:
         except ObservedException as error:
             raise RunPlainly(error.value.describe()) from error
         except _RunFrameAsItIs as skipped:
+            _let_go_of_frames(skipped)
             return self._entry_for_plain(skipped)
         finally:
             self.output.frames.clear()
@@ -434,6 +436,15 @@ class FrameCompiler:
         )
         bind = function_from_source(source, f"make_{self.name}", names)
         return Entry(bind, self.output.guards, source, names, module, shown, repr(self.output.side_effects), is_plain)
+
+
+def _let_go_of_frames(error: BaseException) -> None:
+    """The frames of the tracer, which the tracebacks of an error and of what led to it show, hold the program's
+    objects; and the error, which is kept, is held by some of them."""
+    following: BaseException | None = error
+    while following is not None:
+        following.__traceback__ = None
+        following = following.__context__
 
 
 def _identifier(name: str) -> str:

@@ -15,7 +15,7 @@ import weakref
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.dynamo import graph_break, optimize
+from minitorch_compile.dynamo import disable, graph_break, optimize
 from minitorch_compile.dynamo.comparing import behaviour
 from minitorch_compile.dynamo.testing import eager
 from tests.dynamo.compiled import assert_same, matrix
@@ -540,6 +540,57 @@ def test_a_break_inside_of_a_context_that_a_generator_makes_still_splits_the_fun
         return x
 
     assert_same(f, graphs=2, breaks=2)
+
+
+@disable
+def _aside(*values):
+    return 1
+
+
+def _handed_over(box):
+    _aside(box.value)
+    _let_go(box)
+
+
+def _in_a_container(box):
+    _aside([box.value])
+    _let_go(box)
+
+
+def _read_in_vain(box):
+    getattr(box, "value", None)
+    _aside()
+    _let_go(box)
+
+
+def _kept_by_a_variable(box):
+    kept = box.value
+    _aside()
+    _let_go(box)
+
+
+def _kept_by_a_list(box):
+    kept = [box.value]
+    _aside()
+    _let_go(box)
+
+
+def _let_go(box):
+    box.value = None
+    LOG.append("end")
+
+
+@pytest.mark.parametrize(
+    "function", [_handed_over, _in_a_container, _read_in_vain, _kept_by_a_variable, _kept_by_a_list]
+)
+def test_a_function_that_breaks_holds_what_the_plain_function_holds(function):
+    def calls(run):
+        LOG.clear()
+        for _ in range(2):
+            run(Box(Dying()))
+        return list(LOG)
+
+    assert calls(optimize(function, eager)) == calls(function)
 
 
 def test_a_function_that_runs_as_it_is_holds_nothing_that_its_guards_read():

@@ -24,6 +24,7 @@ return resume_in_f_at_3_1(raised_0)
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from types import CodeType
@@ -39,6 +40,8 @@ from minitorch_compile.dynamo.rewriting.called_in_place import caller_at, raised
 from minitorch_compile.dynamo.rewriting.raised_in_place import raised_at, raiser_at, while_handling
 from minitorch_compile.dynamo.rewriting.tail_calls import TailCall, run_tail_calls
 from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
@@ -117,7 +120,10 @@ class BreakWriter:
         for effect in self.frame.output.side_effects:
             self.codegen.effect(effect)
         self.codegen.comment(self.reason.stack[0])
-        self._do(self._within_handler(point), go_on, on_error, self._raised(point))
+        dropped = self._dropped("\n".join([*go_on, on_error[1] if on_error else ""]))
+        self._do(
+            self._within_handler(point), [*dropped, *go_on] if go_on else [], on_error, self._raised(point), dropped
+        )
 
     def _next_instruction(self, point: BreakPoint) -> list[str]:
         """An instruction with one way on. After `except*`, the part of the group that it matched is being handled."""
@@ -224,7 +230,12 @@ class BreakWriter:
         return f"{self.codegen.constant(raised_at, 'raised_at')}({raiser}, error)"
 
     def _do(
-        self, statements: Sequence[str], go_on: Sequence[str], on_error: tuple[str, str] | None, raised: str
+        self,
+        statements: Sequence[str],
+        go_on: Sequence[str],
+        on_error: tuple[str, str] | None,
+        raised: str,
+        dropped: Sequence[str],
     ) -> None:
         """What is raised leaves the function, or goes to the handler."""
         self.codegen.body += ["try:", *_indented(statements), "except BaseException as error:"]
@@ -234,7 +245,42 @@ class BreakWriter:
         variable, handler = on_error
         self.codegen.body.append(f"    {variable} = {raised}")
         self.codegen.body += ["else:", *_indented(go_on)] if go_on else []
-        self.codegen.body.append(f"return {handler}")
+        self.codegen.body += [*dropped, f"return {handler}"]
+
+    def _dropped(self, ways_on: str) -> list[str]:
+        """The statement that lets go of what the rest of the function does not get, and plain Python has dropped by
+        now: it may be the last reference to an object whose end can be seen. Such are values that nothing looked into;
+        where all of them are passed on, or a variable of the frame holds what was not made, there is nothing to do."""
+        guards, reader = self.codegen.output.guards, self.codegen.reader
+        harmless = {guard.source for guard in guards if guard.cls is None or not hasattr(guard.cls, "__del__")}
+        unknown = [reader.variable_of(source) for source in guards.reads if source not in harmless]
+        unknown = [name for name in unknown if name in reader.assigned and not _mentions(ways_on, name)]
+        if not unknown:
+            return []
+        held = []
+        for value in self.frame.locals.values():
+            name = self._name_of(value)
+            if name is None:
+                return []
+            held.append(name)
+        made = [name for name in self.codegen.made_variables if not _mentions(ways_on, name)]
+        names = [name for name in (*unknown, *made) if name not in held]
+        return [f"del {', '.join(names)}"] if names else []
+
+    def _name_of(self, value: Value) -> str | None:
+        """The variable of the generated code that holds a value; empty for a constant, None if it was not made."""
+        if isinstance(value, LazyVariable) and not value.is_realized:
+            return self.codegen.reader.variable_of(value.source)
+        tracker = value.realize()
+        if isinstance(tracker, ConstantVariable):
+            return ""
+        if self.codegen.has_made(tracker):
+            return self.codegen.value(tracker)
+        return None if tracker.source is None else self.codegen.reader.variable_of(tracker.source)
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", text) is not None
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

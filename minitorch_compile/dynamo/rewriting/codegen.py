@@ -104,6 +104,11 @@ class Codegen:
         """Whether a variable stands for the tracker already."""
         return id(tracker) in self._made
 
+    @property
+    def made_variables(self) -> list[str]:
+        """Those that hold what was made, or what the graph computed."""
+        return list(self._made.values())
+
     def _make(self, tracker: VariableTracker) -> str:
         """Makes a value of the traced program again; the variable that stands for it from now on."""
         if id(tracker) in self._building:
