@@ -37,57 +37,56 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
-
-from numba import types
+from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.kernels.attention_blocks import (
-    BOOL_MASK,
     FAR,
-    NO_MASK,
-    Shape,
-    aligned,
+    Block,
     as_element,
     compiled,
     copy_rows,
     fill_with,
-    hide_later,
-    in_scratch,
     lanes_of,
+    mask_scores,
+    matrix_at,
     multiply_by,
-    number_of,
-    put_mask,
     raise_tops,
+    row_at,
     shows_something,
     take_exponentials,
     turn_rows,
 )
+from minitorch_compile.inductor.kernels.attention_plan import BOOL_MASK, AttentionPlan, ForwardParts
 from minitorch_compile.inductor.kernels.scans import exponential, logarithm
 from minitorch_compile.inductor.runtime.blas import Matrix, gemm
-from minitorch_compile.inductor.runtime.kernel_function import native_function
+from minitorch_compile.inductor.runtime.kernel_function import planned_kernel
 from minitorch_compile.inductor.runtime.native import select
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
 
-NUMBERS = (0,) * 38
+PLAN = AttentionPlan()
 NOTHING = -math.inf
 
 
-def plan(shape: Shape) -> tuple[tuple[int, ...], int]:
-    """Where the arrays of a block lie in scratch memory, and how many elements it needs."""
-    lanes = aligned(shape.rows)
-    *places, end = in_scratch(
-        lanes * shape.width, shape.rows * shape.width, lanes * shape.columns, lanes, lanes, lanes, lanes
-    )
-    return tuple(places[1:]), end
+class Memory(NamedTuple):
+    """What the kernel reads and writes."""
+
+    query: Any
+    key: Any
+    value: Any
+    mask: Any
+    out: Any
+    normalizers: Any
+    scratch: Any
 
 
 @compiled
-def shrink(out, out_step, width, rows, lanes, before, tops, sums, finite, fresh):
+def shrink(out, out_step, width, rows, lanes, parts, fresh):
     """Scales what there is from the maxima before to those of now; `finite` are the maxima, 0 where they are -inf."""
+    tops, before, finite = parts.tops, parts.before, parts.finite
     for i in range(lanes):
         finite[i] = select(tops[i] == NOTHING, as_element(tops, 0.0), tops[i])
         before[i] = exponential(before[i] - finite[i])
-        sums[i] *= before[i]
+        parts.sums[i] *= before[i]
     if not fresh:
         for i in range(rows):
             if before[i] != 1:
@@ -117,67 +116,61 @@ def finish(out, normalizers, tops, sums, rows, width, out_step, zero_rows):
             normalizers[2 * i], normalizers[2 * i + 1] = tops[i], logarithm(sums[i])
 
 
-def forward(lo, hi, query, key, value, mask, out, normalizers, scratch, numbers):
+@compiled
+def pointers_of(scratch, parts):
+    """The arrays of a block of queries."""
+    return ForwardParts(
+        advance(scratch, parts.turned), advance(scratch, parts.queries), advance(scratch, parts.scores),
+        advance(scratch, parts.tops), advance(scratch, parts.sums), advance(scratch, parts.before),
+        advance(scratch, parts.finite),
+    )  # fmt: skip
+
+
+def forward(lo, hi, memory, numbers):
     """The results of the blocks of queries from lo up to hi, of all heads one after the other."""
-    (
-        heads, groups, queries, keys, width, value_width, most_rows, most_columns, kind, is_causal, zero_rows, scale,
-        fill, q_n, q_h, q_l, q_e, k_n, k_h, k_by_columns, k_step, v_n, v_h, v_by_columns, v_step, m_n, m_h, m_l, m_s,
-        o_n, o_h, o_l, rows_at, scores_at, tops_at, sums_at, before_at, finite_at,
-    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
-    blocks = (queries + most_rows - 1) // most_rows
-    scores, tops, sums = advance(scratch, scores_at), advance(scratch, tops_at), advance(scratch, sums_at)
-    before, finite = advance(scratch, before_at), advance(scratch, finite_at)
-    some_queries = advance(scratch, rows_at)
-    factor, hidden = as_element(scratch, number_of(scale)), as_element(scratch, number_of(fill))
-    zero, lowest = as_element(scratch, 0.0), as_element(scratch, NOTHING)
+    shape, query, key, value, mask, out, places = as_tuple(numbers, PLAN)
+    parts, width, value_width = pointers_of(memory.scratch, places), shape.width, shape.value_width
+    blocks = (shape.queries + shape.rows - 1) // shape.rows
+    factor, hidden = as_element(memory.scratch, shape.scale), as_element(memory.scratch, shape.fill)
+    zero, lowest = as_element(memory.scratch, 0.0), as_element(memory.scratch, NOTHING)
     for unit in range(lo, hi):
-        head, first = unit // blocks, unit % blocks * most_rows
-        n, h = head // heads, head % heads
-        g, rows = h // (heads // groups), min(most_rows, queries - first)
+        head, first = unit // blocks, unit % blocks * shape.rows
+        n, h = head // shape.heads, head % shape.heads
+        g, rows = h // (shape.heads // shape.groups), min(shape.rows, shape.queries - first)
         lanes = lanes_of(rows)
-        result = advance(out, n * o_n + h * o_h + first * o_l)
-        of_keys, of_values = advance(key, n * k_n + g * k_h), advance(value, n * v_n + g * v_h)
-        of_mask = advance(mask, n * m_n + h * m_h + first * m_l)
-        source = advance(query, n * q_n + h * q_h + first * q_l)
-        copy_rows(source, q_l, q_e, some_queries, width, rows, width, factor)
-        turn_rows(some_queries, rows, width, scratch, lanes)
-        fill_with(tops, 0, lanes, lowest)
-        fill_with(sums, 0, lanes, zero)
-        end, fresh = min(keys, first + rows) if is_causal != 0 else keys, True
-        for start in range(0, end, most_columns):
-            columns = min(most_columns, end - start)
-            shown = advance(of_mask, start * m_s)
-            if kind == BOOL_MASK and is_nothing(tops, rows, hidden):
-                if not shows_something(shown, m_l, m_s, rows, columns):
+        of_mask, result = row_at(memory.mask, mask, n, h, first), row_at(memory.out, out, n, h, first)
+        source = row_at(memory.query, query, n, h, first)
+        copy_rows(source, query.row, query.element, parts.queries, width, rows, width, factor)
+        turn_rows(parts.queries, rows, width, parts.turned, lanes)
+        fill_with(parts.tops, 0, lanes, lowest)
+        fill_with(parts.sums, 0, lanes, zero)
+        end, fresh = min(shape.keys, first + rows) if shape.is_causal != 0 else shape.keys, True
+        for start in range(0, end, shape.columns):
+            block = Block(parts.scores, lanes, rows, min(shape.columns, end - start))
+            shown = advance(of_mask, start * mask.element)
+            if shape.mask == BOOL_MASK and is_nothing(parts.tops, rows, hidden):
+                if not shows_something(shown, mask, rows, block.columns):
                     continue
-            some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
-            some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
-            of_keys_now = Matrix(some_keys, k_step, k_by_columns != 0)
-            gemm(columns, lanes, width, of_keys_now, Matrix(scratch, lanes, False), 0.0, scores, lanes)
-            if kind != NO_MASK:
-                put_mask(scores, lanes, rows, columns, shown, m_l, m_s, kind, hidden)
-            if is_causal != 0:
-                hide_later(scores, lanes, rows, columns, start - first, lowest)
+            keys, values = matrix_at(memory.key, key, n, g, start), matrix_at(memory.value, value, n, g, start)
+            gemm(block.columns, lanes, width, keys, Matrix(parts.turned, lanes, False), 0.0, parts.scores, lanes)
+            mask_scores(block, shown, mask, shape, start - first)
             for i in range(lanes):
-                before[i] = tops[i]
-            raise_tops(scores, columns, lanes, tops)
-            shrink(result, o_l, value_width, rows, lanes, before, tops, sums, finite, fresh)
-            take_exponentials(scores, columns, lanes, finite, sums)
-            of_values_now = Matrix(some_values, v_step, v_by_columns != 0)
-            keep = 0.0 if fresh else 1.0
-            gemm(rows, value_width, columns, Matrix(scores, lanes, True), of_values_now, keep, result, o_l)
+                parts.before[i] = parts.tops[i]
+            raise_tops(block, parts.tops)
+            shrink(result, out.row, value_width, rows, lanes, parts, fresh)
+            take_exponentials(block, parts.finite, parts.sums)
+            weights, keep = Matrix(parts.scores, lanes, True), 0.0 if fresh else 1.0
+            gemm(rows, value_width, block.columns, weights, values, keep, result, out.row)
             fresh = False
         if fresh:  # no key was seen
             for i in range(rows):
-                fill_with(advance(result, i * o_l), 0, value_width, zero)
-        of_rows = advance(normalizers, 2 * (head * queries + first))
-        finish(result, of_rows, tops, sums, rows, value_width, o_l, zero_rows)
+                fill_with(advance(result, i * out.row), 0, value_width, zero)
+        of_rows = advance(memory.normalizers, 2 * (head * shape.queries + first))
+        finish(result, of_rows, parts.tops, parts.sums, rows, value_width, out.row, shape.zero_rows)
 
 
 @cache
 def attention_kernel(element: str, mask: str) -> Any:
     """The kernel (lo, hi, query, key, value, mask, out, normalizers, scratch, numbers) for these dtypes."""
-    pointer, mask_pointer = types.CPointer(ELEMENTS[element]), types.CPointer(ELEMENTS[mask])
-    tensors = [pointer, pointer, pointer, mask_pointer, pointer, pointer, pointer]
-    signature = types.void(types.int64, types.int64, *tensors, types.CPointer(types.int64))
-    return native_function(f"attention_{element}_{mask}", signature)(forward)
+    elements = [ELEMENTS[name] for name in (*[element] * 3, mask, *[element] * 3)]
+    return planned_kernel(f"attention_{element}_{mask}", *elements, record=Memory)(forward)

@@ -32,71 +32,84 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
-
-from numba import types
+from typing import Any, NamedTuple
 
 from minitorch_compile.inductor.kernels.attention_blocks import (
-    BOOL_MASK,
     FAR,
-    NO_MASK,
-    Shape,
-    aligned,
+    Block,
     as_element,
     compiled,
     copy_rows,
     fill_with,
     hide_later,
-    in_scratch,
     lanes_of,
-    number_of,
-    put_mask,
+    mask_scores,
+    matrix_at,
+    part_of_kernel,
+    row_at,
     shows_something,
     turn_rows,
 )
+from minitorch_compile.inductor.kernels.attention_plan import BOOL_MASK, AttentionBackwardPlan, BackwardParts
 from minitorch_compile.inductor.kernels.scans import exponential
 from minitorch_compile.inductor.runtime.blas import Matrix, gemm
-from minitorch_compile.inductor.runtime.kernel_function import native_function
+from minitorch_compile.inductor.runtime.kernel_function import planned_kernel
 from minitorch_compile.inductor.runtime.native import accumulate_sum, select
 from minitorch_compile.inductor.runtime.raw_memory import ELEMENTS, advance, as_tuple
 
-NUMBERS = (0,) * 55
+PLAN = AttentionBackwardPlan()
 NOTHING = -math.inf
 
 
-def plan(shape: Shape) -> tuple[tuple[int, ...], int]:
-    """Where the arrays of a block lie in scratch memory, and how many elements it needs."""
-    rows, lanes, width, value_width = shape.rows, aligned(shape.rows), shape.width, shape.value_width
-    block = lanes * shape.columns
-    of_rows = lanes * width, rows * width, lanes * value_width, rows * value_width, rows * width
-    *places, end = in_scratch(*of_rows, lanes, lanes, lanes, block, block)
-    return tuple(places[1:]), end
+class Memory(NamedTuple):
+    """What the kernel reads and writes."""
+
+    grad: Any
+    query: Any
+    key: Any
+    value: Any
+    out: Any
+    normalizers: Any
+    mask: Any
+    grad_query: Any
+    grad_key: Any
+    grad_value: Any
+    scratch: Any
+
+
+class Queries(NamedTuple):
+    """A block of queries: `rows` of head h of batch n from `first` on."""
+
+    n: int
+    h: int
+    first: int
+    rows: int
 
 
 @compiled
-def weights_again(scores, columns, lanes, tops, logarithms):
-    for j in range(columns):
-        line = advance(scores, j * lanes)
-        for i in range(lanes):
+def weights_again(block, tops, logarithms):
+    for j in range(block.columns):
+        line = advance(block.start, j * block.lanes)
+        for i in range(block.lanes):
             line[i] = exponential((line[i] - tops[i]) - logarithms[i])
 
 
 @compiled
-def through_softmax(weights, by_weights, columns, lanes, deltas):
+def through_softmax(weights, by_weights, deltas):
     """Replaces the gradients of weights by those of scores."""
-    for j in range(columns):
-        line, by_line = advance(weights, j * lanes), advance(by_weights, j * lanes)
-        for i in range(lanes):
+    for j in range(weights.columns):
+        line, by_line = advance(weights.start, j * weights.lanes), advance(by_weights.start, j * weights.lanes)
+        for i in range(weights.lanes):
             by_line[i] = line[i] * (by_line[i] - deltas[i])
 
 
 @compiled
-def hide(by_scores, lanes, rows, columns, mask, row_step, step):
+def hide(by_scores, mask, strides):
     """No gradient goes to a score that was not used."""
-    for j in range(columns):
-        line, shown = advance(by_scores, j * lanes), advance(mask, j * step)
-        for i in range(rows):
-            line[i] = select(shown[i * row_step] != 0, line[i], as_element(line, 0.0))
+    for j in range(by_scores.columns):
+        line, shown = advance(by_scores.start, j * by_scores.lanes), advance(mask, j * strides.element)
+        for i in range(by_scores.rows):
+            line[i] = select(shown[i * strides.row] != 0, line[i], as_element(line, 0.0))
 
 
 @compiled
@@ -147,86 +160,96 @@ def has_nan(tops, logarithms, rows):
     return finite < rows
 
 
-def backward(
-    lo, hi, grad, query, key, value, out, normalizers, mask, grad_query, grad_key, grad_value, scratch, numbers
-):  # fmt: skip
+@compiled
+def pointers_of(scratch, parts):
+    """The arrays of a block of queries."""
+    return BackwardParts(
+        advance(scratch, parts.turned), advance(scratch, parts.queries), advance(scratch, parts.turned_grads),
+        advance(scratch, parts.grads), advance(scratch, parts.by_queries), advance(scratch, parts.tops),
+        advance(scratch, parts.logarithms), advance(scratch, parts.deltas), advance(scratch, parts.weights),
+        advance(scratch, parts.by_scores),
+    )  # fmt: skip
+
+
+@part_of_kernel
+def load_queries(memory, plan, parts, at, lanes):
+    """A block of queries, scaled and turned over, what arrives at their results, and three numbers for each."""
+    shape, query, grad, out = plan.shape, plan.query, plan.grad, plan.out
+    width, value_width = shape.width, shape.value_width
+    source, upper = row_at(memory.query, query, at.n, at.h, at.first), row_at(memory.grad, grad, at.n, at.h, at.first)
+    factor, one = as_element(source, shape.scale), as_element(source, 1.0)
+    copy_rows(source, query.row, query.element, parts.queries, width, at.rows, width, factor)
+    turn_rows(parts.queries, at.rows, width, parts.turned, lanes)
+    copy_rows(upper, grad.row, grad.element, parts.grads, value_width, at.rows, value_width, one)
+    turn_rows(parts.grads, at.rows, value_width, parts.turned_grads, lanes)
+    result = row_at(memory.out, out, at.n, at.h, at.first)
+    row_products(parts.grads, result, out.row, out.element, at.rows, value_width, parts.deltas)
+    of_rows = advance(memory.normalizers, 2 * ((at.n * shape.heads + at.h) * shape.queries + at.first))
+    part_normalizers(of_rows, at.rows, lanes, parts.tops, parts.logarithms, parts.deltas)
+    fill_with(parts.by_queries, 0, at.rows * width, as_element(source, 0.0))
+
+
+@part_of_kernel
+def weigh(keys, values, shown, mask, shape, parts, block, behind):
+    """The weights of a block of scores, made again, and the gradients of the scores."""
+    lanes, by_scores = block.lanes, Block(parts.by_scores, block.lanes, block.rows, block.columns)
+    queries, grads = Matrix(parts.turned, lanes, False), Matrix(parts.turned_grads, lanes, False)
+    gemm(block.columns, lanes, shape.width, keys, queries, 0.0, parts.weights, lanes)
+    gemm(block.columns, lanes, shape.value_width, values, grads, 0.0, parts.by_scores, lanes)
+    mask_scores(block, shown, mask, shape, behind)
+    weights_again(block, parts.tops, parts.logarithms)
+    through_softmax(block, by_scores, parts.deltas)
+    if shape.mask == BOOL_MASK:
+        hide(by_scores, shown, mask)
+    if shape.is_causal != 0:
+        hide_later(by_scores, behind, as_element(parts.tops, 0.0))
+
+
+def backward(lo, hi, memory, numbers):
     """The gradients for the groups of heads from lo up to hi, those of all batches one after the other."""
-    (
-        heads, groups, queries, keys, width, value_width, most_rows, most_columns, kind, is_causal, _, scale, fill,
-        q_n, q_h, q_l, q_e, k_n, k_h, k_by_columns, k_step, v_n, v_h, v_by_columns, v_step, m_n, m_h, m_l, m_s,
-        g_n, g_h, g_l, g_e, o_n, o_h, o_l, o_e, dq_n, dq_h, dq_l, dk_n, dk_h, dk_l, dv_n, dv_h, dv_l,
-        rows_at, turned_grads_at, grads_at, by_queries_at, tops_at, logarithms_at, deltas_at, weights_at, by_scores_at,
-    ) = as_tuple(numbers, NUMBERS)  # fmt: skip
-    some_queries, by_queries = advance(scratch, rows_at), advance(scratch, by_queries_at)
-    turned_grads, grads = advance(scratch, turned_grads_at), advance(scratch, grads_at)
-    tops, logarithms = advance(scratch, tops_at), advance(scratch, logarithms_at)
-    deltas = advance(scratch, deltas_at)
-    weights, by_scores = advance(scratch, weights_at), advance(scratch, by_scores_at)
-    factor, hidden = as_element(scratch, number_of(scale)), as_element(scratch, number_of(fill))
-    one, zero, lowest = as_element(scratch, 1.0), as_element(scratch, 0.0), as_element(scratch, NOTHING)
-    shared = heads // groups
+    plan = as_tuple(numbers, PLAN)
+    shape, key, value, mask, by_query = plan.shape, plan.key, plan.value, plan.mask, plan.grad_query
+    by_key, by_value, parts = plan.grad_key, plan.grad_value, pointers_of(memory.scratch, plan.parts)
+    shared, width, value_width = shape.heads // shape.groups, shape.width, shape.value_width
+    factor, hidden = as_element(memory.scratch, shape.scale), as_element(memory.scratch, shape.fill)
     for unit in range(lo * shared, hi * shared):
-        n, h = unit // heads, unit % heads
+        n, h = unit // shape.heads, unit % shape.heads
         g = h // shared
-        of_keys, of_values = advance(key, n * k_n + g * k_h), advance(value, n * v_n + g * v_h)
-        by_keys, by_values = advance(grad_key, n * dk_n + g * dk_h), advance(grad_value, n * dv_n + g * dv_h)
+        by_keys, by_values = row_at(memory.grad_key, by_key, n, g, 0), row_at(memory.grad_value, by_value, n, g, 0)
         if h % shared == 0:
-            fill_rows(by_keys, keys, dk_l, width, 0.0)
-            fill_rows(by_values, keys, dv_l, value_width, 0.0)
-        for first in range(0, queries, most_rows):
-            rows = min(most_rows, queries - first)
+            fill_rows(by_keys, shape.keys, by_key.row, width, 0.0)
+            fill_rows(by_values, shape.keys, by_value.row, value_width, 0.0)
+        for first in range(0, shape.queries, shape.rows):
+            rows = min(shape.rows, shape.queries - first)
             lanes = lanes_of(rows)
-            of_mask = advance(mask, n * m_n + h * m_h + first * m_l)
-            source, upper = (
-                advance(query, n * q_n + h * q_h + first * q_l),
-                advance(grad, n * g_n + h * g_h + first * g_l),
-            )
-            copy_rows(source, q_l, q_e, some_queries, width, rows, width, factor)
-            turn_rows(some_queries, rows, width, scratch, lanes)
-            copy_rows(upper, g_l, g_e, grads, value_width, rows, value_width, one)
-            turn_rows(grads, rows, value_width, turned_grads, lanes)
-            row_products(grads, advance(out, n * o_n + h * o_h + first * o_l), o_l, o_e, rows, value_width, deltas)
-            of_rows = advance(normalizers, 2 * ((n * heads + h) * queries + first))
-            part_normalizers(of_rows, rows, lanes, tops, logarithms, deltas)
-            fill_with(by_queries, 0, rows * width, zero)
-            end = min(keys, first + rows) if is_causal != 0 else keys
-            for start in range(0, end, most_columns):
-                columns = min(most_columns, end - start)
-                shown = advance(of_mask, start * m_s)
-                if kind == BOOL_MASK and has_no_weight(tops, logarithms, rows, hidden):
-                    if not shows_something(shown, m_l, m_s, rows, columns):
+            load_queries(memory, plan, parts, Queries(n, h, first, rows), lanes)
+            of_mask = row_at(memory.mask, mask, n, h, first)
+            end = min(shape.keys, first + rows) if shape.is_causal != 0 else shape.keys
+            for start in range(0, end, shape.columns):
+                block = Block(parts.weights, lanes, rows, min(shape.columns, end - start))
+                columns, shown = block.columns, advance(of_mask, start * mask.element)
+                if shape.mask == BOOL_MASK and has_no_weight(parts.tops, parts.logarithms, rows, hidden):
+                    if not shows_something(shown, mask, rows, columns):
                         continue
-                some_keys = advance(of_keys, start if k_by_columns != 0 else start * k_step)
-                some_values = advance(of_values, start if v_by_columns != 0 else start * v_step)
-                keys_now = Matrix(some_keys, k_step, k_by_columns != 0)
-                values_now = Matrix(some_values, v_step, v_by_columns != 0)
-                gemm(columns, lanes, width, keys_now, Matrix(scratch, lanes, False), 0.0, weights, lanes)
-                gemm(columns, lanes, value_width, values_now, Matrix(turned_grads, lanes, False), 0.0, by_scores, lanes)
-                if kind != NO_MASK:
-                    put_mask(weights, lanes, rows, columns, shown, m_l, m_s, kind, hidden)
-                if is_causal != 0:
-                    hide_later(weights, lanes, rows, columns, start - first, lowest)
-                weights_again(weights, columns, lanes, tops, logarithms)
-                through_softmax(weights, by_scores, columns, lanes, deltas)
-                if kind == BOOL_MASK:
-                    hide(by_scores, lanes, rows, columns, shown, m_l, m_s)
-                if is_causal != 0:
-                    hide_later(by_scores, lanes, rows, columns, start - first, zero)
-                grads_now, queries_now = Matrix(grads, value_width, False), Matrix(some_queries, width, False)
-                of_weights, of_scores = Matrix(weights, lanes, False), Matrix(by_scores, lanes, False)
-                gemm(columns, value_width, rows, of_weights, grads_now, 1.0, advance(by_values, start * dv_l), dv_l)
-                gemm(columns, width, rows, of_scores, queries_now, 1.0, advance(by_keys, start * dk_l), dk_l)
-                gemm(rows, width, columns, Matrix(by_scores, lanes, True), keys_now, 1.0, by_queries, width)
-            target = advance(grad_query, n * dq_n + h * dq_h + first * dq_l)
-            copy_rows(by_queries, width, 1, target, dq_l, rows, width, factor)
-            if has_nan(tops, logarithms, rows):
-                fill_rows(by_values, keys, dv_l, value_width, math.nan)
+                keys, values = matrix_at(memory.key, key, n, g, start), matrix_at(memory.value, value, n, g, start)
+                weigh(keys, values, shown, mask, shape, parts, block, start - first)
+                weights, by_scores = Matrix(parts.weights, lanes, False), Matrix(parts.by_scores, lanes, False)
+                grads, queries = Matrix(parts.grads, value_width, False), Matrix(parts.queries, width, False)
+                these_values, these_keys = (
+                    advance(by_values, start * by_value.row),
+                    advance(by_keys, start * by_key.row),
+                )
+                gemm(columns, value_width, rows, weights, grads, 1.0, these_values, by_value.row)
+                gemm(columns, width, rows, by_scores, queries, 1.0, these_keys, by_key.row)
+                gemm(rows, width, columns, Matrix(parts.by_scores, lanes, True), keys, 1.0, parts.by_queries, width)
+            target = row_at(memory.grad_query, by_query, n, h, first)
+            copy_rows(parts.by_queries, width, 1, target, by_query.row, rows, width, factor)
+            if has_nan(parts.tops, parts.logarithms, rows):
+                fill_rows(by_values, shape.keys, by_value.row, value_width, math.nan)
 
 
 @cache
 def attention_backward_kernel(element: str, mask: str) -> Any:
-    """The kernel for these dtypes: (lo, hi, seven inputs, three outputs, scratch, numbers)."""
-    pointer, mask_pointer = types.CPointer(ELEMENTS[element]), types.CPointer(ELEMENTS[mask])
-    tensors = [*[pointer] * 6, mask_pointer, *[pointer] * 4]
-    signature = types.void(types.int64, types.int64, *tensors, types.CPointer(types.int64))
-    return native_function(f"attention_backward_{element}_{mask}", signature)(backward)
+    """The kernel (lo, hi, seven inputs, three outputs, scratch, numbers) for these dtypes."""
+    elements = [ELEMENTS[name] for name in (*[element] * 6, mask, *[element] * 4)]
+    return planned_kernel(f"attention_backward_{element}_{mask}", *elements, record=Memory)(backward)

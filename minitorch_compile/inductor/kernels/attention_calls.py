@@ -6,7 +6,7 @@
 >>> query, key, value = (whole(Buffer.contiguous(name, (1, 2, 100, 8), float32)) for name in "qkv")
 >>> out, sums = Buffer.contiguous("out", (1, 2, 100, 8), float32), Buffer.contiguous("sums", (1, 2, 100, 2), float32)
 >>> call = ExternCall("flash_attention", [query, key, value], [out, sums], (None, True, 0.5, 0.0, False))
->>> extent, multiplications, numbers = arguments_of(call)
+>>> extent, multiplications, plan = arguments_of(call)
 >>> extent, multiplications                     # two blocks of queries in each head; half of the scores, twice
 (4, 160000)
 >>> shape_of_call(call).rows, mask_dtype(call)
@@ -18,13 +18,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
-from minitorch_compile.inductor.kernels import attention, attention_backward
-from minitorch_compile.inductor.kernels.attention_blocks import Shape, broadcast_steps, matrices, shape_of
+from minitorch_compile.inductor.kernels.attention_plan import (
+    AttentionBackwardPlan,
+    AttentionPlan,
+    Shape,
+    broadcast_strides,
+    matrices_of,
+    parts_of_backward,
+    parts_of_forward,
+    shape_of,
+    strides_of,
+)
 
 # The function that compiles each kernel; generated files import it by name.
 KERNELS = {"flash_attention": "attention_kernel", "flash_attention_backward": "attention_backward_kernel"}
 TENSORS = {"flash_attention": 3, "flash_attention_backward": 6}  # besides the mask, which is the last input
-NO_STRIDES = (0, 0, 0, 0)
 
 
 def _mask(call: ExternCall) -> StridedView | None:
@@ -53,23 +61,27 @@ def shape_of_call(call: ExternCall) -> Shape:
 
 def workspace_bytes(call: ExternCall) -> int:
     """The scratch memory that a call needs, for one thread."""
-    plan = attention.plan if call.kernel == "flash_attention" else attention_backward.plan
-    return plan(shape_of_call(call))[1] * call.outputs[0].dtype.itemsize
+    parts_of = parts_of_forward if call.kernel == "flash_attention" else parts_of_backward
+    return parts_of(shape_of_call(call))[1] * call.outputs[0].dtype.itemsize
 
 
-def arguments_of(call: ExternCall) -> tuple[int, int, tuple[int, ...]]:
-    """How far the kernel's range goes, how many multiplications its products take, and its numbers."""
-    shape, mask = shape_of_call(call), _mask(call)
-    steps = NO_STRIDES if mask is None else broadcast_steps(mask)
+def arguments_of(call: ExternCall) -> tuple[int, int, AttentionPlan | AttentionBackwardPlan]:
+    """How far the kernel's range goes, how many multiplications its products take, and its plan."""
+    shape, mask = shape_of_call(call), broadcast_strides(_mask(call))
     if call.kernel == "flash_attention":
         query, key, value = call.inputs[:3]
-        (places, _), (out, _) = attention.plan(shape), call.outputs
-        numbers = (*shape.numbers, *query.strides, *matrices(key), *matrices(value), *steps, *out.strides[:3], *places)
+        plan = AttentionPlan(
+            shape, strides_of(query.strides), matrices_of(key), matrices_of(value), mask,
+            out=strides_of(call.outputs[0].strides), parts=parts_of_forward(shape)[0],
+        )  # fmt: skip
         count = shape.batches * shape.heads * shape.query_blocks
-        return count, shape.scores * (shape.width + shape.value_width), numbers
-    grad, query, key, value, out_view = call.inputs[:5]
-    places, _ = attention_backward.plan(shape)
-    made = [stride for buffer in call.outputs for stride in buffer.strides[:3]]
-    layouts = (*query.strides, *matrices(key), *matrices(value), *steps, *grad.strides, *out_view.strides)
+        return count, shape.scores * (shape.width + shape.value_width), plan
+    grad, query, key, value, out = call.inputs[:5]
+    grad_query, grad_key, grad_value = (strides_of(buffer.strides) for buffer in call.outputs)
+    backward_plan = AttentionBackwardPlan(
+        shape, strides_of(query.strides), matrices_of(key), matrices_of(value), mask,
+        grad=strides_of(grad.strides), out=strides_of(out.strides), grad_query=grad_query, grad_key=grad_key,
+        grad_value=grad_value, parts=parts_of_backward(shape)[0],
+    )  # fmt: skip
     products = shape.scores * (3 * shape.width + 2 * shape.value_width)
-    return shape.batches * shape.groups, products, (*shape.numbers, *layouts, *made, *places)
+    return shape.batches * shape.groups, products, backward_plan

@@ -271,11 +271,11 @@ def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource
 
 @extern_source(*attention_calls.KERNELS)
 def _(call: ExternCall, pointers: Sequence[str], workspace: str) -> ExternSource:
-    extent, multiplications, numbers = attention_calls.arguments_of(call)
+    extent, multiplications, plan = attention_calls.arguments_of(call)
     parts = chunks_text(extent, nanoseconds_of_products(multiplications))
     tensors = attention_calls.with_mask(call, pointers)
     mask = attention_calls.mask_dtype(call)
     element = call.outputs[0].dtype.name
     kernel, maker = f"{call.kernel}_{element}_{mask}", attention_calls.KERNELS[call.kernel]
-    step = f"({kernel}, {', '.join([parts, *tensors, workspace, str(numbers)])})"
+    step = f"({kernel}, {', '.join([parts, *tensors, workspace, str(plan)])})"
     return ExternSource(step, f'{kernel} = {maker}("{element}", "{mask}")')

@@ -52,6 +52,7 @@ class _KernelPipeline(compiler.CompilerBase):
         untyped_passes.IRProcessing,
         untyped_passes.RewriteSemanticConstants,
         untyped_passes.GenericRewrites,
+        untyped_passes.InlineInlinables,
         untyped_passes.ReconstructSSA,
         typed_passes.NopythonTypeInference,
         typed_passes.PreLowerStripPhis,
@@ -173,10 +174,20 @@ def kernel(name: str, *elements: Any, sizes: int = 0) -> Callable[[Callable[...,
     return native_function(name, types.void(*arguments))
 
 
-def planned_kernel(name: str, *elements: Any) -> Callable[[Callable[..., None]], Any]:
-    """Compiles a function (lo, hi, pointer, ..., numbers): it takes its sizes as a pointer to the words of a record.
+def planned_kernel(name: str, *elements: Any, record: Any = None) -> Callable[[Callable[..., None]], Any]:
+    """Compiles a function (lo, hi, pointer, ..., numbers): it takes its sizes as a pointer to the words of a plan.
 
-    `elements` are the types behind its pointers. See `raw_memory.as_tuple`.
+    `elements` are the types behind its pointers; see `raw_memory.as_tuple`. With `record`, a named tuple, the function
+    takes its pointers as one. LLVM passes such a structure as so many words, so for the caller it's all the same.
     """
-    pointers = [types.CPointer(element) for element in (*elements, types.int64)]
-    return native_function(name, types.void(types.int64, types.int64, *pointers))
+    pointers = [types.CPointer(element) for element in elements]
+    passed = pointers if record is None else [types.NamedTuple(pointers, record)]
+    signature = types.void(types.int64, types.int64, *passed, types.CPointer(types.int64))
+
+    def decorate(function: Callable[..., None]) -> Any:
+        made = native_function(name, signature)(function)
+        if record is None or not config.DISABLE_JIT:
+            return made
+        return lambda lo, hi, *arrays: function(lo, hi, record(*arrays[:-1]), arrays[-1])
+
+    return decorate

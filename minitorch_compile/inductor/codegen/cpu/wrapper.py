@@ -26,6 +26,7 @@ from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.kernels import (
     attention,
     attention_backward,
+    attention_plan,
     channels_last,
     convolution,
     element_functions,
@@ -95,6 +96,7 @@ MODULES = (
     vecmath,
     attention,
     attention_backward,
+    attention_plan,
     blas,
     channels_last,
     convolution,
