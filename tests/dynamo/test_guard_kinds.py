@@ -13,7 +13,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.dynamo import optimize, region_of
-from minitorch_compile.dynamo.guards.guards import failure
+from minitorch_compile.dynamo.guards.failures import failure
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import entry_count, matrix
 

@@ -16,8 +16,8 @@ from minitorch_compile import config, nn
 from minitorch_compile.dynamo import optimize, region_of
 from minitorch_compile.dynamo.guards import structure
 from minitorch_compile.dynamo.guards.dict_versions import notices_all_changes, word_of_dict
+from minitorch_compile.dynamo.guards.failures import failure
 from minitorch_compile.dynamo.guards.guard_code import in_checking_order
-from minitorch_compile.dynamo.guards.guards import failure
 from minitorch_compile.dynamo.guards.memory_words import Word
 from minitorch_compile.dynamo.guards.structure import Structure
 from minitorch_compile.dynamo.guards.structure_code import structures_in

@@ -26,7 +26,8 @@ from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.cache.wrapper import Signature, plain_caller
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError, RunPlainly
-from minitorch_compile.dynamo.guards.guards import MISS, GuardFailure, failure
+from minitorch_compile.dynamo.guards.failures import GuardFailure, failure
+from minitorch_compile.dynamo.guards.guards import MISS
 from minitorch_compile.dynamo.resuming.resume import resume_code_of, shown_name
 from minitorch_compile.dynamo.rewriting.frame_code import parameter_names
 from minitorch_compile.frame_marks import unhooked

@@ -37,6 +37,7 @@ from minitorch_compile.dynamo.guards.guards import About, Guard, GuardSet
 from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import ConstantSource, InstanceDictSource, ItemSource, Source
 
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE, of classes made by a class statement
 IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 FUNCTION_HOLDERS = (FunctionType, property, staticmethod, classmethod)  # what they hold is guarded where it is used
 

@@ -8,11 +8,7 @@ A guard is a source, a check on it written as Python text, and what was seen whe
 'x.sizes == (4, 4)'
 
 All guards of a cache entry become the first lines of its generated function (`guard_code.py`). When one fails, it is
-found again and shown with both values:
-
->>> import types
->>> print(failure([sizes], {"x": types.SimpleNamespace(sizes=(8, 4))}))
-x.sizes == (4, 4)  (expected (4, 4), now (8, 4))
+found again and shown with both values (`failures.py`).
 """
 
 from __future__ import annotations
@@ -20,16 +16,13 @@ from __future__ import annotations
 import enum
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CellType, MemberDescriptorType
 from typing import Any
 
-from minitorch_compile.dynamo.guards.checking_order import in_checking_order
 from minitorch_compile.dynamo.guards.namespace import Namespace
 from minitorch_compile.dynamo.guards.source import InstanceDictSource, SlotSource, Source
-from minitorch_compile.own_builtins import ORIGINAL
-from minitorch_compile.tensor.tensor_base import TensorBase
 
 # What reading a source of a changed program may raise: a missing attribute, key, item or cell content; a size that is
 # now the divisor 0.
@@ -203,74 +196,6 @@ def different_object(source: Source, other: Source) -> Guard:
     return Guard(source, "NO_ALIAS", "{0} is not {1}", "different objects", other, about=About.OBJECT)
 
 
-# What autograd knows of a tensor. A view whose base was overwritten learns only when it is used that it has a history.
-REQUIRES_GRAD = "({0}._requires_grad or {0}.requires_grad)"
-# Which writes autograd allows depends on the tensor that a view shows: it is asked about where there is one.
-NO_GRAD = "{0}._requires_grad is False"
-REQUIRES_NO_GRAD = f"{NO_GRAD} and ({{0}}.base is None or not ({{0}}.is_outdated or {{0}}.base._requires_grad))"
-VIEW_REQUIRES_NO_GRAD = f"{NO_GRAD} and {{0}}.base is not None and {{0}}.base._requires_grad"
-LEAF = "{0}.grad_fn is None and {0}.base is None"
-VIEW_LEAF = "{0}.grad_fn is None and {0}.base is not None and not {0}.is_outdated"
-NO_LEAF = "({0}.grad_fn is not None or {0}.is_outdated)"
-
-
-def tensor_match(source: Source, x: TensorBase, names: Namespace, layout: Any = None) -> list[Guard]:
-    """Everything a graph depends on: class, sizes, strides, dtype, device, requires_grad. Most often failing first.
-
-    `layout` has the sizes and strides if some are not known; those are guarded when the frame has been traced.
-    """
-    dtype = names.install(x.dtype, x.dtype.name)
-    device = names.install(x.device, str(x.device))
-    checks = [
-        (f"type({{0}}) is {names.install(type(x), type(x).__name__)}", "", type(x).__name__),
-        *(_known_checks(x, layout) if layout is not None else _layout_checks(x, names)),
-        (f"{{0}}.dtype is {dtype}", "dtype", repr(x.dtype)),
-        (_gradient_check(x), "requires_grad", str(bool(x.requires_grad))),
-        (f"({{0}}.device is {device} or {{0}}.device == {device})", "device", str(x.device)),
-    ]
-    if x.requires_grad and not _is_parameter(x):  # a parameter is always a leaf
-        leaf = LEAF if x.base is None else VIEW_LEAF
-        checks.append((leaf if x.is_leaf else NO_LEAF, "is_leaf", str(x.is_leaf)))
-    return [
-        Guard(source, "TENSOR_MATCH", check, expected, actual=_property_text(field), about=About.OBJECT)
-        for check, field, expected in checks
-    ]
-
-
-def _gradient_check(x: TensorBase) -> str:
-    if x.requires_grad:
-        return REQUIRES_GRAD
-    return VIEW_REQUIRES_NO_GRAD if x.base is not None and x.base.requires_grad else REQUIRES_NO_GRAD
-
-
-def _property_text(field: str) -> str:
-    return f"{{0}}.{field}" if field else "type({0})"
-
-
-def _is_parameter(x: TensorBase) -> bool:
-    return type(x) is not TensorBase.concrete
-
-
-def _layout_checks(x: TensorBase, names: Namespace) -> list[tuple[str, str, str]]:
-    return [(_layout_check(x, field, names), field, str(tuple(getattr(x, field)))) for field in ("sizes", "strides")]
-
-
-def _known_checks(x: TensorBase, layout: Any) -> list[tuple[str, str, str]]:
-    """The number of dimensions, and those sizes and strides that are known."""
-    checks = [(f"len({{0}}.sizes) == {len(x.sizes)}", "sizes", f"{len(x.sizes)} dimensions")]
-    for field, values in (("sizes", layout.sizes), ("strides", layout.strides)):
-        known = [(dim, value) for dim, value in enumerate(values) if type(value) is int]
-        checks += [(f"{{0}}.{field}[{dim}] == {value}", f"{field}[{dim}]", str(value)) for dim, value in known]
-    return checks
-
-
-def _layout_check(x: TensorBase, field: str, names: Namespace) -> str:
-    """Equal sizes or strides. Those of a parameter stay the same object, which is quicker to see."""
-    value = getattr(x, field)
-    equal = f"{{0}}.{field} == {tuple(value)}"
-    return f"({{0}}.{field} is {names.install(value, field)} or {equal})" if _is_parameter(x) else equal
-
-
 def function_match(source: Source, function: Any, names: Namespace) -> list[Guard]:
     """A function with the same code and globals: a lambda made anew at each call still matches."""
     code, scope = function.__code__, function.__globals__
@@ -327,57 +252,3 @@ def is_empty_cell(cell: CellType) -> bool:
     except ValueError:
         return True
     return False
-
-
-# --- finding the guard that failed ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class GuardFailure:
-    """The first guard of an entry that did not hold, and what was found instead."""
-
-    guard: Guard
-    actual: str
-
-    @property
-    def expected(self) -> str:
-        """What was there when the entry was made."""
-        return self.guard.expected.replace("{{", "{").replace("}}", "}")
-
-    def __str__(self) -> str:
-        return f"{self.guard.code}  (expected {self.expected}, now {self.actual})"
-
-
-def failure(guards: Iterable[Guard], scope: Mapping[str, Any]) -> GuardFailure | None:
-    """The first guard that does not hold for the variables and names in `scope`; None if all do."""
-    names = {"__builtins__": ORIGINAL, **scope}
-    for guard in in_checking_order(guards):
-        try:
-            if eval(guard.code, names):
-                continue
-            actual = guard.actual.format(guard.source.name())
-            return GuardFailure(guard, _shown(eval(actual, names)))
-        except READ_ERRORS as error:
-            return GuardFailure(guard, f"not readable: {type(error).__name__}: {error}")
-    return _unreadable(guards.reads, names) if isinstance(guards, GuardSet) else None
-
-
-def _unreadable(sources: Iterable[Source], scope: Mapping[str, Any]) -> GuardFailure | None:
-    """The first path that the program read and that does not lead anywhere now."""
-    for source in sources:
-        try:
-            eval(source.name(), dict(scope))
-        except READ_ERRORS as error:
-            return GuardFailure(Guard(source, "READABLE", "{0}", "a value"), f"{type(error).__name__}: {error}")
-    return None
-
-
-LIBRARY = __name__.partition(".")[0]
-HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE, of classes made by a class statement
-
-
-def _shown(value: object) -> str:
-    cls = type(value)  # a `__repr__` of the program would be seen to run
-    is_users = cls.__flags__ & HEAP_TYPE and not cls.__module__.startswith(LIBRARY) and not issubclass(cls, type)
-    text = value.__name__ if isinstance(value, type) else (object.__repr__ if is_users else repr)(value)
-    return text if len(text) <= 120 else text[:117] + "..."

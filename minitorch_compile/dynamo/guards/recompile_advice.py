@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from minitorch_compile.dynamo.guards.guards import Guard, GuardFailure
+from minitorch_compile.dynamo.guards.failures import GuardFailure
+from minitorch_compile.dynamo.guards.guards import Guard
 
 NUMBER = "pass a number that changes as a tensor, or keep to a few values"
 ADVICE = {

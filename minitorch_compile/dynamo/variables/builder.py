@@ -35,6 +35,7 @@ import numpy as np
 from minitorch_compile.dynamo.errors import RunPlainly
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
+from minitorch_compile.dynamo.guards.tensor_guards import tensor_match
 from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
@@ -110,7 +111,7 @@ def build(output: Output, value: Any, source: Source) -> VariableTracker:
         if hasattr(cls, "materialize"):
             raise RunPlainly("a parameter of a lazy layer has no sizes before the first call, which finds them out.")
         layout = output.sizes.layout_of(value, source)
-        output.guards.add(*guards.tensor_match(source, value, output.names, layout))
+        output.guards.add(*tensor_match(source, value, output.names, layout))
         return output.graph_input(value, source, layout)
     known = _by_type.get(cls)
     if known is not None:

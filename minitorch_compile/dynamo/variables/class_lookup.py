@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.guards.class_guards import class_member, is_immutable, note_lookup
-from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
+from minitorch_compile.dynamo.guards.class_guards import HEAP_TYPE, class_member, is_immutable, note_lookup
 from minitorch_compile.dynamo.guards.library_members import same_attribute
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker

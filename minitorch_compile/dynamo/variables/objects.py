@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.guards import HEAP_TYPE
+from minitorch_compile.dynamo.guards.class_guards import HEAP_TYPE
 from minitorch_compile.dynamo.guards.source import (
     AttrSource,
     InstanceAttrSource,
