@@ -195,3 +195,27 @@ def test_a_size_kept_on_the_context_of_a_function():
             x = torch.ones(size, requires_grad=True)
             compiled(x).sum().backward()
             assert x.grad.tolist() == [size] * size
+
+
+OPERANDS = (1, None, "s", b"x", (1,), [1], {1: 2}, {1}, frozenset(), Refusing)
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "//", "**", "<<", "|", "@"])
+def test_the_message_names_the_operator_as_it_is_written(operator):
+    scope = {}
+    for written in (operator, f"{operator}="):
+        line = f"left {written} right" if written.endswith("=") else f"left = left {written} right"
+        exec(f"def f(x, left, right):\n {line}\n return left", scope)
+        for left in OPERANDS:
+            for right in OPERANDS:
+                x = torch.ones(1)
+
+                def outcome(function):
+                    try:
+                        return function(
+                            x, *(type(o)(o) if isinstance(o, (list, dict, set)) else o for o in (left, right))
+                        )
+                    except (TypeError, ValueError) as error:
+                        return str(error)
+
+                assert outcome(optimize(scope["f"], eager)) == outcome(scope["f"]), (left, written, right)

@@ -9,6 +9,7 @@ import warnings
 
 import pytest
 
+import minitorch_compile as torch
 from minitorch_compile.dynamo import optimize
 from minitorch_compile.dynamo.testing import eager
 from tests.dynamo.container_programs import FAMILIES, PLACES, program, seen
@@ -51,3 +52,78 @@ def test_a_list_put_into_itself_is_not_iterated_over(where):
     optimize(f, eager)(compiled)
     f(plain)
     assert list.__repr__(compiled) == list.__repr__(plain)
+
+
+class Asked:
+    """What containers are made of that say which of their methods were called, and lie about their items."""
+
+    def __len__(self):
+        CALLED.append("len")
+        return 1
+
+    def __iter__(self):
+        CALLED.append("iter")
+        yield from (7, *super().__iter__())
+
+
+class AskedList(Asked, list):
+    pass
+
+
+class AskedIterator:
+    def __init__(self):
+        self.rest = [5, 6]
+
+    def __iter__(self):
+        CALLED.append("iter")
+        return self
+
+    def __next__(self):
+        if not self.rest:
+            raise StopIteration
+        return self.rest.pop()
+
+    def __len__(self):
+        CALLED.append("len")
+        return 2
+
+
+CALLED = []
+BY_ITSELF = """c[:] = c
+c[1:] = c
+c[0:0] = c
+c[::1] = c
+c[::2] = c
+c.extend(c)
+c += c
+c.__init__(c)
+c.__iadd__(c)
+c[0] = c
+list.__setitem__(c, slice(None), c)
+c[:] = reversed(c)
+d = [0]; d[:] = c; c.append(d)
+c[:] = AskedIterator()
+c[::2] = 5
+c[:] = None"""
+
+
+@pytest.mark.parametrize("cls", [AskedList, list])
+@pytest.mark.parametrize("statement", BY_ITSELF.splitlines())
+def test_a_list_that_is_given_itself_asks_what_it_asks_plainly(statement, cls):
+    scope = dict(globals())
+    exec(f"def f(x, c):\n    {statement}\n    return x + 1", scope)
+
+    def outcome(function):
+        CALLED.clear()
+        items, error = cls([1, 2, 3]), None
+        try:
+            function(torch.ones(1), items)
+        except (TypeError, ValueError) as raised:
+            error = str(raised)
+        shown = ["itself" if item is items else str(item) for item in list.__iter__(items)]
+        return error, [*CALLED], shown
+
+    plain = outcome(scope["f"])
+    compiled = compiling(scope["f"])
+    assert outcome(compiled) == plain
+    assert outcome(compiled) == plain

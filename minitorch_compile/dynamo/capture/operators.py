@@ -56,7 +56,7 @@ class OperatorHooks(TracerServices):
             return self.output.from_python(self.compute(BINARY[op], left.as_constant(), right.as_constant()))
         result = self._ask_both(left, right, op)
         if result is None:
-            self._operator_error(op, left, right)
+            self._operator_error(op, op, left, right)
         return result
 
     def _ask_both(self, left: VariableTracker, right: VariableTracker, op: str) -> Value | None:
@@ -74,13 +74,13 @@ class OperatorHooks(TracerServices):
             result = right.reflected(self, op, left)
         return result
 
-    def _operator_error(self, op: str, left: VariableTracker, right: VariableTracker) -> NoReturn:
-        """Nobody answers: Python's TypeError if that is sure, else a break."""
+    def _operator_error(self, op: str, written: str, left: VariableTracker, right: VariableTracker) -> NoReturn:
+        """Nobody answers: Python's TypeError if that is sure, else a break. `written`: the operator in the program."""
         known = (ConstantVariable, TupleVariable, ListVariable, DictVariable, SetVariable)
         if isinstance(left, known) and isinstance(right, known) and op not in ("*", "%"):
             names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
-            if not isinstance(left, (TupleVariable, ListVariable)):
-                self.raise_error(TypeError, f"unsupported operand type(s) for {op}: {names}")
+            if not issubclass(left.python_type(), (tuple, list, str, bytes)):  # a sequence has words of its own
+                self.raise_error(TypeError, f"unsupported operand type(s) for {written}: {names}")
         raise Unsupported(
             "unsupported-object", f"the operator {op} between {left.describe()} and {right.describe()} is not followed."
         )
@@ -93,7 +93,11 @@ class OperatorHooks(TracerServices):
         if _both_constant(left, right):
             return self.output.from_python(self.compute(INPLACE[op], left.as_constant(), right.as_constant()))
         result = left.inplace(self, op, right)
-        return self.binary(op, left, right) if result is None else result
+        if result is None:
+            result = self._ask_both(left, right, op)
+        if result is None:
+            self._operator_error(op, f"{op}=", left, right)
+        return result
 
     def compare(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()

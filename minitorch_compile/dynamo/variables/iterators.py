@@ -60,6 +60,10 @@ class IteratorVariable(VariableTracker):
     def next_value(self, tracer: Tracer) -> Value | None:
         raise NotImplementedError
 
+    def as_object(self) -> VariableTracker:
+        """The iterator, as what asks an iterator for an iterator again sees it."""
+        return self
+
     def iterate(self, tracer: Tracer) -> IteratorVariable:
         return self
 

@@ -20,7 +20,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.rebuilding import Template, commas
 from minitorch_compile.dynamo.variables.sequences import SequenceVariable
@@ -149,12 +149,25 @@ class ListVariable(SequenceVariable):
     def method_setitem(self, tracer: Tracer, key: Value, item: Value) -> Value:
         index = tracer.index_constant(key, "list")
         if isinstance(index, slice):
-            return self._set_slice(tracer, index, tracer.unpack_sized(item))
+            return self._set_slice(tracer, index, self._assigned(tracer, index, item))
         if not -len(self.items) <= index < len(self.items):
             tracer.raise_error(IndexError, "list assignment index out of range")
         self.items[index] = item
         tracer.side_effects.store_item(self, ConstantVariable(index), item)
         return ConstantVariable(None)
+
+    def _assigned(self, tracer: Tracer, index: slice, values: Value) -> list[Value]:
+        """The values for a slice. C makes an iterator first, and asks that one for its length."""
+        try:
+            iterator = tracer.as_iterator(values)
+        except ObservedException as error:
+            if not issubclass(error.value.python_type(), TypeError):
+                raise
+            whole = index.step in (None, 1)
+            tracer.raise_error(
+                TypeError, "can only assign an iterable" if whole else "must assign iterable to extended slice"
+            )
+        return tracer.unpack_sized(iterator.as_object())
 
     def _set_slice(self, tracer: Tracer, index: slice, values: list[Value]) -> Value:
         changed = list(self.items)

@@ -414,6 +414,9 @@ class ObjectIterator(IteratorVariable):
         self.owner = owner
         self.cls = owner.cls
 
+    def as_object(self) -> VariableTracker:
+        return self.owner
+
     def next_value(self, tracer: Tracer) -> Value | None:
         return tracer.next_or_none(self.owner)
 

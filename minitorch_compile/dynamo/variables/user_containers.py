@@ -28,6 +28,7 @@ from minitorch_compile.dynamo.variables.lists import ListVariable
 from minitorch_compile.dynamo.variables.method_names import BINARY_METHODS, COMPARE_METHODS
 from minitorch_compile.dynamo.variables.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Made, Part, Template, call, held_class
+from minitorch_compile.dynamo.variables.sequences import SliceVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.iterators import IteratorVariable
@@ -108,11 +109,18 @@ class UserContainerVariable(UserObjectVariable):
         missing = self._override("__missing__") if name == "__getitem__" else None
         if missing is not None:
             return self._or_missing(tracer, missing, args)
-        if name == "extend" and len(args) == 1 and args[0].realize() is self:  # by itself: not asked for its length
-            args = [ListVariable(tracer.unpack_all(self))]
-        if name == "__setitem__" and args[0].realize().python_type() is slice and args[1].realize() is self:
-            args = [args[0], ListVariable(self.contents.items)]  # type: ignore[attr-defined]  # not iterated over
+        if args and args[-1].realize() is self and isinstance(self.contents, ListVariable):
+            args = [*args[:-1], self._given_itself(tracer, self.contents, name, args)]
         return self.contents.call_method(tracer, name, args, kwargs)
+
+    def _given_itself(self, tracer: Tracer, contents: ListVariable, name: str, args: list[Value]) -> Value:
+        """What a list's own methods see of the list itself as their last argument: they don't ask it for its length,
+        and fill a slice without asking `__iter__`."""
+        if name == "__setitem__" and isinstance(args[0].realize(), SliceVariable):
+            return ListVariable(contents.items)
+        if name == "__init__":
+            contents.method_clear(tracer)
+        return ListVariable(tracer.unpack_all(self)) if name in ("__init__", "extend") else self
 
     def _or_missing(self, tracer: Tracer, missing: Found, args: list[Value]) -> Value:
         """dict.__getitem__ of a class that says what a missing key stands for."""
