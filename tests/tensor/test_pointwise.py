@@ -211,3 +211,16 @@ def test_what_a_kernel_refuses_is_refused_without_data(name):
             REFUSED[name](x)
         errors.append((caught.type, str(caught.value)))
     assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_number_over_a_tensor_is_its_reciprocal_times_the_number(compiled):
+    """PyTorch's bits: 2.7 / 7 rounded once is 0x1.8af8b0p-2."""
+    x = torch.tensor([3.0, 7.0, 0.1, 49.0])
+    quotient = torch.compile(lambda x: 2.7 / x)(x) if compiled else 2.7 / x
+    assert [value.hex()[:10] for value in quotient.tolist()] == ["0x1.ccccce", "0x1.8af8b2", "0x1.b00000", "0x1.c3655a"]
+
+
+def test_what_a_number_over_a_tensor_leaves_on_the_tape():
+    quotient = 2 / torch.tensor([3.0, 7.0], requires_grad=True)
+    assert type(quotient.grad_fn).__name__ == "MulBackward0" and (3 / torch.tensor([2, 7])).dtype is torch.float32

@@ -94,6 +94,13 @@ def _reflected(op: Op) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _number_divided(self: Any, number: Any) -> Any:
+    """number / tensor, as PyTorch computes it: it rounds twice."""
+    if not isinstance(number, (int, float, complex, np.generic, SymInt)):
+        return NotImplemented
+    return dispatch(ops.mul, (dispatch(ops.reciprocal, (self,), {}), number), {})
+
+
 def _inplace(name: str) -> Callable[[Any, Any], Any]:
     op = ops.table[name]
 
@@ -326,7 +333,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
     __add__, __radd__, __iadd__ = _binary(ops.add), _reflected(ops.add), _inplace("add_")
     __sub__, __rsub__, __isub__ = _binary(ops.sub), _reflected(ops.sub), _inplace("sub_")
     __mul__, __rmul__, __imul__ = _binary(ops.mul), _reflected(ops.mul), _inplace("mul_")
-    __truediv__, __rtruediv__, __itruediv__ = _binary(ops.div), _reflected(ops.div), _inplace("div_")
+    __truediv__, __rtruediv__, __itruediv__ = _binary(ops.div), _number_divided, _inplace("div_")
     __floordiv__, __rfloordiv__ = _binary(ops.floor_divide), _reflected(ops.floor_divide)
     __ifloordiv__ = _inplace("floor_divide_")
     __mod__, __rmod__, __imod__ = _binary(ops.remainder), _reflected(ops.remainder), _inplace("remainder_")
