@@ -507,8 +507,8 @@ def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
 def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
     """The inverse of the matrix whose Cholesky factor is L."""
 
-def cholesky_solve(input: Tensor, L: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
-    """The X with A X = input, where L is the Cholesky factor of A."""
+def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False, *, out: Any = None) -> Any:
+    """The X with A X = input, where input2 is the Cholesky factor of A."""
 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0, *, out: Any = None) -> Any:
     """At most `chunks` consecutive parts of equal size (the last may be smaller)."""
@@ -770,7 +770,14 @@ def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
 def dropout(input: Tensor, p: _float, train: _bool, *, out: Any = None) -> Any:
     """Each element is 0 with probability p, else divided by 1 - p."""
 
-def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int], *, out: Any = None) -> Any:
+def dsplit(
+    input: Tensor,
+    indices_or_sections: _int | Sequence[_int] | None = None,
+    *,
+    indices: Sequence[_int] | None = None,
+    sections: _int | None = None,
+    out: Any = None,
+) -> Any:
     """tensor_split along the third dimension."""
 
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
@@ -1040,7 +1047,14 @@ def histogram(
 ) -> Any:
     """(hist, bin_edges): how many elements, or what weight, each bin has."""
 
-def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int], *, out: Any = None) -> Any:
+def hsplit(
+    input: Tensor,
+    indices_or_sections: _int | Sequence[_int] | None = None,
+    *,
+    indices: Sequence[_int] | None = None,
+    sections: _int | None = None,
+    out: Any = None,
+) -> Any:
     """tensor_split into columns; a vector is split along its only dimension."""
 
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
@@ -2211,7 +2225,14 @@ def view_as_complex(input: Tensor) -> Tensor:
 def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts along one more dimension, the last."""
 
-def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int], *, out: Any = None) -> Any:
+def vsplit(
+    input: Tensor,
+    indices_or_sections: _int | Sequence[_int] | None = None,
+    *,
+    indices: Sequence[_int] | None = None,
+    sections: _int | None = None,
+    out: Any = None,
+) -> Any:
     """tensor_split into rows."""
 
 def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:

@@ -184,7 +184,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Any = None) -> Any:
     """dot along a dimension, the others broadcast; the elements of x are conjugated."""
 
 def vector_norm(
-    x: Tensor,
+    input: Tensor,
     ord: _float = 2,
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,

@@ -74,3 +74,28 @@ def test_other_type_errors(call):
 
 def test_numbers_after_sizes_are_sizes():
     assert x.new_zeros(2, 2, 1, dtype=torch.int64).shape == (2, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: torch.zeros(2, 2).copy_(other=m),
+        lambda m: torch.cat(torch.hsplit(m, sections=2), 1),
+        lambda m: torch.cat(m.vsplit(indices=[1])),
+        lambda m: torch.cholesky_solve(m, input2=torch.eye(2)),
+        lambda m: torch.linalg.matrix_exp(input=torch.zeros(2, 2)) @ m,
+        lambda m: torch.linalg.matrix_power(A=m, n=1),
+        lambda m: m * (torch.linalg.vector_norm(input=torch.eye(1)) == torch.linalg.vector_norm(x=torch.eye(1))),
+        lambda m: torch.linalg.lstsq(input=torch.eye(2), b=m).solution,
+        lambda m: m + m.clone().uniform_(**{"from": 0.0, "to": 0.0}),
+    ],
+)
+def test_parameters_have_the_names_that_they_have_when_pytorch_is_called(call):
+    """Its documentation has other names for some: `src`, `L`, `A`."""
+    m = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert torch.allclose(call(m), m)
+
+
+def test_one_spelling_of_an_argument_is_enough():
+    with pytest.raises(TypeError, match="hsplit.*expected one of 'indices_or_sections', 'indices' and 'sections'"):
+        torch.hsplit(x, sections=3, indices=[1])

@@ -187,8 +187,6 @@ MORE_PARAMETERS = {
         **dict.fromkeys(("dsplit", "hsplit", "tensor_split", "vsplit"), "indices_or_sections"),
         **dict.fromkeys(("true_divide", "true_divide_"), "rounding_mode"),
         **dict.fromkeys(("random_", "uniform_"), "low"),
-        "cholesky_solve": "L",
-        "copy_": "src",
         "split": "split_size_or_sections",
     },
     "nn.functional": {"layer_norm": "cudnn_enable"},  # of torch.layer_norm: one op here
@@ -201,9 +199,8 @@ MORE_PARAMETERS = {
     "special": {"round": "decimals"},
 }
 OTHER_WORDS = {  # where no form of PyTorch's has its parameters among ours
-    "torch": {"cholesky_solve"},
-    "Tensor": {"cholesky_solve", "copy_", "uniform_"},
-    "linalg": {"lu_factor", "matrix_power"},
+    "Tensor": {"uniform_"},  # `from`
+    "linalg": {"lu_factor", "matrix_power", "vector_norm"},  # as they are documented, not as they are called
 }
 ANYWHERE = {"self", "input", "out", "device", "layout", "pin_memory", "requires_grad", "args", "kwargs"}
 LEFT_OUT = ANYWHERE | {

@@ -43,7 +43,13 @@ TENSOR_ANNOTATION = re.compile(r"Array|Tensor|ndarray")
 
 MIXING = frozenset(("indexing", "convolution", "copy", "view"))
 
-NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"}
+# Names that PyTorch takes besides: NumPy's; those that its documentation of linear algebra has, or has not; and a word
+# of Python's, which can't be a parameter here.
+OTHER_NAMES = {
+    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"},
+    **{"input": "A", "A": "input", "b": "B"},
+    "from": "low",
+}
 
 # Of functions that PyTorch writes in Python: it asks whether these are true, whatever they are.
 LOOSE = {"inplace", "size_average", "reduce", "hard", "full", "return_indices", "add_zero_attn", "need_weights"}
@@ -134,10 +140,10 @@ class Op:
         return plain(tuple(values), self.numbers, self.name, self.parameters)
 
     def in_torch_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The keywords with NumPy's names of parameters, which PyTorch takes too, in PyTorch's: `axis` is `dim`."""
+        """The keywords in the names of the parameters: `axis` is `dim`."""
         if kwargs.keys() <= self._position.keys():
             return kwargs
-        return {name if name in self._position else NUMPY_NAMES.get(name, name): kwargs[name] for name in kwargs}
+        return {name if name in self._position else OTHER_NAMES.get(name, name): kwargs[name] for name in kwargs}
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The operation itself, below every interpreter."""

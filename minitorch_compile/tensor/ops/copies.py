@@ -101,20 +101,20 @@ def contiguous(input: Tensor, memory_format: Format = contiguous_format) -> Any:
 
 
 @kernel_op("copy", torch=False, methods=False, inplace=True)
-def copy(input: Array, src: Array, non_blocking: bool = False) -> Array:
-    """`src` in the sizes, strides and dtype of `input`: the value that `input.copy_(src)` stores."""
+def copy(input: Array, other: Array, non_blocking: bool = False) -> Array:
+    """`other` in the sizes, strides and dtype of `input`: the value that `input.copy_(other)` stores."""
     result = empty_like_strides(input.shape, [s // input.itemsize for s in input.strides], input.dtype)
-    np.copyto(result, castable(src, input.dtype), casting="unsafe")
+    np.copyto(result, castable(other, input.dtype), casting="unsafe")
     return result
 
 
 @copy.shape_rule
-def _copy_rule(input: TensorBase, src: TensorBase, non_blocking: bool = False) -> TensorBase:
-    if not isinstance(src, TensorBase):
-        raise TypeError(f"copy_(): argument 'src' (position 1) must be Tensor, not {type(src).__name__}")
-    if broadcast_sizes(input.sizes, src.sizes) != input.sizes:
+def _copy_rule(input: TensorBase, other: TensorBase, non_blocking: bool = False) -> TensorBase:
+    if not isinstance(other, TensorBase):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    if broadcast_sizes(input.sizes, other.sizes) != input.sizes:
         raise RuntimeError(
-            f"copy_: the sizes {list(src.sizes)} of src don't expand to the sizes {list(input.sizes)} of the tensor"
+            f"copy_: the sizes {list(other.sizes)} of other don't expand to the sizes {list(input.sizes)} of the tensor"
             " written to"
         )
     return empty_fake(input.sizes, _strides(input, None), input.dtype)

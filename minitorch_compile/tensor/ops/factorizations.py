@@ -69,11 +69,10 @@ def cholesky(input: Tensor, upper: bool = False) -> Any:
 
 
 @composite(methods=True)
-def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Any:
-    """The X with A X = input, where L is the Cholesky factor of A."""
-    check_one_dtype("cholesky_solve", L, input)
-    if upper:
-        L = adjoint(L)
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Any:
+    """The X with A X = input, where input2 is the Cholesky factor of A."""
+    check_one_dtype("cholesky_solve", input2, input)
+    L = adjoint(input2) if upper else input2
     inner = _linalg_solve_triangular(L, _like_batch(input, L), False, False)
     return _linalg_solve_triangular(adjoint(L), inner, True, False)
 

@@ -55,7 +55,7 @@ def _vector_norm(input: Array, dim: Axes = None, keepdim: bool = False, ord: flo
 
 @composite(torch=False)
 def linalg_vector_norm(
-    x: Tensor, ord: float = 2, dim: Axes = None, keepdim: bool = False, *, dtype: dtype | None = None
+    input: Tensor, ord: float = 2, dim: Axes = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Any:
     """The norm of the elements as one vector, or over `dim` only; see _vector_norm for `ord`, any number.
 
@@ -63,14 +63,14 @@ def linalg_vector_norm(
     """
     if isinstance(ord, str):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str, got {ord!r}")
-    x = _in_dtype("linalg.vector_norm", x, dtype)
-    dims = wrap_dims(None if dim == () else dim, len(x.sizes))
-    if (ord < 0 or ord == math.inf) and any(x.sizes[d] == 0 for d in dims):
+    input = _in_dtype("linalg.vector_norm", input, dtype)
+    dims = wrap_dims(None if dim == () else dim, len(input.sizes))
+    if (ord < 0 or ord == math.inf) and any(input.sizes[d] == 0 for d in dims):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {float(ord)} norm on an empty tensor because the operation does"
             " not have an identity"
         )
-    return _vector_norm(x, dims, keepdim, float(ord))
+    return _vector_norm(input, dims, keepdim, float(ord))
 
 
 def _in_dtype(name: str, x: Any, dtype: dtype | None) -> Any:

@@ -120,9 +120,7 @@ def tensor_split(
 ) -> Any:
     """Parts of a dimension: so many of nearly equal size, or cut before the given indices."""
     n = _size_along("tensor_split", input, dim)
-    given = next((x for x in (indices_or_sections, indices, sections) if x is not None), None)
-    if given is None:
-        raise TypeError("tensor_split() missing 1 required argument: 'indices_or_sections'")
+    given = _given("tensor_split", indices_or_sections, indices, sections)
     if isinstance(given, TensorBase):
         given = given.tolist()  # type: ignore[attr-defined]
     if isinstance(given, int):
@@ -131,6 +129,16 @@ def tensor_split(
         return _parts(input, [n // given + (i < n % given) for i in range(given)], dim)
     edges = [0, *given, n]
     return tuple(slice(input, dim, start, end) for start, end in zip(edges, edges[1:]))
+
+
+def _given(name: str, *spellings: Any) -> Any:
+    """The argument, of which each overload of PyTorch's has another name. TypeError if there isn't just one."""
+    given = [value for value in spellings if value is not None]
+    if len(given) != 1:
+        raise TypeError(
+            f"{name}(): expected one of 'indices_or_sections', 'indices' and 'sections', but got {len(given)}"
+        )
+    return given[0]
 
 
 def _split_along(name: str, input: Any, given: Any, dim: int, least: int) -> Any:
@@ -148,21 +156,41 @@ def _split_along(name: str, input: Any, given: Any, dim: int, least: int) -> Any
 
 
 @composite(methods=True)
-def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Any:
+def hsplit(
+    input: Tensor,
+    indices_or_sections: int | Sequence[int] | None = None,
+    *,
+    indices: Sequence[int] | None = None,
+    sections: int | None = None,
+) -> Any:
     """tensor_split into columns; a vector is split along its only dimension. Equal parts must divide evenly."""
-    return _split_along("hsplit", input, indices_or_sections, 1 if len(input.sizes) > 1 else 0, 1)
+    return _split_along(
+        "hsplit", input, _given("hsplit", indices_or_sections, indices, sections), 1 if len(input.sizes) > 1 else 0, 1
+    )
 
 
 @composite(methods=True)
-def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Any:
+def vsplit(
+    input: Tensor,
+    indices_or_sections: int | Sequence[int] | None = None,
+    *,
+    indices: Sequence[int] | None = None,
+    sections: int | None = None,
+) -> Any:
     """tensor_split into rows. Equal parts must divide evenly."""
-    return _split_along("vsplit", input, indices_or_sections, 0, 2)
+    return _split_along("vsplit", input, _given("vsplit", indices_or_sections, indices, sections), 0, 2)
 
 
 @composite(methods=True)
-def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Any:
+def dsplit(
+    input: Tensor,
+    indices_or_sections: int | Sequence[int] | None = None,
+    *,
+    indices: Sequence[int] | None = None,
+    sections: int | None = None,
+) -> Any:
     """tensor_split along the third dimension. Equal parts must divide evenly."""
-    return _split_along("dsplit", input, indices_or_sections, 2, 3)
+    return _split_along("dsplit", input, _given("dsplit", indices_or_sections, indices, sections), 2, 3)
 
 
 @composite(methods=True)

@@ -273,8 +273,8 @@ class OpMethods:
     def cholesky_inverse(self, upper: _bool = False) -> Any:
         """The inverse of the matrix whose Cholesky factor is L."""
 
-    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Any:
-        """The X with A X = input, where L is the Cholesky factor of A."""
+    def cholesky_solve(self, input2: Tensor, upper: _bool = False) -> Any:
+        """The X with A X = input, where input2 is the Cholesky factor of A."""
 
     def chunk(self, chunks: _int, dim: _int = 0) -> Any:
         """At most `chunks` consecutive parts of equal size (the last may be smaller)."""
@@ -318,8 +318,8 @@ class OpMethods:
     def contiguous(self, memory_format: _memory_format = ...) -> Any:
         """The tensor itself if its elements lie in row-major order (or that of `memory_format`), else a copy in which they do."""
 
-    def copy_(self, src: Tensor, non_blocking: _bool = False) -> Tensor:
-        """`src` in the sizes, strides and dtype of `input`: the value that `input.copy_(src)` stores."""
+    def copy_(self, other: Tensor, non_blocking: _bool = False) -> Tensor:
+        """`other` in the sizes, strides and dtype of `input`: the value that `input.copy_(other)` stores."""
 
     def copysign(self, other: Tensor | _Number) -> Tensor:
         """The magnitude of `input` with the sign of `other`."""
@@ -423,7 +423,13 @@ class OpMethods:
     def dot(self, tensor: Tensor) -> Any:
         """The sum of the products of the elements of two vectors."""
 
-    def dsplit(self, indices_or_sections: _int | Sequence[_int]) -> Any:
+    def dsplit(
+        self,
+        indices_or_sections: _int | Sequence[_int] | None = None,
+        *,
+        indices: Sequence[_int] | None = None,
+        sections: _int | None = None,
+    ) -> Any:
         """tensor_split along the third dimension."""
 
     def elu_(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
@@ -613,7 +619,13 @@ class OpMethods:
     ) -> Any:
         """(hist, bin_edges): how many elements, or what weight, each bin has."""
 
-    def hsplit(self, indices_or_sections: _int | Sequence[_int]) -> Any:
+    def hsplit(
+        self,
+        indices_or_sections: _int | Sequence[_int] | None = None,
+        *,
+        indices: Sequence[_int] | None = None,
+        sections: _int | None = None,
+    ) -> Any:
         """tensor_split into columns; a vector is split along its only dimension."""
 
     def hypot(self, other: Tensor | _Number) -> Tensor:
@@ -1444,7 +1456,13 @@ class OpMethods:
     def view_as(self, other: Tensor) -> Any:
         """view with the sizes of `other`."""
 
-    def vsplit(self, indices_or_sections: _int | Sequence[_int]) -> Any:
+    def vsplit(
+        self,
+        indices_or_sections: _int | Sequence[_int] | None = None,
+        *,
+        indices: Sequence[_int] | None = None,
+        sections: _int | None = None,
+    ) -> Any:
         """tensor_split into rows."""
 
     def xlogy(self, other: Tensor | _Number) -> Tensor:
