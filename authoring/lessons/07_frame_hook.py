@@ -339,13 +339,13 @@ print(who_am_i() is who_am_i, repr(why_not()))
 #
 # ## Which frames are worth it
 #
-# `judge` and `enter` of the package are in `frame_evaluation/rule.py` and `frame_evaluation/region.py`. The rule first.
+# `judge` and `enter` of the package are in `frame_evaluation/skip_rule.py` and `frame_evaluation/region_frames.py`. The rule first.
 # Let us have it judge a few functions:
 
 # %%
 import json
 
-from minitorch_compile.dynamo.frame_evaluation.rule import judge_code, sees_tensors
+from minitorch_compile.dynamo.frame_evaluation.skip_rule import judge_code, sees_tensors
 
 
 def produce(x):
@@ -389,7 +389,7 @@ print(sees_tensors(lambda words: sorted(words), (["b", "a"],)))
 from minitorch_compile.course.frame_drawing import draw_frames
 from minitorch_compile.dynamo import FrameHook
 from minitorch_compile.dynamo.cache.region import Region
-from minitorch_compile.dynamo.frame_evaluation.region import RegionFrames
+from minitorch_compile.dynamo.frame_evaluation.region_frames import RegionFrames
 
 rows = []
 

@@ -117,11 +117,11 @@ def _compile(
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
     forward = _rewritten(dissolved(program.graph_module), decompose)
-    if program.walks_back:
+    if program.calls_backward:
         forward = with_recomputation(forward, partition_fn)
     if _log_graphs.is_on:
         _log_graphs(forward.print_readable(print_output=False))
-    if program.walks_back:  # elsewhere an argument may also be saved for the backward pass
+    if program.calls_backward:  # elsewhere an argument may also be saved for the backward pass
         forward.meta[WRITTEN_BACK] = {position: m.input for position, m in enumerate(program.mutations)}
     compiled = _with_versions(call_compiler(forward, fw_compiler), program)
     # A graph that is run as it is would be recorded.

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.dynamo.capture.traced_backward import gradients_of, walk_back
+from minitorch_compile.dynamo.capture.traced_backward import gradients_of, run_backward
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-BACKWARD_CALLS: tuple[Any, ...] = (walk_back, gradients_of)
+BACKWARD_CALLS: tuple[Any, ...] = (run_backward, gradients_of)
 
 
 def differentiated_arguments(graph: Graph) -> frozenset[str]:

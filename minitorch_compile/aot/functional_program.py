@@ -70,12 +70,12 @@ class FunctionalProgram:
     versions: dict[int, int]
     placed: list[int]
     grad_mode: bool
-    walks_back: bool = False
+    calls_backward: bool = False
 
     @property
     def records(self) -> bool:
         """Whether an operation ran with grad mode on: where the program starts with it off, it may switch it on."""
-        if self.walks_back:
+        if self.calls_backward:
             return False
         calls = self.graph_module.graph.find_nodes(op="call_function")
         ops_of_program = (node for node in calls if isinstance(node.target, (Op, CustomCall)))

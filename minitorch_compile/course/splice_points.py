@@ -119,13 +119,13 @@ SPLICE_POINTS = (
     ),
     SplicePoint(
         "dynamo.is_ordinary",
-        "dynamo.frame_evaluation.rule:is_ordinary",
+        "dynamo.frame_evaluation.skip_rule:is_ordinary",
         ("code",),
         "Whether it is a function's body that runs at once when called, with parameters that have names.",
     ),
     SplicePoint(
         "dynamo.holds_tensor",
-        "dynamo.frame_evaluation.rule:holds_tensor",
+        "dynamo.frame_evaluation.skip_rule:holds_tensor",
         ("value", "depth"),
         "Whether the value is a tensor, or leads to one in at most `depth` steps to items and attributes.",
     ),

@@ -30,7 +30,7 @@ from minitorch_compile.dynamo.variables import (
     builtin_itertools,
     builtin_numbers,
     library_functions,
-    library_inquiries,
+    library_predicates,
     library_settings,
     made_classes,
     number_inputs,

@@ -31,8 +31,8 @@ from minitorch_compile.dynamo.errors import (
     SourceLine,
     Unsupported,
 )
+from minitorch_compile.dynamo.fakes.freed_history import LiveHistory, check_written
 from minitorch_compile.dynamo.fakes.symbolic_sizes import SizePolicy
-from minitorch_compile.dynamo.fakes.walked_back import LiveHistory, check_written
 from minitorch_compile.dynamo.guards.class_guards import noting
 from minitorch_compile.dynamo.guards.guard_code import write_checks
 from minitorch_compile.dynamo.guards.guards import MISS, READ_ERRORS
@@ -230,14 +230,14 @@ class FrameCompiler:
 
     def _break_at_backward(self, error: LiveHistory) -> NoReturn:
         """What goes out of the graph shows only at its end that backward() can't be a part of it."""
-        walked = self.output.walked_back
-        assert walked is not None
+        call = self.output.backward_call
+        assert call is not None
         if self.region.fullgraph:
             raise error
-        why = why_not_here(self.frame, walked.instruction)
+        why = why_not_here(self.frame, call.instruction)
         if why:
             raise _RunFrameAsItIs(error, why) from error
-        self.breaks[walked.step] = error
+        self.breaks[call.step] = error
         raise _StartAgain from error
 
     # --- the three ways a frame ends ----------------------------------------------------------------------------------

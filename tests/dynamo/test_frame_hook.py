@@ -17,7 +17,7 @@ from minitorch_compile import nn
 from minitorch_compile.dynamo import FrameHook, disable, frame_hook, optimize
 from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.frame_evaluation.native import native_hook
-from minitorch_compile.dynamo.frame_evaluation.region import PATIENCE, RegionFrames
+from minitorch_compile.dynamo.frame_evaluation.region_frames import PATIENCE, RegionFrames
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from minitorch_compile.frame_marks import unhooked
 from tests.dynamo.compiled import matrix

@@ -18,7 +18,7 @@ from minitorch_compile.dynamo.guards import structure
 from minitorch_compile.dynamo.guards.dict_versions import notices_all_changes, word_of_dict
 from minitorch_compile.dynamo.guards.failures import failure
 from minitorch_compile.dynamo.guards.guard_code import in_checking_order
-from minitorch_compile.dynamo.guards.memory_words import Word
+from minitorch_compile.dynamo.guards.memory_snapshot import Word
 from minitorch_compile.dynamo.guards.structure import Structure
 from minitorch_compile.dynamo.guards.structure_code import structures_in
 from minitorch_compile.dynamo.testing import CompileCounter, eager

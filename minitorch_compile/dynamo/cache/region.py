@@ -70,7 +70,7 @@ class Region:
         self._wrappers: dict[tuple[int, type | None], Callable[..., Any]] = {}
         self._resumes: dict[tuple[int, int, type | None], Callable[..., Any]] = {}
         self._through: dict[FunctionType, Callable[..., Any]] = {}
-        self.frames: Any = None  # what frame_evaluation/region.py keeps of it
+        self.frames: Any = None  # what frame_evaluation/region_frames.py keeps of it
         self._dispatchers: weakref.WeakSet[Dispatcher] = weakref.WeakSet()
         _regions.add(self)
 

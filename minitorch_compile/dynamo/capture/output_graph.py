@@ -28,8 +28,8 @@ from minitorch_compile.dynamo.capture.places_in_memory import asks_for_offset, c
 from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
 from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
 from minitorch_compile.dynamo.fakes.fallible_operations import unneeded_failing_nodes
+from minitorch_compile.dynamo.fakes.freed_history import BackwardCall
 from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
-from minitorch_compile.dynamo.fakes.walked_back import WalkedBack
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.class_guards import Lookups
 from minitorch_compile.dynamo.guards.guards import GuardSet
@@ -115,7 +115,7 @@ class OutputGraph(Output):
         self.expectations: list[Expectation] = []
         self.has_steps = False  # whether function transforms are in the graph
         self.step = 0  # how many instructions of the outermost frame were traced
-        self.walked_back: WalkedBack | None = None  # the first backward() in the graph
+        self.backward_call: BackwardCall | None = None  # the first backward() in the graph
         self.dropped_gradients: list[TensorVariable] = []  # tensors from outside that lose theirs before anything fails
         self.is_handling_outside = sys.exception() is not None  # called in an `except` block
         self.made_classes: dict[type, VariableTracker] = {}

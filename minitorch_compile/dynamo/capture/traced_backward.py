@@ -10,13 +10,13 @@ The node gives the new `.grad` of each leaf, and the program goes on with those:
 ...     (w * x).sum().backward()
 ...     return w.grad + 1
 >>> print(captured(step, ones(2, requires_grad=True), ones(2)).replace("; ", "\\n"))
-w, x -> walk_back = walk_back([(w * x).sum()], [None], [w], [None], None, False, False)
-getitem = walk_back[0]
+w, x -> run_backward = run_backward([(w * x).sum()], [None], [w], [None], None, False, False)
+getitem = run_backward[0]
 (getitem + 1, getitem)
 
 Run by `aot` on fakes, the node leaves only derivative formulas behind: forward, backward, and the optimizer's update
 are one graph. What a graph can't do breaks it: hooks, a history that began outside, one that lives on
-(`dynamo/fakes/walked_back.py`).
+(`dynamo/fakes/freed_history.py`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from minitorch_compile.autograd.freed_node import with_freed_history
 from minitorch_compile.autograd.watching import watchers
 from minitorch_compile.control import graph_step
 from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.fakes.freed_history import BackwardCall, leaves_of
 from minitorch_compile.dynamo.fakes.graph_steps import is_inside
-from minitorch_compile.dynamo.fakes.walked_back import WalkedBack, leaves_of
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtin_table import handles
@@ -53,7 +53,7 @@ NO_HOOKS_BEHIND = "not {0}.grad_fn.hooks"
 
 
 @graph_step
-def walk_back(
+def run_backward(
     outputs: Sequence[Any],
     given: Sequence[Any],
     leaves: Sequence[Any],
@@ -125,7 +125,7 @@ def _backward(
         _flag(tracer, create_graph),
         ConstantVariable(only_these),
     ]
-    after = tracer.output.call("call_function", walk_back, arguments, {}).realize()
+    after = tracer.output.call("call_function", run_backward, arguments, {}).realize()
     for leaf, old, new in zip(leaves, before, tracer.unpack_all(after), strict=True):
         if new.realize() is not old and not tracer.is_none(new):
             leaf.setattr(tracer, "grad", new)
@@ -239,6 +239,6 @@ def _refuse_hooks(tracer: TracerServices, x: TensorVariable, edge: Any) -> None:
 def _note(tracer: TracerServices) -> None:
     """Remembers where the first walk was, to break there if the graph can't leave behind what it should."""
     output = tracer.output
-    if output.walked_back is None:
+    if output.backward_call is None:
         stack = tuple(frame.source_line() for frame in output.frames)
-        output.walked_back = WalkedBack(output.step, output.frames[0].current, stack, with_freed_history)
+        output.backward_call = BackwardCall(output.step, output.frames[0].current, stack, with_freed_history)

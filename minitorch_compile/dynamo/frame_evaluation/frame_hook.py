@@ -15,7 +15,7 @@ tensor([2., 2.])
 
 The hook is the thread's: it sees the frames of the thread that installed it. It is compiled code that CPython calls
 for every frame (PEP 523), so other threads' frames only pass through it, some nanoseconds later. Which functions are
-captured is the rule in frame_evaluation/rule.py; the others run as they are.
+captured is the rule in frame_evaluation/skip_rule.py; the others run as they are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.cache.region import Backend, Region
 from minitorch_compile.dynamo.frame_evaluation.backend_slot import backend_named
 from minitorch_compile.dynamo.frame_evaluation.check import check_once
 from minitorch_compile.dynamo.frame_evaluation.native import native_hook
-from minitorch_compile.dynamo.frame_evaluation.region import RegionFrames
+from minitorch_compile.dynamo.frame_evaluation.region_frames import RegionFrames
 
 
 class _ThreadHooks(threading.local):

@@ -3,7 +3,7 @@
 With the frame hook, the plain function runs as it is, and every Python function called below it, also by C code or an
 operator, may be captured. That is the way that changes nothing about the frame itself: same code object, same caller,
 same `locals()`. Where there is no hook (`config.frame_hook` off, or an interpreter that can't be hooked), the function
-is rewritten to call through the compiler (call_through.py), which reaches what it calls itself.
+is rewritten to call through the compiler (call_wrapping.py), which reaches what it calls itself.
 
 >>> from minitorch_compile.dynamo.cache.region import Region
 >>> from minitorch_compile.frame_marks import passed
@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile import config
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.cache.wrapper import plain_caller
-from minitorch_compile.dynamo.frame_evaluation.call_through import calling_through
+from minitorch_compile.dynamo.frame_evaluation.call_wrapping import wrapping_calls
 from minitorch_compile.dynamo.frame_evaluation.check import reason_against
 from minitorch_compile.dynamo.frame_evaluation.frame_hook import FrameHook
-from minitorch_compile.dynamo.frame_evaluation.region import frames_of
-from minitorch_compile.dynamo.frame_evaluation.rule import is_ordinary
+from minitorch_compile.dynamo.frame_evaluation.region_frames import frames_of
+from minitorch_compile.dynamo.frame_evaluation.skip_rule import is_ordinary
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.region import Region
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 def calling_compiled(function: FunctionType, region: Region) -> Callable[..., Any]:
     """The plain function, whose callees are compiled within the region."""
-    return _under_hook(function, region) if is_hooked() else calling_through(function, region.compiled)
+    return _under_hook(function, region) if is_hooked() else wrapping_calls(function, region.compiled)
 
 
 def calling_compiled_by_slots(function: FunctionType, region: Region) -> Callable[..., Any]:
     """The same, called with all slots by position, as compiled code is."""
     if is_hooked():
         return _under_hook(plain_caller(function), region)
-    return plain_caller(calling_through(function, region.compiled))
+    return plain_caller(wrapping_calls(function, region.compiled))
 
 
 def with_callees_compiled(function: Any, region: Region) -> Any:

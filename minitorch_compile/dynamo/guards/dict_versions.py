@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Any
 
-from minitorch_compile.dynamo.guards.memory_words import Word, native_code
+from minitorch_compile.dynamo.guards.memory_snapshot import Word, native_code
 
 WORD = ctypes.sizeof(ctypes.c_void_p)
 TYPE_AT = object.__basicsize__ - WORD  # the type is the last word of what all objects have

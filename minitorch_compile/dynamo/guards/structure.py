@@ -41,7 +41,7 @@ from minitorch_compile.dynamo.guards.dict_versions import (
     words_of_instance,
 )
 from minitorch_compile.dynamo.guards.guards import MISS
-from minitorch_compile.dynamo.guards.memory_words import Word, comparison
+from minitorch_compile.dynamo.guards.memory_snapshot import Word, comparison
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 ATTRIBUTES = None  # the key that stands for an object's `__dict__`
@@ -57,7 +57,7 @@ Recall = Callable[[object], "tuple[Any, ...] | None"]
 _nothing_yet: Recall = cast(Recall, deque(maxlen=0).append)
 
 
-class Step(NamedTuple):
+class StructureStep(NamedTuple):
     """One value below the root: the item `key` of the value at position `base`, or its `__dict__`. The root is at 0."""
 
     base: int
@@ -68,11 +68,11 @@ class StructurePlan:
     """Collects the steps, each base before what is read from it."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[StructureStep] = []
 
     def add(self, base: int, key: str | int | None) -> int:
         """The position of the new value."""
-        self.steps.append(Step(base, key))
+        self.steps.append(StructureStep(base, key))
         return len(self.steps)
 
 
@@ -80,7 +80,7 @@ class Structure:
     """What one entry knows of the objects that it was called with. Of the values that the guards give, the last
     `computed` ones are not parts of the structure, but made of them."""
 
-    def __init__(self, steps: Sequence[Step], computed: int = 0) -> None:
+    def __init__(self, steps: Sequence[StructureStep], computed: int = 0) -> None:
         self.steps = tuple(steps)
         self.computed = computed
         self._comparisons: dict[int, Recall] = {}  # by the id of the root; the first thing compared is its class

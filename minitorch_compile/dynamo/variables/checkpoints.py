@@ -47,7 +47,7 @@ class CheckpointVariable(DisabledFunctionVariable):
         settings = {name: kwargs[name] for name in (*SETTINGS, *IGNORED, "use_reentrant") if name in kwargs}
         reentrant = self._is_reentrant(args, kwargs, settings)
         function, *given = args
-        region = _Region(tracer.output)
+        region = _CheckpointRegion(tracer.output)
         result = tracer.call(function, given, {n: value for n, value in kwargs.items() if n not in settings})
         region.close(self)
         if reentrant:
@@ -89,7 +89,7 @@ def _requires_grad(value: Value) -> bool:
     return isinstance(tracked, TensorVariable) and bool(tracked.fake.requires_grad)
 
 
-class _Region:
+class _CheckpointRegion:
     """The nodes that are made until `close`."""
 
     def __init__(self, output: Output) -> None:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
+from minitorch_compile.dynamo.fakes.freed_history import BackwardCall, is_freed, leaves_of
 from minitorch_compile.dynamo.fakes.graph_steps import confinement
-from minitorch_compile.dynamo.fakes.walked_back import WalkedBack, is_freed, leaves_of
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtin_table import handler_of
@@ -312,16 +312,16 @@ class TensorVariable(VariableTracker):
         reason = confinement(self.fake) if output.has_steps else ""
         if reason:
             raise Unsupported("unrebuildable-value", f"{reason}.")
-        if output.walked_back is None or not self.fake.requires_grad:
+        if output.backward_call is None or not self.fake.requires_grad:
             return Computed()
-        return Computed(self._freed(output, output.walked_back))
+        return Computed(self._freed(output, output.backward_call))
 
-    def _freed(self, output: Output, walked: WalkedBack) -> Template:
+    def _freed(self, output: Output, backward: BackwardCall) -> Template:
         """Gives a result of the graph its freed history; one whose history lives is refused."""
         if not is_freed(self.fake):
-            raise walked.refused("a tensor")
+            raise backward.refused("a tensor")
         leaves = [output.tensor_of(leaf) for leaf in leaves_of([self.fake])]
         read = [Read(leaf.source) for leaf in leaves if leaf is not None and leaf.source is not None]
         history = repr(self.fake.grad_fn.name()), repr(self.fake.output_index)
-        function = Held(walked.with_freed_history, "with_freed_history")
+        function = Held(backward.with_freed_history, "with_freed_history")
         return call(function, IT, *history, Template("(", commas(read), ",)"))

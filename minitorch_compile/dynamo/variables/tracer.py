@@ -28,8 +28,8 @@ from minitorch_compile.dynamo.guards.source import ConstantSource, Source
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.errors import Unsupported
     from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
+    from minitorch_compile.dynamo.fakes.freed_history import BackwardCall
     from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout, SymbolicSizes
-    from minitorch_compile.dynamo.fakes.walked_back import WalkedBack
     from minitorch_compile.dynamo.guards.guards import GuardSet
     from minitorch_compile.dynamo.guards.namespace import Namespace
     from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -171,7 +171,7 @@ class Output:
     generators: list[GeneratorVariable]  # that the program made
     made_classes: dict[type, VariableTracker]  # likewise
     expectations: Sized  # checks of data of which one outcome only raises
-    walked_back: WalkedBack | None  # the first backward() in the graph
+    backward_call: BackwardCall | None  # the first backward() in the graph
     has_steps: bool  # whether function transforms are in the graph
     is_handling_outside: bool  # called in an `except` block
 

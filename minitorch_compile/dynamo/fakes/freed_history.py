@@ -29,7 +29,7 @@ LIVE = "{0} that lives on has a history which this call does not free, and a gra
 
 
 @dataclass
-class WalkedBack:
+class BackwardCall:
     """The first backward() or grad() of a trace: at which step and instruction of the frame, on which lines.
 
     `with_freed_history(tensor, label, index, leaves)` gives a result of the graph what is left of its history.
@@ -80,9 +80,9 @@ def _nodes_behind(roots: Sequence[TensorBase], stops: Callable[[Any], bool]) -> 
 
 def check_written(output: Any) -> None:
     """Refuses a tensor from outside that was given a new history by a write."""
-    if output.walked_back is None:
+    if output.backward_call is None:
         return
     for variable in output.written_inputs:
         fake = variable.fake
         if fake.requires_grad and not fake.is_leaf:
-            raise output.walked_back.refused("a tensor that is written to, and")
+            raise output.backward_call.refused("a tensor that is written to, and")

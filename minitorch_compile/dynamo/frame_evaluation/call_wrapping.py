@@ -12,7 +12,7 @@ it is.
 >>> def loud(function):
 ...     print("calls", function.__name__)
 ...     return function
->>> calling_through(total, loud)([1, -2])
+>>> wrapping_calls(total, loud)([1, -2])
 calls abs
 calls abs
 3
@@ -32,7 +32,7 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction, Pr
 from minitorch_compile.dynamo.execution.stack_shapes import Shape, stack_shapes
 
 
-def calling_through(function: FunctionType, compiled: Callable[[Any], Any]) -> FunctionType:
+def wrapping_calls(function: FunctionType, compiled: Callable[[Any], Any]) -> FunctionType:
     """A copy of the function that calls `compiled(f)` wherever the function calls `f`."""
     code = _with_calls_through(decode(function.__code__), compiled)
     copy = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)

@@ -7,7 +7,7 @@ from minitorch_compile import nn
 from minitorch_compile.dynamo import optimize, region_of
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.execution.stack_shapes import stack_shapes
-from minitorch_compile.dynamo.frame_evaluation.call_through import calling_through
+from minitorch_compile.dynamo.frame_evaluation.call_wrapping import wrapping_calls
 from minitorch_compile.dynamo.testing import CompileCounter
 from tests.dynamo.compiled import assert_same, matrix
 from tests.dynamo.programs import observe, program_id, programs
@@ -15,7 +15,7 @@ from tests.dynamo.programs import observe, program_id, programs
 
 @pytest.mark.parametrize("program", programs(), ids=program_id)
 def test_a_program_that_calls_through_does_what_it_did(program):
-    assert observe(calling_through(program, lambda function: function)) == observe(program)
+    assert observe(wrapping_calls(program, lambda function: function)) == observe(program)
 
 
 @pytest.mark.parametrize("program", programs(), ids=program_id)
@@ -39,7 +39,7 @@ def test_every_kind_of_call_goes_through():
     def g(x):
         return x
 
-    assert calling_through(f, note)("a", g)[:2] == ["a", "A"]
+    assert wrapping_calls(f, note)("a", g)[:2] == ["a", "A"]
     assert [getattr(function, "__name__", "") for function in seen] == ["g", "upper", "g", "g", "<lambda>", "max"]
 
 
