@@ -29,7 +29,7 @@ from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout, matte
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_in_graph import with_recomputation
 from minitorch_compile.aot.call_compiler import WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
-from minitorch_compile.aot.compiled_function import CompiledFunction
+from minitorch_compile.aot.compiled_function import CompiledFunction, Differentiation
 from minitorch_compile.aot.custom_calls import dissolved
 from minitorch_compile.aot.double_backward import PlainProgram
 from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
@@ -154,10 +154,8 @@ def _compile_joint(
     wanted = [i for i, x in enumerate(arguments) if isinstance(x, TensorBase) and x.requires_grad]
     returned = joint.graph_module.graph.output_node().args[0][: joint.output_count]
     written = {m.input for m in program.mutations}
-    return CompiledFunction(
-        _with_versions(call_compiler(partition.forward, fw_compiler), program),
-        lambda: call_compiler(partition.backward, bw_compiler),
-        joint.output_count,
+    how = Differentiation(
+        output_count=joint.output_count,
         inputs=wanted,
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
@@ -169,6 +167,8 @@ def _compile_joint(
         repeated=[i for i, node in enumerate(returned) if node.op == "placeholder" or node in returned[:i]],
         symbols=[node.meta["val"].expression.only_symbol for node in partition.saved_sizes],
     )
+    compiled = _with_versions(call_compiler(partition.forward, fw_compiler), program)
+    return CompiledFunction(compiled, lambda: call_compiler(partition.backward, bw_compiler), how)
 
 
 def _log(joint: JointGraph, partition: Partition) -> None:

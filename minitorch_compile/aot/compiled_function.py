@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from minitorch_compile.aot.call_compiler import CompiledGraph
@@ -25,8 +26,9 @@ from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
-class CompiledFunction:
-    """The operation.
+@dataclass(frozen=True, kw_only=True)
+class Differentiation:
+    """How the arguments, outputs and gradients of a compiled program belong together.
 
     `inputs`: the positions of the arguments that require grad. `tangents`: for each gradient that the backward graph
     takes, the output it belongs to and what it looks like. `gradients`: for each of `inputs`, the place of its gradient
@@ -39,35 +41,38 @@ class CompiledFunction:
     is recorded in either mode.
     """
 
+    output_count: int
+    inputs: Sequence[int]
+    tangents: Sequence[tuple[int, TensorBase]]
+    gradients: Sequence[int | None]
+    sources: Sequence[frozenset[int]]
+    plain: PlainProgram
+    written: Collection[int] = ()
+    refused: Mapping[int, RuntimeError] = field(default_factory=dict)
+    switches: bool = False
+    repeated: Sequence[int] = ()
+    symbols: Sequence[Any] = ()
+
+
+class CompiledFunction:
+    """The operation."""
+
     def __init__(
-        self,
-        forward: CompiledGraph,
-        compile_backward: Callable[[], CompiledGraph],
-        output_count: int,
-        inputs: Sequence[int],
-        tangents: Sequence[tuple[int, TensorBase]],
-        gradients: Sequence[int | None],
-        sources: Sequence[frozenset[int]],
-        plain: PlainProgram,
-        written: Collection[int] = (),
-        refused: Mapping[int, RuntimeError] | None = None,
-        switches: bool = False,
-        repeated: Sequence[int] = (),
-        symbols: Sequence[Any] = (),
+        self, forward: CompiledGraph, compile_backward: Callable[[], CompiledGraph], how: Differentiation
     ) -> None:
         self.forward = forward
-        self.output_count = output_count
-        self.inputs = tuple(inputs)
-        self.tangents = tuple(tangents)
-        self.gradients = tuple(gradients)
-        self.sources = tuple(sources)
-        self.plain = plain
-        self.written = tuple(written)
-        self.switches = switches
-        self.refused = tuple((refused or {}).values())
-        self.recorded = (*(position for position, _ in tangents), *(refused or {}))  # the outputs of the node
-        self.repeated = tuple(repeated)
-        self.symbols = tuple(symbols)
+        self.output_count = how.output_count
+        self.inputs = tuple(how.inputs)
+        self.tangents = tuple(how.tangents)
+        self.gradients = tuple(how.gradients)
+        self.sources = tuple(how.sources)
+        self.plain = how.plain
+        self.written = tuple(how.written)
+        self.switches = how.switches
+        self.refused = tuple(how.refused.values())
+        self.recorded = (*(position for position, _ in how.tangents), *how.refused)  # the outputs of the node
+        self.repeated = tuple(how.repeated)
+        self.symbols = tuple(how.symbols)
         self._compile_backward: Callable[[], CompiledGraph] | None = compile_backward
         self._backward: CompiledGraph | None = None
         self._lock = threading.Lock()

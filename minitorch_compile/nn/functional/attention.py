@@ -59,48 +59,56 @@ def multi_head_attention_forward(
     batched = _check_dims(query, key, value, key_padding_mask, attn_mask, num_heads)
     _check_widths(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     if not batched:
-        same_key, same_value = key is query, value is key
-        query = ops.unsqueeze(query, 1)
-        key = query if same_key else ops.unsqueeze(key, 1)
-        value = key if same_value else ops.unsqueeze(value, 1)
-        key_padding_mask = None if key_padding_mask is None else ops.unsqueeze(key_padding_mask, 0)
+        query, key, value, key_padding_mask = _as_one_sample(query, key, value, key_padding_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    if use_separate_proj_weight:
-        q, k, v = _separately_projected(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
-    else:
-        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected(query, key, value, in_proj_weight if separate is None else separate, in_proj_bias)
     may_be_causal = is_causal and key_padding_mask is None and not need_weights
     attn_mask = None if may_be_causal else _attention_mask(attn_mask, query, key, num_heads)
     padding = canonical_mask(key_padding_mask, "key_padding_mask", query.dtype)
     if bias_k is not None and bias_v is not None:
-        k = ops.cat([k, ops.repeat(bias_k, (1, k.sizes[1], 1))])
-        v = ops.cat([v, ops.repeat(bias_v, (1, v.sizes[1], 1))])
+        k, v = (ops.cat([x, ops.repeat(bias, (1, x.sizes[1], 1))]) for x, bias in ((k, bias_k), (v, bias_v)))
         attn_mask, padding = _one_more(attn_mask), _one_more(padding)
     q, k, v = (_heads(x, num_heads) for x in (q, k, v))
     k, v = (old if new is None else _as_heads(new, old) for old, new in ((k, static_k), (v, static_v)))
     if add_zero_attn:
         k, v = _with_zero(k), _with_zero(v)
         attn_mask, padding = _one_more(attn_mask), _one_more(padding)
-    mask = _merged(attn_mask, padding, q, k)
-    dropped = dropout_p if training else 0.0
-    if need_weights:
-        attended, weights = _attend_with_weights(q, k, v, mask, dropped)
-    else:
+    mask, dropped = _merged(attn_mask, padding, q, k), dropout_p if training else 0.0
+    if not need_weights:
         attended, weights = ops.scaled_dot_product_attention(q, k, v, mask, dropped, may_be_causal), None
+    else:
+        attended, weights = _attend_with_weights(q, k, v, mask, dropped)
     out = _joined(attended, out_proj_weight, out_proj_bias)
-    if weights is not None and average_attn_weights:
+    return _returned(out, weights, batched, average_attn_weights)
+
+
+def _returned(out: Any, weights: Any, batched: bool, averaged: bool) -> tuple[Any, Any]:
+    """What the caller gets: without a dimension of samples if there was none."""
+    if weights is not None and averaged:
         weights = ops.mean(weights, 1)
     if batched:
         return out, weights
     return ops.squeeze(out, 1), None if weights is None else ops.squeeze(weights, 0)
 
 
+def _as_one_sample(query: Any, key: Any, value: Any, padding: Any) -> tuple[Any, Any, Any, Any]:
+    """(L, E) as (L, 1, E), and the mask of its keys; tensors that were the same stay so."""
+    same_key, same_value = key is query, value is key
+    query = ops.unsqueeze(query, 1)
+    key = query if same_key else ops.unsqueeze(key, 1)
+    value = key if same_value else ops.unsqueeze(value, 1)
+    return query, key, value, None if padding is None else ops.unsqueeze(padding, 0)
+
+
 # ---------------------------------------------------------------------------------------------------- projections
 
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
-    """Query, key and value by the three thirds of one weight; with one product where they are the same tensor."""
+    """Query, key and value by three weights, or the thirds of one; with one product where they are the same tensor."""
+    if isinstance(weight, tuple):
+        return _separately_projected(query, key, value, weight, bias)
     width = query.sizes[-1]
     if key is value and query is key:
         together = ops.linear(query, weight, bias)
