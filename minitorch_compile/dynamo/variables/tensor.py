@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable
+from enum import Enum
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,10 @@ class TensorVariable(VariableTracker):
         replaced = self._replaced(tracer, f"__{name}__")
         if replaced is not None:
             return tracer.call(replaced, [operand for operand in operands if operand is not self], {})
+        for operand in operands:
+            real = operand.realize().real_value()
+            if isinstance(real, (type, Enum)) and not isinstance(real, int | float | complex):
+                operand.realize().unsupported("an operator with a tensor, which its class may answer,")
         return tracer.output.call("call_function", function, operands, {})
 
     def _data(self, tracer: Tracer) -> Value:
