@@ -834,3 +834,20 @@ def test_a_write_to_an_inference_tensor_is_refused_after_what_comes_before_it(in
         return log
 
     assert calls(optimize(f, eager)) == calls(f)
+
+
+@pytest.mark.parametrize("through_a_variable", [False, True])
+def test_an_error_of_a_method_that_waited_for_a_broken_argument_names_what_python_names(through_a_variable):
+    def called(x):
+        {1}.update(a=x.sum().item())
+
+    def kept_first(x):
+        update = {1}.update
+        update(a=x.sum().item())
+
+    f = kept_first if through_a_variable else called
+    with pytest.raises(TypeError) as plain:
+        f(matrix())
+    with pytest.raises(TypeError) as compiled:
+        optimize(f, eager)(matrix())
+    assert str(compiled.value) == str(plain.value)

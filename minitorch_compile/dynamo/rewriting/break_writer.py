@@ -25,6 +25,7 @@ return resume_in_f_at_3_1(raised_0)
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from types import CodeType
@@ -42,6 +43,7 @@ from minitorch_compile.dynamo.rewriting.tail_calls import TailCall, run_tail_cal
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
+from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:
@@ -165,6 +167,7 @@ class BreakWriter:
     def _resume(self, stack: list[Any], index: int, raised: str = "") -> str:
         """The call of the resume function that goes on at `index` with this stack; or in its handler, if `raised`
         there."""
+        stack = self._with_methods_apart(stack)
         entry = self.program.handler_of(index) if raised else None
         live = live_slots(self.program, entry.target if entry else index)
         cells = {name: v for name, v in self.frame.locals.items() if isinstance(v, CellVariable) and name in live}
@@ -182,6 +185,19 @@ class BreakWriter:
         values.update({f"__handled{position}": value for position, value in self.handled.items()})
         values["__raised"] = PlainText(raised)
         return self._call(resume, [self._text(values[name]) for name in resume.argument_names])
+
+    def _with_methods_apart(self, stack: list[Any]) -> list[Any]:
+        """The same stack, where a method of a built-in class that waits for its arguments is as CPython has it, the
+        function and the object: an error of the call then names the class as well."""
+        apart = list(stack)
+        for position, value in enumerate(stack):
+            null = position + (1 if sys.version_info >= (3, 13) else -1)
+            if isinstance(value, BuiltinMethodVariable) and 0 <= null < len(stack) and stack[null] is NULL:
+                function = None if value in self.frame.locals.values() else value.function
+                if function is not None:
+                    text = self.codegen.constant(function, value.name)
+                    apart[min(null, position) : max(null, position) + 1] = [PlainText(text), value.owner]
+        return apart
 
     def _call(self, resume: ResumeCode, arguments: list[str]) -> str:
         """Inside a loop resume functions call each other in circles; these calls are left to whoever entered it."""

@@ -87,6 +87,7 @@ class BuiltinVariable(VariableTracker):
 
     def _call_unbound(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """list.append(items, x): the method of the first argument, if it is of that very class."""
+        from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
         from minitorch_compile.dynamo.variables.object_methods import OBJECT_METHODS
         from minitorch_compile.dynamo.variables.objects import UserObjectVariable
         from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable
@@ -99,4 +100,4 @@ class BuiltinVariable(VariableTracker):
             return owner.inherited(tracer, name, args[1:], kwargs)
         if getattr(owner.python_type(), name, None) is not self.function:
             raise Unsupported("unsupported-call", f"{self.describe()} with {owner.describe()} as first argument.")
-        return owner.call_method(tracer, name, args[1:], kwargs)
+        return BuiltinMethodVariable(owner, name).call(tracer, args[1:], kwargs)

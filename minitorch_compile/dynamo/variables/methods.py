@@ -65,6 +65,13 @@ class BuiltinMethodVariable(VariableTracker):
     def python_type(self) -> type:
         return type(getattr(self.owner.as_constant(), self.name)) if self.owner.is_constant() else type([].append)
 
+    @property
+    def function(self) -> Any:
+        """The class's own function behind it, which takes the object first; None for what is not one in C."""
+        found = vars(self.owner.python_type()).get(self.name)
+        known = self.source is None and self.overridden is None and isinstance(found, MethodDescriptorType)
+        return found if known else None
+
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         self.check_arguments(args, kwargs)
         try:
