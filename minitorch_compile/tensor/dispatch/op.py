@@ -23,16 +23,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.argument_devices import following, holds_fake, refuse_mixed
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.number_arguments import NEVER, plain, readers
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
-from minitorch_compile.tensor.memory.device import META
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 Array = np.ndarray
@@ -40,8 +40,6 @@ Tensor = Any  # the class comes later, with methods made from the table: nothing
 Scalar = bool | int | float
 
 TENSOR_ANNOTATION = re.compile(r"Array|Tensor|ndarray")
-
-MIXING = frozenset(("indexing", "convolution", "copy", "view"))
 
 # Names that PyTorch takes besides: NumPy's; those that its documentation of linear algebra has, or has not; and a word
 # of Python's, which can't be a parameter here.
@@ -186,69 +184,3 @@ def find(name: str) -> Op:
     if name not in table:
         raise AttributeError(f"ops: there is no op named {name!r}")
     return table[name]
-
-
-def following(op: Op, arguments: Sequence[Any], result: Any) -> Any:
-    """A fake result on the meta device, or of a FakeTensorMode, if an argument is: rules make plain fakes in main
-    memory."""
-    on_meta, mode = _where_from(arguments)
-    if on_meta or mode is not None:
-        if mode is not None:
-            mode.check(op, arguments)
-        for x in result if isinstance(result, (tuple, list)) else (result,):
-            if isinstance(x, TensorBase):
-                x.device, x.fake_mode = META if on_meta else x.device, mode
-    return result
-
-
-class MixedDevicesError(RuntimeError):
-    """Tensors on meta were given beside others."""
-
-
-def refuse_mixed(op: Op, arguments: Sequence[Any]) -> None:
-    """MixedDevicesError for tensors on meta beside others with data, unless these are 0-d.
-
-    Indices and windows may be anywhere, as in PyTorch, and so may what is copied to meta.
-    """
-    if op.kind in MIXING:
-        return
-    first = None
-    for x in _all_tensors(arguments):
-        if x.device is not META and (not x.sizes or x.is_fake):
-            continue
-        if first is not None and x.device is not first.device and META in (x.device, first.device):
-            raise MixedDevicesError(
-                f"{op.name}: Tensor on device {x.device} is not on the expected device {first.device}! Make all"
-                f" tensors on one device: x.to('meta') has the sizes of x, and no data."
-            )
-        first = x if first is None else first
-
-
-def _all_tensors(values: Sequence[Any]) -> Iterator[TensorBase]:
-    for value in values:
-        if isinstance(value, TensorBase):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _all_tensors(value)
-
-
-def _where_from(values: Sequence[Any]) -> tuple[bool, Any]:
-    """Whether one of the tensors is on the meta device, and the first one's fake mode."""
-    on_meta, mode = False, None
-    for value in values:
-        if isinstance(value, TensorBase):
-            on_meta, mode = on_meta or value.device is META, mode or value.fake_mode
-        elif isinstance(value, (list, tuple)):
-            inner = _where_from(value)
-            on_meta, mode = on_meta or inner[0], mode or inner[1]
-    return on_meta, mode
-
-
-def holds_fake(value: Any) -> bool:
-    """Whether an argument is a fake tensor, or a list that has one."""
-    if isinstance(value, TensorBase):
-        if value._array is not None:
-            return False
-        storage = value.storage
-        return (storage.of if storage.flips else storage).buffer is None
-    return isinstance(value, (list, tuple)) and any(holds_fake(item) for item in value)

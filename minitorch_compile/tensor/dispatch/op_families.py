@@ -15,9 +15,10 @@ import numpy as np
 
 from minitorch_compile.tensor.cpu.numpy_errstate import quietly
 from minitorch_compile.tensor.dispatch import complex_support
+from minitorch_compile.tensor.dispatch.argument_devices import MixedDevicesError, following, holds_fake, refuse_mixed
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts, stacks
 from minitorch_compile.tensor.dispatch.number_arguments import plain
-from minitorch_compile.tensor.dispatch.op import MixedDevicesError, Op, following, holds_fake, refuse_mixed
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
 from minitorch_compile.tensor.dispatch.tensor_options import TENSOR_OPTIONS, with_options

@@ -18,7 +18,8 @@ from minitorch_compile.tensor.cpu.numpy_errstate import quietly, silence
 from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.op import Array, Op, find
 from minitorch_compile.tensor.dispatch.strided_results import wrap_as
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides, elementwise_strides
+from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides
 from minitorch_compile.tensor.numerics.dtype import (
     BOOL,
     COMPLEX,

@@ -14,13 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minitorch_compile.tensor.memory.strides import (
-    Ints,
-    contiguous_strides,
-    elementwise_strides,
-    is_contiguous,
-    is_dense,
-)
+from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
+from minitorch_compile.tensor.memory.strides import Ints, contiguous_strides, is_contiguous, is_dense
 
 
 class memory_format:

@@ -14,7 +14,7 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.memory.strides import elementwise_strides
+from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.numerics.dtype import bool_, float32
 from minitorch_compile.tensor.ops.contraction import matmul
 from minitorch_compile.tensor.ops.copies import contiguous, to

@@ -17,7 +17,8 @@ import numpy as np
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, pointwise
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import INT_TO_FLOAT
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, elementwise_strides
+from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 from minitorch_compile.tensor.numerics.dtype import float32, float64
 from minitorch_compile.tensor.ops.copies import clone
 from minitorch_compile.tensor.ops.pointwise import cos, mul, sin

@@ -17,7 +17,7 @@ import numpy as np
 from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_op, pointwise
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
 from minitorch_compile.tensor.dispatch.pointwise_op import ALWAYS_BOOL, INT_TO_FLOAT
-from minitorch_compile.tensor.memory.strides import elementwise_strides
+from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, get_default_dtype, int32
 from minitorch_compile.tensor.numerics.numeric_limits import finfo
 from minitorch_compile.tensor.ops import return_types

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.dispatch.argument_devices import following
 from minitorch_compile.tensor.dispatch.declare import register, where_visible
-from minitorch_compile.tensor.dispatch.op import Op, following
+from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.op_families import KernelOp
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
 from minitorch_compile.tensor.memory.size import Size
