@@ -31,7 +31,7 @@ SPINE = (
     ("dynamo/execution/interpreter.py", "The interpreter has a handler for each bytecode instruction."),
     ("dynamo/execution/hooks.py", "The handlers ask these hooks what an operation on their values means."),
     ("dynamo/capture/symbolic.py", "While tracing, the hooks answer with trackers instead of values."),
-    ("dynamo/variables/tensor.py", "The tracker of a tensor adds a node to the graph for each operation."),
+    ("dynamo/variables/tensors/tensor.py", "The tracker of a tensor adds a node to the graph for each operation."),
     ("dynamo/capture/output_graph.py", "The graph, its inputs and what the frame changed are collected here."),
     ("dynamo/guards/guards.py", "What tracing has read becomes a guard: a condition for using the result again."),
     (

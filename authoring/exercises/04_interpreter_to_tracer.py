@@ -12,7 +12,7 @@ import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
 from minitorch_compile.dynamo.testing import CompileCounter, captured
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.iterators import ItemsIterator
+from minitorch_compile.dynamo.variables.containers.iterators import ItemsIterator
 from minitorch_compile.fx import Graph, symbolic_trace
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.fx.effects import writes

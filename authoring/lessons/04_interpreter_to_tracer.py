@@ -464,7 +464,7 @@ for node in counter.graphs[0].graph.find_nodes(op="placeholder"):
 
 # %%
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 for method in (ConstantVariable.truth, TensorVariable.truth, TensorVariable.binary):
     print(inspect.getsource(method))

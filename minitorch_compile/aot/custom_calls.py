@@ -33,7 +33,7 @@ from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
 from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
-from minitorch_compile.dynamo.variables.autograd_functions import shows_as_it_is
+from minitorch_compile.dynamo.variables.functions.autograd_functions import shows_as_it_is
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad

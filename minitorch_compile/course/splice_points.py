@@ -82,7 +82,7 @@ SPLICE_POINTS = (
     ),
     SplicePoint(
         "dynamo.tensor_iterate",
-        "dynamo.variables.tensor:TensorVariable.iterate",
+        "dynamo.variables.tensors.tensor:TensorVariable.iterate",
         ("self", "tracer"),
         "A for loop over a traced tensor: an iterator of trackers, one for each row.",
     ),

@@ -24,7 +24,7 @@ from minitorch_compile.dynamo.fakes.dimension_marks import (
 from minitorch_compile.dynamo.frame_evaluation import plain_frames
 from minitorch_compile.dynamo.frame_evaluation.check import FrameHookUnavailable
 from minitorch_compile.dynamo.frame_evaluation.frame_hook import FrameHook, frame_hook
-from minitorch_compile.dynamo.variables import (
+from minitorch_compile.dynamo.variables.builtins import (
     builtin_functions,
     builtin_iteration,
     builtin_itertools,
@@ -32,9 +32,9 @@ from minitorch_compile.dynamo.variables import (
     library_functions,
     library_predicates,
     library_settings,
-    made_classes,
-    number_inputs,
 )
+from minitorch_compile.dynamo.variables.objects import made_classes
+from minitorch_compile.dynamo.variables.tensors import number_inputs
 
 __all__ = [
     "BackendCompilerFailed",

@@ -21,7 +21,7 @@ from minitorch_compile.dynamo.cache.region import Backend, Region
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.optimized_module import OptimizedModule
 from minitorch_compile.dynamo.resuming.resume import shown_name
-from minitorch_compile.dynamo.variables.skipped_modules import is_library_code
+from minitorch_compile.dynamo.variables.functions.skipped_modules import is_library_code
 
 
 def optimize(function: Any, backend: Backend, fullgraph: bool = False, dynamic: bool | None = None) -> Any:

@@ -90,7 +90,7 @@ def checkpoint(
     return _Reentrant.apply(function, preserve_rng_state, *args)
 
 
-# Within a compiled function most calls can be captured all the same (dynamo/variables/checkpoints.py).
+# Within a compiled function most calls can be captured all the same (dynamo/variables/functions/checkpoints.py).
 checkpoint.__dict__["_dynamo_checkpoint"] = True
 
 

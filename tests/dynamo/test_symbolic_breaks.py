@@ -348,7 +348,7 @@ def test_after_eight_versions_the_plain_function_runs_with_one_warning():
 @pytest.fixture
 def mistaken(monkeypatch):
     """A tracer that fails at the sum of tensors."""
-    from minitorch_compile.dynamo.variables.tensor import TensorVariable
+    from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
     monkeypatch.setattr(TensorVariable, "binary", lambda *args: 1 / 0)
 

@@ -24,7 +24,11 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import has_hidden_variables
-from minitorch_compile.dynamo.variables.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
+from minitorch_compile.dynamo.variables.functions.skipped_modules import (
+    is_library_code,
+    is_traced_whole,
+    reason_to_skip,
+)
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.region import Region

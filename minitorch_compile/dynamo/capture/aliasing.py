@@ -20,8 +20,8 @@ from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.memory_guard import memory_guard
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
-from minitorch_compile.dynamo.variables.numbers import ExpressionSource
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.numbers import ExpressionSource
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import grad_mode
 
 

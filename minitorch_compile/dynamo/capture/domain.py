@@ -21,14 +21,14 @@ from minitorch_compile.dynamo.capture.operators import OperatorHooks
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution import matching
 from minitorch_compile.dynamo.variables.base import ObservedException, Value
-from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.dicts import DictVariable
-from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.numbers import joined, open_text
-from minitorch_compile.dynamo.variables.objects import UserObjectVariable
-from minitorch_compile.dynamo.variables.sequences import SliceVariable, TupleVariable
-from minitorch_compile.dynamo.variables.sets import SetVariable
+from minitorch_compile.dynamo.variables.containers.dicts import DictVariable
+from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.sequences import SliceVariable, TupleVariable
+from minitorch_compile.dynamo.variables.containers.sets import SetVariable
+from minitorch_compile.dynamo.variables.objects.class_lookup import look_up, printed_name
+from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.tensors.numbers import joined, open_text
 
 
 class SymbolicDomain(OperatorHooks):

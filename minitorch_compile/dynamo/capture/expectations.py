@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from minitorch_compile.dynamo.bytecode.instructions import Program
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.tensor import TensorVariable
+    from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 LONGEST_RAISE = 80  # instructions that make an exception and its message
 

@@ -20,18 +20,18 @@ from minitorch_compile.dynamo.capture.services import TracerServices
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import has_method, look_up, printed_name
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.dicts import DictVariable
-from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
-from minitorch_compile.dynamo.variables.numbers import arithmetic, comparison
-from minitorch_compile.dynamo.variables.objects import UserObjectVariable
-from minitorch_compile.dynamo.variables.sequences import TupleVariable
-from minitorch_compile.dynamo.variables.sets import SetVariable
-from minitorch_compile.dynamo.variables.sym_int import size_arithmetic, size_comparison
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
-from minitorch_compile.dynamo.variables.user_containers import contents_of
+from minitorch_compile.dynamo.variables.containers.dicts import DictVariable
+from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.containers.sets import SetVariable
+from minitorch_compile.dynamo.variables.containers.user_containers import contents_of
+from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up, printed_name
+from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.tensors.numbers import arithmetic, comparison
+from minitorch_compile.dynamo.variables.tensors.sym_int import size_arithmetic, size_comparison
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

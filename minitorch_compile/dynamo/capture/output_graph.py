@@ -41,7 +41,7 @@ from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 from minitorch_compile.dynamo.variables.side_effects import SideEffects
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Output
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
@@ -61,7 +61,7 @@ from minitorch_compile.user_warnings import collected
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
-    from minitorch_compile.dynamo.variables.generators import GeneratorVariable
+    from minitorch_compile.dynamo.variables.containers.generators import GeneratorVariable
 
 
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function

@@ -26,7 +26,7 @@ from minitorch_compile.tensor.numerics.dtype import dtype as element_type
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.tensor import TensorVariable
+    from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 ASKS_FOR_OFFSET = ("as_strided", "as_strided_", "as_strided_scatter", "is_set_to", "view_as_complex", "view_dtype")
 

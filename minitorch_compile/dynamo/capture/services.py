@@ -22,16 +22,21 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value
-from minitorch_compile.dynamo.variables.class_lookup import has_method, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.dicts import DictVariable
+from minitorch_compile.dynamo.variables.containers.dicts import DictVariable
+from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.sequences import (
+    NamedTupleVariable,
+    SizeVariable,
+    SliceVariable,
+    TupleVariable,
+)
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
-from minitorch_compile.dynamo.variables.functions import FunctionVariable, PartialVariable
-from minitorch_compile.dynamo.variables.iterators import IteratorVariable
-from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.sequences import NamedTupleVariable, SizeVariable, SliceVariable, TupleVariable
-from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, PartialVariable
+from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up
+from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.tensor import Size
 

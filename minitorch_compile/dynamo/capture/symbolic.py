@@ -35,18 +35,18 @@ from minitorch_compile.dynamo.guards.library_members import same_global
 from minitorch_compile.dynamo.guards.source import ConstantSource, ItemSource
 from minitorch_compile.dynamo.resuming.resume import resume_code_of
 from minitorch_compile.dynamo.variables.base import ObservedException, Value
-from minitorch_compile.dynamo.variables.class_lookup import is_fixed
-from minitorch_compile.dynamo.variables.classes import ClassVariable
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.containers.generators import GeneratorVariable
+from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable, TracebackVariable
-from minitorch_compile.dynamo.variables.functions import FunctionVariable, NestedFunctionVariable
-from minitorch_compile.dynamo.variables.generators import GeneratorVariable
-from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, NestedFunctionVariable
+from minitorch_compile.dynamo.variables.functions.skipped_modules import is_library_code, reason_to_skip
+from minitorch_compile.dynamo.variables.objects.class_lookup import is_fixed
+from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
-from minitorch_compile.dynamo.variables.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.side_effects import DELETED
-from minitorch_compile.dynamo.variables.skipped_modules import is_library_code, reason_to_skip
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
 from minitorch_compile.own_builtins import ORIGINAL, SCOPE
 

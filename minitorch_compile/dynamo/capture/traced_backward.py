@@ -33,11 +33,11 @@ from minitorch_compile.dynamo.fakes.freed_history import BackwardCall, leaves_of
 from minitorch_compile.dynamo.fakes.graph_steps import is_inside
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtin_table import handles
+from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.sequences import TupleVariable
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, PASS_HERE
 from minitorch_compile.dynamo.frame_evaluation.native import RUN_AS_IS, Callback, Word, native_hook
 from minitorch_compile.dynamo.frame_evaluation.skip_rule import judge_code, sees_tensors
 from minitorch_compile.dynamo.guards.guards import MISS
-from minitorch_compile.dynamo.variables.skipped_modules import is_library_code
+from minitorch_compile.dynamo.variables.functions.skipped_modules import is_library_code
 from minitorch_compile.frame_marks import generated, unhooked
 
 if TYPE_CHECKING:

@@ -35,8 +35,12 @@ from typing import Any
 from minitorch_compile import config
 from minitorch_compile.dynamo.bytecode.instructions import has_hidden_variables
 from minitorch_compile.dynamo.frame_evaluation.ir import CAPTURE, OFF, PASS, PASS_HERE
-from minitorch_compile.dynamo.variables.class_lookup import LIBRARY, is_library
-from minitorch_compile.dynamo.variables.skipped_modules import is_library_code, is_traced_whole, reason_to_skip
+from minitorch_compile.dynamo.variables.functions.skipped_modules import (
+    is_library_code,
+    is_traced_whole,
+    reason_to_skip,
+)
+from minitorch_compile.dynamo.variables.objects.class_lookup import LIBRARY, is_library
 from minitorch_compile.frame_marks import mark_of
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.tensor_base import TensorBase

@@ -43,7 +43,7 @@ from minitorch_compile.dynamo.rewriting.tail_calls import TailCall, run_tail_cal
 from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
-from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable
 
 if TYPE_CHECKING:

@@ -34,9 +34,12 @@ from minitorch_compile.dynamo.execution.concrete import special_method
 from minitorch_compile.dynamo.execution.exception_groups import join_raised, split_group
 from minitorch_compile.dynamo.execution.type_parameters import type_intrinsic
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.functions import FunctionVariable, MethodVariable, PartialVariable
-from minitorch_compile.dynamo.variables.marked_functions import DisabledFunctionVariable, MarkedFunctionVariable
-from minitorch_compile.dynamo.variables.objects import UserObjectVariable
+from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, MethodVariable, PartialVariable
+from minitorch_compile.dynamo.variables.functions.marked_functions import (
+    DisabledFunctionVariable,
+    MarkedFunctionVariable,
+)
+from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter

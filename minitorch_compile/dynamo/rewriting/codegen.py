@@ -27,10 +27,10 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.lazy import LazyVariable
-from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.rebuilding import IT, Computed, Description, Held, Made, Part, Read, Template
 from minitorch_compile.dynamo.variables.side_effects import Effect
-from minitorch_compile.dynamo.variables.tensor import TensorVariable
+from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.output_graph import OutputGraph

@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.rebuilding import Template, call
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.rebuilding import Description, Part
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
@@ -90,9 +90,9 @@ class VariableTracker(Value):
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
         """value.name; by default what is in its `__dict__`, and the methods of its built-in class."""
-        from minitorch_compile.dynamo.variables.class_lookup import look_up, printed_name
-        from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
-        from minitorch_compile.dynamo.variables.own_attributes import own_attribute
+        from minitorch_compile.dynamo.variables.objects.class_lookup import look_up, printed_name
+        from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
+        from minitorch_compile.dynamo.variables.objects.own_attributes import own_attribute
 
         cls = self.python_type()
         if name == "__class__":
@@ -141,8 +141,8 @@ class VariableTracker(Value):
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
         """item in self; by default by iterating."""
-        from minitorch_compile.dynamo.variables.class_lookup import has_method, printed_name
         from minitorch_compile.dynamo.variables.constant import ConstantVariable
+        from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, printed_name
 
         cls = self.python_type()
         if not has_method(cls, "__iter__") and not has_method(cls, "__getitem__"):
@@ -157,7 +157,7 @@ class VariableTracker(Value):
         self.unsupported("bool()")
 
     def length(self, tracer: Tracer) -> int:
-        from minitorch_compile.dynamo.variables.class_lookup import has_method, printed_name
+        from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, printed_name
 
         if has_method(self.python_type(), "__len__"):
             self.unsupported("len()")

@@ -36,46 +36,46 @@ from minitorch_compile.dynamo.errors import RunPlainly
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.guards.tensor_guards import tensor_match
-from minitorch_compile.dynamo.variables.arrays import LARGEST_GUARDED, ArrayVariable
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtin_table import BuiltinVariable, handler_of
-from minitorch_compile.dynamo.variables.checkpoints import CheckpointVariable
-from minitorch_compile.dynamo.variables.class_lookup import is_library, look_up
-from minitorch_compile.dynamo.variables.classes import ClassVariable
+from minitorch_compile.dynamo.variables.builtins.builtin_table import BuiltinVariable, handler_of
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
-from minitorch_compile.dynamo.variables.deques import DequeVariable
-from minitorch_compile.dynamo.variables.dicts import DICT_TYPES, DictVariable
-from minitorch_compile.dynamo.variables.functions import (
-    MethodVariable,
-    PartialVariable,
-    UserFunctionVariable,
-)
-from minitorch_compile.dynamo.variables.functools_wrappers import (
-    SINGLE_DISPATCH_CODE,
-    CachedFunctionVariable,
-    LruCacheWrapper,
-    SingleDispatchVariable,
-)
-from minitorch_compile.dynamo.variables.getters import GETTERS, GetterVariable
-from minitorch_compile.dynamo.variables.grad_mode import GradModeVariable
-from minitorch_compile.dynamo.variables.lists import ListVariable
-from minitorch_compile.dynamo.variables.marked_functions import mark_of
-from minitorch_compile.dynamo.variables.methods import BuiltinMethodVariable
-from minitorch_compile.dynamo.variables.modules import ModuleVariable
-from minitorch_compile.dynamo.variables.namespaces import NamespaceVariable
-from minitorch_compile.dynamo.variables.numbers import NumberVariable
-from minitorch_compile.dynamo.variables.objects import UserObjectVariable, is_user_class
-from minitorch_compile.dynamo.variables.opaque import OpaqueVariable
-from minitorch_compile.dynamo.variables.operations import OperationVariable
-from minitorch_compile.dynamo.variables.sequences import (
+from minitorch_compile.dynamo.variables.containers.deques import DequeVariable
+from minitorch_compile.dynamo.variables.containers.dicts import DICT_TYPES, DictVariable
+from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.sequences import (
     NamedTupleVariable,
     SizeVariable,
     TupleVariable,
     is_plain_named_tuple,
 )
-from minitorch_compile.dynamo.variables.sets import SetVariable
-from minitorch_compile.dynamo.variables.sym_int import SymIntVariable
-from minitorch_compile.dynamo.variables.user_containers import UserContainerVariable, container_base
+from minitorch_compile.dynamo.variables.containers.sets import SetVariable
+from minitorch_compile.dynamo.variables.containers.user_containers import UserContainerVariable, container_base
+from minitorch_compile.dynamo.variables.functions.checkpoints import CheckpointVariable
+from minitorch_compile.dynamo.variables.functions.functions import (
+    MethodVariable,
+    PartialVariable,
+    UserFunctionVariable,
+)
+from minitorch_compile.dynamo.variables.functions.functools_wrappers import (
+    SINGLE_DISPATCH_CODE,
+    CachedFunctionVariable,
+    LruCacheWrapper,
+    SingleDispatchVariable,
+)
+from minitorch_compile.dynamo.variables.functions.getters import GETTERS, GetterVariable
+from minitorch_compile.dynamo.variables.functions.marked_functions import mark_of
+from minitorch_compile.dynamo.variables.objects.class_lookup import is_library, look_up
+from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
+from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.objects.modules import ModuleVariable
+from minitorch_compile.dynamo.variables.objects.namespaces import NamespaceVariable
+from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable, is_user_class
+from minitorch_compile.dynamo.variables.objects.opaque import OpaqueVariable
+from minitorch_compile.dynamo.variables.tensors.arrays import LARGEST_GUARDED, ArrayVariable
+from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable
+from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
+from minitorch_compile.dynamo.variables.tensors.operations import OperationVariable
+from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import Op, Size, enable_grad, no_grad, set_grad_enabled
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -251,7 +251,7 @@ def _set(output: Output, value: Any, source: Source) -> VariableTracker:
 
 @builds(slice)
 def _slice(output: Output, value: slice, source: Source) -> VariableTracker:
-    from minitorch_compile.dynamo.variables.sequences import SliceVariable
+    from minitorch_compile.dynamo.variables.containers.sequences import SliceVariable
 
     guard_type(output, value, source)
     parts = [output.wrap(getattr(value, name), AttrSource(source, name)) for name in ("start", "stop", "step")]

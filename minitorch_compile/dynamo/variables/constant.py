@@ -32,7 +32,7 @@ from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 # Types whose values are immutable, and compare and hash by value.
@@ -111,8 +111,8 @@ class ConstantVariable(VariableTracker):
     def _own_of_member(self, tracer: Tracer, name: str) -> Value | None:
         """What a member of an enum has in its own `__dict__`, its value and name among it, guarded; what its class says
         in Python. None for what all members have."""
-        from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
-        from minitorch_compile.dynamo.variables.own_attributes import instance_dict
+        from minitorch_compile.dynamo.variables.objects.class_lookup import bind_class_attribute, look_up
+        from minitorch_compile.dynamo.variables.objects.own_attributes import instance_dict
 
         found = look_up(type(self.value), name)
         is_stated = found is not None and found.owner is enum.Enum and name in ("name", "value")
@@ -179,7 +179,7 @@ class ConstantVariable(VariableTracker):
         return ConstantVariable(tracer.compute(operator.contains, self.value, tracked.as_constant()))
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
-        from minitorch_compile.dynamo.variables.iterators import ConstantIterator
+        from minitorch_compile.dynamo.variables.containers.iterators import ConstantIterator
 
         return ConstantIterator(tracer.compute(iter, self.value), self)
 

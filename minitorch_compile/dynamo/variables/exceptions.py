@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import CONVERT
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.class_lookup import bind_class_attribute, look_up
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.objects.class_lookup import bind_class_attribute, look_up
+from minitorch_compile.dynamo.variables.objects.special_answers import judged
 from minitorch_compile.dynamo.variables.rebuilding import IT, Made, Template, call, held_class
-from minitorch_compile.dynamo.variables.special_answers import judged
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer

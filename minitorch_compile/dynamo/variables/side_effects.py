@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.errors import SourceLine
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.finalizers import holds_finalizer, refuse
+from minitorch_compile.dynamo.variables.objects.finalizers import holds_finalizer, refuse
 from minitorch_compile.dynamo.variables.rebuilding import Template, call, commas
 
 if TYPE_CHECKING:
-    from minitorch_compile.dynamo.variables.class_lookup import Found
+    from minitorch_compile.dynamo.variables.objects.class_lookup import Found
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 
 DELETED: Any = object()

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.guards.guards import GuardSet
     from minitorch_compile.dynamo.guards.namespace import Namespace
     from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-    from minitorch_compile.dynamo.variables.functions import FunctionVariable
-    from minitorch_compile.dynamo.variables.generators import GeneratorVariable
-    from minitorch_compile.dynamo.variables.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.containers.generators import GeneratorVariable
+    from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
+    from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable
     from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
     from minitorch_compile.dynamo.variables.side_effects import SideEffects
-    from minitorch_compile.dynamo.variables.tensor import TensorVariable
+    from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
     from minitorch_compile.fx import Graph, Node
     from minitorch_compile.symbolic import SymInt
     from minitorch_compile.tensor.memory.storage import Storage

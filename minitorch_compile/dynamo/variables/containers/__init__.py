@@ -1,0 +1,1 @@
+"""Trackers of lists, tuples, dicts, sets, deques, and of what iterates over them."""

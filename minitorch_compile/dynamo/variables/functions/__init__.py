@@ -1,0 +1,1 @@
+"""Trackers of functions: a call is traced in place, or refused with a reason."""

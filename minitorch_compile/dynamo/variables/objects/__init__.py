@@ -1,0 +1,1 @@
+"""Trackers of classes and their objects: where an attribute is found, and what a store changes."""
