@@ -56,6 +56,7 @@ def test_what_pytorch_only_asks_for_its_truth_may_be_anything():
     "call",
     [
         lambda: torch.topk(x, True),
+        lambda: torch.flip(x, 0),
         lambda: torch.topk(x, 1.0),
         lambda: torch.argmax(x, 0, 1.5),
         lambda: torch.argmax(x, 0, keepdim="a"),

@@ -27,10 +27,17 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 Ints = tuple[int, ...]
 
 
+def _listed(dims: Ints) -> Ints:
+    """The dimensions to flip. TypeError for a single one that is in no list, as in PyTorch."""
+    if isinstance(dims, int):
+        raise TypeError("flip(): argument 'dims' (position 2) must be tuple of ints, not int")
+    return as_ints("flip", dims)
+
+
 @kernel_op("indexing", methods=True)
 def flip(input: Array, dims: Ints) -> Array:
     """The elements in reverse order along those dimensions; a copy."""
-    return np.flip(input, tuple(d % input.ndim for d in as_ints("flip", dims)) if input.ndim else ()).copy(order="K")
+    return np.flip(input, tuple(d % input.ndim for d in _listed(dims)) if input.ndim else ()).copy(order="K")
 
 
 flip.gather_dims = True
@@ -40,7 +47,7 @@ flip.gather_dims = True
 def _flip_rule(input: TensorBase, dims: Ints) -> TensorBase:
     if not isinstance(input, TensorBase):
         raise TypeError(f"flip(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    wrapped = [wrap_dim(d, len(input.sizes)) for d in as_ints("flip", dims)]
+    wrapped = [wrap_dim(d, len(input.sizes)) for d in _listed(dims)]
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(f"flip: dim {tuple(dims)} appears multiple times in the list of dims")
     return empty_fake(input.sizes, preserved_strides(tuple(input.sizes), tuple(input.strides)), input.dtype)
