@@ -44,6 +44,11 @@ LINT = (
         (str(Path(sys.executable).with_name("lint-imports")), "--no-logo"),
         "A floor may import only what pyproject.toml lists below it; see ARCHITECTURE.md.",
     ),
+    Check(
+        "stubs: up to date",
+        (sys.executable, "tools/stubs.py", "--check"),
+        "`python tools/stubs.py` writes them from the declarations of the ops.",
+    ),
     Check("types: mypy", module("mypy"), "Each line names the file; types stand on every signature."),
 )
 NOTEBOOKS = (
