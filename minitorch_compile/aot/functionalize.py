@@ -40,15 +40,13 @@ from minitorch_compile.aot.aliasing.writes import (
 )
 from minitorch_compile.aot.tracing import Tracer
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.op_families import check_storable
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
-
-Tensor = Any
 
 
 class Functionalize:
@@ -62,7 +60,7 @@ class Functionalize:
 
     # ------------------------------------------------------------------------------------------ names and values
 
-    def bind(self, tensor: TensorBase, value: TensorBase) -> TensorBase:
+    def bind(self, tensor: TensorBase, value: Tensor) -> TensorBase:
         """Makes `tensor`, with its storage, a new name for a value."""
         if tensor.storage in self._contents:
             raise NotImplementedError(
@@ -79,7 +77,7 @@ class Functionalize:
         del self._contents[tensor.storage]
         self.bind(tensor, value)
 
-    def name_of(self, tensor: TensorBase) -> Name:
+    def name_of(self, tensor: Any) -> Name:
         """What is known about a tensor; a real one from outside is a name for itself."""
         if id(tensor) not in self._names:
             assert not tensor.is_fake, "a fake tensor that this mode did not see made"
@@ -164,7 +162,7 @@ class Functionalize:
             self.name_of(data).root.is_data = True
         return data
 
-    def result_in_place(self, argument: TensorBase, value: TensorBase) -> TensorBase:
+    def result_in_place(self, argument: TensorBase, value: Tensor) -> TensorBase:
         """A new name for what a call returned: the memory of its argument, with the history of `value`."""
         result: TensorBase = ops.detach.meta(argument)
         source, contents = self.name_of(argument), self.contents_of(argument)
@@ -189,7 +187,7 @@ class Functionalize:
         self.note(result, [target], seen)
         return target
 
-    def store(self, name: Name, new: TensorBase) -> None:
+    def store(self, name: Name, new: Tensor) -> None:
         """Lets every root be what it is after `new` was written to the tensor of that name."""
         contents, written, recorded = self._contents[name.tensor.storage], name.root, is_grad_enabled()
         value = rewritten(written.value, way_back(name.steps, written.tensor, name.tensor), new)
@@ -208,7 +206,7 @@ class Functionalize:
         written.value = value if recorded else with_history_of(written.value, value)
 
 
-def trace_functionally(program: Callable[[Tensor], Tensor], x: TensorBase) -> str:
+def trace_functionally(program: Callable[[Any], Any], x: TensorBase) -> str:
     """The functional form of a program of one tensor, in one line: for looking at."""
     tracer, functional = Tracer(), Functionalize()
     argument = functional.bind(fake_like(x), tracer.placeholder("x", x))

@@ -17,15 +17,12 @@ Source: PyTorch's core ATen operators (`docs/source/torch.compiler_ir.md`); `PYT
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile.prims.decomposition_table import Rule
 from minitorch_compile.prims.prim import Prim
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float64, int64
 
-Tensor = Any
 Ints = tuple[int, ...]
 
 # ------------------------------------------------------------------------------------------ prims as ops

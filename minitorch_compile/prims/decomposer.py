@@ -37,6 +37,7 @@ from minitorch_compile.prims.decomposition_table import Rule, check_may_decompos
 from minitorch_compile.prims.elementwise import copied
 from minitorch_compile.prims.half_precision import computes_wider, in_float32
 from minitorch_compile.prims.prim import Prim, describe
+from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
@@ -132,7 +133,7 @@ class _Rewrite(Retrace):
         return tuple(self._as_before(node, item, before) for item, before in zip(result, meant, strict=True))
 
     def _as_before(self, node: Node, result: Any, before: TensorBase) -> TensorBase:
-        if not isinstance(result, TensorBase) or result.sizes != before.sizes or result.dtype is not before.dtype:
+        if not isinstance(result, Tensor) or result.sizes != before.sizes or result.dtype is not before.dtype:
             raise _wrong_result(node, describe(before), result)
         if getattr(node.target, "kind", "view") != "view" and self._shows_an_argument(node, result):
             result = copied(result)

@@ -16,13 +16,12 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import Rule, decomposes
 from minitorch_compile.symbolic import SymInt
+from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch.op import Scalar
 from minitorch_compile.tensor.dispatch.pointwise_op import PointwiseOp, WherePointwiseOp, number_as
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-Tensor = Any
 
 
 def elementwise(*of: PointwiseOp) -> Callable[[Rule], Rule]:
@@ -62,7 +61,7 @@ def operands(op: PointwiseOp, bound: Sequence[Any]) -> list[Any]:
 
 
 def _operand(value: Any, sizes: tuple[int, ...], element: dtype) -> Tensor:
-    if not isinstance(value, TensorBase):
+    if not isinstance(value, Tensor):
         return constant(sizes, value, element)
     return broadcast_to(converted(value, element), sizes)
 

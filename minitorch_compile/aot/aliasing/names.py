@@ -17,6 +17,7 @@ from typing import Any
 
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.symbolic import SymInt
+from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
@@ -29,7 +30,7 @@ class Root:
     a call returned for its argument, so that its history is the call's.
     """
 
-    def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: TensorBase) -> None:
+    def __init__(self, tensor: TensorBase, steps: tuple[ViewStep, ...], value: Tensor) -> None:
         self.tensor = tensor
         self.steps = steps
         self.value = value
@@ -41,7 +42,7 @@ class Root:
 class Contents:
     """What a storage holds: its roots, of which the first is its base, and how often it was written."""
 
-    def __init__(self, base: TensorBase, value: TensorBase) -> None:
+    def __init__(self, base: TensorBase, value: Tensor) -> None:
         self.roots = [Root(base, (), value)]
         self.writes = 0
 
@@ -53,9 +54,7 @@ class Contents:
 class Name:
     """A tensor of the program: the steps from its root to it, and its value after so many writes."""
 
-    def __init__(
-        self, tensor: TensorBase, root: Root, steps: tuple[ViewStep, ...], value: TensorBase, writes: int
-    ) -> None:
+    def __init__(self, tensor: TensorBase, root: Root, steps: tuple[ViewStep, ...], value: Tensor, writes: int) -> None:
         self.tensor = tensor
         self.root = root
         self.steps = steps

@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.memory.strides import clipped_range, wrap_dim
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
 
-Tensor = Any
 Ints = tuple[int, ...]
 Inverse = Callable[..., Tensor]
 

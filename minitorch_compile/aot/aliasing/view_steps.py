@@ -21,13 +21,11 @@ from minitorch_compile.aot.aliasing.view_inverses import with_view_replaced
 from minitorch_compile.autograd.memory_order import flatten, places, unflatten
 from minitorch_compile.autograd.node import Layout
 from minitorch_compile.symbolic import surely_equal
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
 from minitorch_compile.tensor.memory.strides import is_inside
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-Tensor = Any
 
 
 class ViewStep(NamedTuple):

@@ -10,17 +10,13 @@ tensor([[10, 20],
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.keep_history import keep_history, untracked
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.grad_mode import set_grad_enabled
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.ops.reinterpretation import ReinterpretOp
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-Tensor = Any
 
 
 def with_history_of(old: Tensor, value: Tensor) -> Tensor:

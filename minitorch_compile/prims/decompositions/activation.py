@@ -8,12 +8,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile.prims.decomposition_table import decomposes
-from minitorch_compile.tensor import ops
-
-Tensor = Any
+from minitorch_compile.tensor import Tensor, ops
 
 
 @decomposes(ops.hardtanh)

@@ -13,15 +13,12 @@ query, key, value -> flash_attention = flash_attention(query, key, value, None, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from minitorch_compile.prims.attention import flash_attention, flash_attention_backward
 from minitorch_compile.prims.decomposition_table import Rule, decomposes
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.ops.attention_in_ops import attention_in_ops, gradients_in_ops
-
-Tensor = Any
 
 AS_PRIMS: Mapping[Op, Rule] = {
     ops.flash_attention: flash_attention,

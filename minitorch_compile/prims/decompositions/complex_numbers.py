@@ -9,15 +9,12 @@ x -> complex(real(x), neg(imag(x)))
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, copied, elementwise, number_like, reshaped
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import broadcast_sizes
 
-Tensor = Any
 Ints = tuple[int, ...]
 
 

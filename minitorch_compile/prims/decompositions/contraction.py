@@ -13,10 +13,8 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, broadcast_to, converted, number_like
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import bool_, int64
-
-Tensor = Any
 
 
 @decomposes(ops.mm)

@@ -22,11 +22,10 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, converted, reshaped
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import bool_, int64
 from minitorch_compile.tensor.ops.windows import Ints, output_sizes
 
-Tensor = Any
 Geometry = tuple[Ints, Ints, Ints, int]  # stride, padding, dilation, groups
 
 

@@ -8,16 +8,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, constant, copied, number_like
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.memory_format import memory_format
 from minitorch_compile.tensor.numerics.dtype import as_dtype, bool_, dtype, int64
-
-Tensor = Any
 
 
 @decomposes(ops.full)

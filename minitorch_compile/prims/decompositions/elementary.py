@@ -16,10 +16,8 @@ from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.decompositions import complex_numbers
 from minitorch_compile.prims.decompositions.pointwise import floor_divide_integers
 from minitorch_compile.prims.elementwise import elementwise, number_like
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, int32
-
-Tensor = Any
 
 # ---------------------------------------------------------------------------------------------- angles
 

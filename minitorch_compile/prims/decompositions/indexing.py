@@ -9,18 +9,15 @@ x, weight -> index(weight, (where(lt(x, full((5,), 0, torch.int64)), sub(x, full
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import broadcast_to, constant, converted, copied, number_like, reshaped
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel, wrap_dim
 from minitorch_compile.tensor.numerics.dtype import dtype, int64
 from minitorch_compile.tensor.ops.gathering import neutral_element
 from minitorch_compile.tensor.ops.indexing import index_sizes
-
-Tensor = Any
 
 
 def _at_least_one_dim(x: Tensor) -> Tensor:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate
-from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import promote_types
 from minitorch_compile.tensor.ops.joining import is_nothing
-
-Tensor = Any
 
 
 @decomposes(ops.cat)

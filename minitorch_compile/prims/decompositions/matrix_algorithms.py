@@ -8,15 +8,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, number_like
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import int32
-
-Tensor = Any
 
 
 @decomposes(ops._linalg_solve)

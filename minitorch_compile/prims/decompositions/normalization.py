@@ -9,13 +9,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile.prims.decomposition_table import decomposes
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.ops.normalization import scaled_channels
-
-Tensor = Any
 
 
 @decomposes(ops.native_layer_norm)

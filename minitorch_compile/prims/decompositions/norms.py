@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted
-from minitorch_compile.tensor import ops
-
-Tensor = Any
+from minitorch_compile.tensor import Tensor, ops
 
 
 @decomposes(ops._vector_norm)

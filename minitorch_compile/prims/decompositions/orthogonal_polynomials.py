@@ -19,11 +19,10 @@ from typing import Any
 
 from minitorch_compile.prims.decomposition_table import decomposes, refuses_if
 from minitorch_compile.prims.elementwise import converted, number_like
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import float64
 from minitorch_compile.tensor.tensor_base import TensorBase
 
-Tensor = Any
 Recurrence = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 LARGEST_DEGREE = 64

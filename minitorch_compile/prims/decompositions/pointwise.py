@@ -13,13 +13,11 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, copied, elementwise, number_like, operands
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_
 from minitorch_compile.tensor.numerics.error_function import ONE_OVER_SQRT_2PI, SQRT_HALF
 from minitorch_compile.tensor.ops.pointwise import SQRT_2_OVER_PI
 from minitorch_compile.tensor.tensor_base import TensorBase
-
-Tensor = Any
 
 # Ops that are a prim once broadcasting, promotion and numbers are out of the way.
 SAME = """

@@ -15,14 +15,11 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, reshaped
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64
 from minitorch_compile.tensor.ops.average_pooling import divisors
 from minitorch_compile.tensor.ops.padding import borders
 from minitorch_compile.tensor.ops.windows import Ints
-
-Tensor = Any
-
 
 # ------------------------------------------------------------------------------------------ maxima
 
@@ -140,7 +137,7 @@ def _spread(share: Tensor, dim: int, size: int, kernel: int, stride: int, paddin
     """
     runs = -(-(padding + size) // stride)
     behind = (0,) * (2 * (len(share.sizes) - 1 - dim))
-    total = None
+    total: Any = None
     for back in range(-(-kernel // stride)):
         seen = ops.constant_pad_nd(share, (*behind, back, runs - back - share.sizes[dim]))
         if stride > 1:
@@ -175,7 +172,7 @@ def _(x: Tensor, dim: int, places: Tensor, weights: Tensor, back_places: Tensor,
     """A sum of gathers, one for each tap."""
     working = converted(x, weights.dtype)
     shape = (weights.sizes[1], *(1,) * (len(x.sizes) - 1 - dim))
-    total = None
+    total: Any = None
     for tap in range(places.sizes[0]):
         seen = ops.index(working, [None] * dim + [ops.select(places, 0, tap)])
         term = ops.mul(seen, reshaped(ops.select(weights, 0, tap), shape))

@@ -10,15 +10,13 @@ seed, offset -> philox_uniform((3,), seed, offset, torch.float32)
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import converted, number_like
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.numerics.dtype import dtype, float64, int64
 
-Tensor = Any
 Ints = tuple[int, ...]
 
 

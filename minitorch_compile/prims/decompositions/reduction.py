@@ -15,11 +15,10 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, converted, copied, kept, number_like, reshaped
 from minitorch_compile.prims.half_precision import HALF
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import numel, wrap_dim, wrap_dims
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
-Tensor = Any
 Axes = int | Sequence[int] | None
 
 

@@ -8,17 +8,13 @@ x -> scan(x, 0, 'sum')
 
 from __future__ import annotations
 
-from typing import Any
-
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, copied, number_like
 from minitorch_compile.prims.half_precision import HALF
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, float32, int64
-
-Tensor = Any
 
 
 def _wide(x: Tensor, asked: dtype | None) -> tuple[Tensor, dtype]:

@@ -9,14 +9,11 @@ x -> erf_inv(x)
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import elementwise, number_like, operands
-from minitorch_compile.tensor import ops
-
-Tensor = Any
+from minitorch_compile.tensor import Tensor, ops
 
 # Ops that are a prim of another name.
 PRIMS_OF = {
