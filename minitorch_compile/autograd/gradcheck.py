@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,12 +70,20 @@ def gradcheck(
     outputs = _outputs(func, inputs)
     differentiable = [(o, x) for o, x in enumerate(outputs) if x.requires_grad]
     for (o, output), i in itertools.product(differentiable, checked):
-        problem = _difference(func, inputs, i, o, output, eps, atol, rtol, nondet_tol)
+        problem = _difference(func, inputs, i, o, output, eps, Tolerances(atol, rtol, nondet_tol))
         if problem and raise_exception:
             raise GradcheckError(problem)
         if problem:
             return False
     return True
+
+
+class Tolerances(NamedTuple):
+    """How far gradients may be from the numerical ones, and a second backward pass from the first."""
+
+    atol: float
+    rtol: float
+    nondet_tol: float
 
 
 def _difference(
@@ -85,24 +93,22 @@ def _difference(
     o: int,
     output: Any,
     eps: float,
-    atol: float,
-    rtol: float,
-    nondet_tol: float,
+    allowed: Tolerances,
 ) -> str:
     """What is wrong with the gradient of one output by one input; empty if nothing is."""
     analytical = _analytical(output, inputs[i])
     numerical = _numerical(func, inputs, i, o, eps)
-    if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
+    if not np.allclose(analytical, numerical, allowed.rtol, allowed.atol, equal_nan=True):
         return (
             f"Jacobian mismatch for output {o} with respect to input {i},\nnumerical: {numerical}\nanalytical:"
             f" {analytical}"
         )
     again = _analytical(output, inputs[i], only_first=True)
-    if not np.allclose(analytical[: len(again)], again, rtol=0, atol=nondet_tol, equal_nan=True):
+    if not np.allclose(analytical[: len(again)], again, rtol=0, atol=allowed.nondet_tol, equal_nan=True):
         return (
             "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives"
             f" different values, although analytical gradient matches numerical gradient. The tolerance for"
-            f" nondeterminism was {nondet_tol}."
+            f" nondeterminism was {allowed.nondet_tol}."
         )
     return ""
 
