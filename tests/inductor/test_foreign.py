@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 
 from tests.inductor.foreign import GENERATED
@@ -35,3 +36,24 @@ def test_every_kind_of_kernel_assembles_for_neon():
     assert kernels.keys() >= WRITTEN_BY_HAND and len(kernels) > len(WRITTEN_BY_HAND) + len(GENERATED)
     assert all(size > 0 for size, _ in kernels.values())
     assert all(kernels[name][1] > 50 for name in ON_WHOLE_VECTORS)
+
+
+@pytest.mark.parametrize(
+    "triple",
+    ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "arm64-apple-macosx", "x86_64-pc-windows-msvc"],
+)
+def test_a_record_is_passed_as_its_words_one_after_the_other(triple: str) -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(triple).create_target_machine(opt=2)
+    count, record = 11, ", ".join(["i64"] * 11)
+    stores = "".join(f"%p{k} = getelementptr i64, ptr %to, i64 {k} store i64 %v{k}, ptr %p{k} " for k in range(count))
+    taken = "".join(f"%v{k} = extractvalue {{{record}}} %record, {k} " for k in range(count))
+    words = ", ".join(f"i64 %v{k}" for k in range(count))
+    as_record = f"define void @f(i64 %lo, i64 %hi, {{{record}}} %record, ptr %to) {{ {taken} {stores} ret void }}"
+    as_words = f"define void @f(i64 %lo, i64 %hi, {words}, ptr %to) {{ {stores} ret void }}"
+    code = [
+        machine.emit_assembly(llvm.parse_assembly(f'target triple = "{triple}" {text}'))
+        for text in (as_record, as_words)
+    ]
+    assert code[0] == code[1]
