@@ -148,7 +148,8 @@ class TensorVariable(VariableTracker):
             return tracer.call(replaced, [operand for operand in operands if operand is not self], {})
         for operand in operands:
             real = operand.realize().real_value()
-            if isinstance(real, (type, Enum)) and not isinstance(real, int | float | complex):
+            is_asked = real is not MISSING and isinstance(real, (type, Enum))
+            if is_asked and not isinstance(real, int | float | complex):
                 operand.realize().unsupported("an operator with a tensor, which its class may answer,")
         return tracer.output.call("call_function", function, operands, {})
 
