@@ -147,10 +147,10 @@ class TensorVariable(VariableTracker):
         if replaced is not None:
             return tracer.call(replaced, [operand for operand in operands if operand is not self], {})
         for operand in operands:
-            real = operand.realize().real_value()
-            is_asked = real is not MISSING and isinstance(real, (type, Enum))
-            if is_asked and not isinstance(real, int | float | complex):
-                operand.realize().unsupported("an operator with a tensor, which its class may answer,")
+            value = operand.realize()
+            if value is not self and issubclass(value.python_type(), (type, Enum)):
+                if not issubclass(value.python_type(), int | float | complex):
+                    value.unsupported("an operator with a tensor, which its class may answer,")
         return tracer.output.call("call_function", function, operands, {})
 
     def _data(self, tracer: Tracer) -> Value:
