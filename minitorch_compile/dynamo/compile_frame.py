@@ -21,7 +21,9 @@ from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.slots import slots
 from minitorch_compile.dynamo.capture.aliasing import guard_aliasing
-from minitorch_compile.dynamo.capture.output_graph import OutputGraph, SizeInput, restoring_grad_mode, switch_grad_mode
+from minitorch_compile.dynamo.capture.finished_graph import SizeInput, call_count, finish_graph
+from minitorch_compile.dynamo.capture.grad_switches import restoring_grad_mode, switch_grad_mode
+from minitorch_compile.dynamo.capture.output_graph import OutputGraph
 from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
 from minitorch_compile.dynamo.errors import (
     BackendCompilerFailed,
@@ -356,8 +358,8 @@ class FrameCompiler:
 
     def _graph_call(self, codegen: Codegen) -> tuple[list[str], GraphModule | None]:
         """The call of the compiled graph, with the user's lines that it does."""
-        inputs = self.output.finish_graph(list(codegen.graph_outputs.values()))
-        if not self.output.call_count:
+        inputs = finish_graph(self.output, list(codegen.graph_outputs.values()))
+        if not call_count(self.output.graph):
             return [], None
         module = GraphModule({}, self.output.graph, class_name=f"Graph_of_{self.name}")
         lines = [node.meta["stack"] for node in self.output.graph.nodes if "stack" in node.meta]

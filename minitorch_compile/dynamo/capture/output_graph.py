@@ -19,22 +19,23 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from types import CellType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from minitorch_compile import config
 from minitorch_compile.control import is_graph_step
 from minitorch_compile.dynamo.capture.expectations import Expectation
+from minitorch_compile.dynamo.capture.finished_graph import SizeInput
+from minitorch_compile.dynamo.capture.global_guards import guard_global_state, guard_random_stream
+from minitorch_compile.dynamo.capture.grad_switches import switch_grad_mode
 from minitorch_compile.dynamo.capture.places_in_memory import asks_for_offset, check_window, places_windowed
-from minitorch_compile.dynamo.errors import InternalTracerError, Unsupported
+from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
-from minitorch_compile.dynamo.fakes.fallible_operations import unneeded_failing_nodes
 from minitorch_compile.dynamo.fakes.freed_history import BackwardCall
 from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.class_guards import Lookups
 from minitorch_compile.dynamo.guards.guards import GuardSet
 from minitorch_compile.dynamo.guards.namespace import Namespace
-from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
+from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, Source
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.builder import build, from_python
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -45,16 +46,13 @@ from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Output
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
-from minitorch_compile.fx.effects import has_side_effect
 from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
 from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
-from minitorch_compile.tensor.dispatch.dispatch import contexts, stacks
 from minitorch_compile.tensor.memory.storage import Storage
-from minitorch_compile.tensor.modes.symbolic_layout import specializing, unknown_sizes
-from minitorch_compile.tensor.numerics.dtype import in_use as default_dtype
+from minitorch_compile.tensor.modes.symbolic_layout import specializing
 from minitorch_compile.tensor.ops import clone
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.user_warnings import collected
@@ -65,20 +63,6 @@ if TYPE_CHECKING:
 
 
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
-
-
-@has_side_effect
-def switch_grad_mode(enabled: bool) -> None:
-    """Turns grad mode on or off; the node that `with no_grad():` leaves in a graph."""
-    grad_mode.state.enabled = enabled
-
-
-class SizeInput(NamedTuple):
-    """A placeholder that is a size."""
-
-    node: Node
-    source: Source
-    symbol: Symbol
 
 
 class OutputGraph(Output):
@@ -94,13 +78,13 @@ class OutputGraph(Output):
         self.builtins = builtins  # as the program has them
         self.graph = Graph()
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
-        self._size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
+        self.size_nodes = SizeNodes(self.graph, self._size_placeholder, self._size_meta)
         self.size_inputs: list[SizeInput] = []
         self.names = Namespace({*argument_names, *OWN_NAMES})
         self.guards = GuardSet()
         self.lookups = Lookups()  # on classes
         self.side_effects = SideEffects(lambda: self.frames[0].source_line())
-        self.fakes = FakeMode(self._guard_random_stream)
+        self.fakes = FakeMode(lambda: guard_random_stream(self.guards, self.names))
         self.frames: list[SymbolicInterpreter] = []
         self.inputs: list[TensorVariable] = []
         self.generators: list[GeneratorVariable] = []  # that the program made
@@ -121,31 +105,7 @@ class OutputGraph(Output):
         self.made_classes: dict[type, VariableTracker] = {}
         self.unneeded: list[Node] = []  # outputs of the graph only so that their errors are raised
         self.globals_names = {id(module_globals): self.names.install(module_globals, "G")}
-        self._guard_global_state()
-
-    def _guard_global_state(self) -> None:
-        """Grad mode, inference mode and default dtype decide what a graph computes; under a transform or mode, tensors
-        are not what they seem."""
-        state = ConstantSource(self.names.install(grad_mode.state, "grad_mode"))
-        enabled, inference = AttrSource(state, "enabled"), AttrSource(state, "inference")
-        number = ItemSource(ConstantSource(self.names.install(default_dtype, "default_dtype")), 0)
-        self.names.install(default_dtype[0], default_dtype[0].name)  # guards on tensors name it, too
-        self.guards.add(
-            guards.identity(enabled, grad_mode.state.enabled, self.names, "grad mode", "GRAD_MODE"),
-            guards.identity(inference, grad_mode.state.inference, self.names, "inference mode", "INFERENCE_MODE"),
-            guards.identity(number, default_dtype[0], self.names, "default dtype", "DEFAULT_DTYPE"),
-        )
-        levels = ConstantSource(self.names.install(stacks, "dispatch_stacks"))
-        anywhere = self.names.install(contexts, "contexts")  # of all threads: empty as a rule, and quick to ask
-        entered = "{0}.modes or {0}.transforms"
-        no_level = guards.Guard(levels, "DISPATCH_STATE", f"not ({anywhere} and ({entered}))", "none", actual=entered)
-        self.guards.add(no_level)
-
-    def _guard_random_stream(self) -> None:
-        """Only one of the streams can be drawn from by a graph."""
-        stream = AttrSource(ConstantSource(self.names.install(config, "config")), "random_stream")
-        check = f"{{0}} == {config.random_stream!r}"
-        self.guards.add(guards.Guard(stream, "RANDOM_STREAM", check, f"random stream {config.random_stream}"))
+        guard_global_state(self.guards, self.names)
 
     @property
     def tracer(self) -> SymbolicInterpreter:
@@ -273,7 +233,7 @@ class OutputGraph(Output):
 
     def size_argument(self, number: SymInt) -> Any:
         """A size as an argument of a node: a node, or the number if it is known by now."""
-        return self._size_nodes.argument(number)
+        return self.size_nodes.argument(number)
 
     def _size_placeholder(self, symbol: Symbol) -> Node:
         node = self._placeholder(symbol.name)
@@ -378,7 +338,7 @@ class OutputGraph(Output):
         """After part of the graph was taken out again: its tensors and sizes are gone."""
         self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
         self.size_inputs = [size for size in self.size_inputs if size.node in kept]
-        self._size_nodes.keep(kept)
+        self.size_nodes.keep(kept)
 
     def guard_offset(self, fake: TensorBase) -> None:
         """The program asked where in its memory a tensor begins: all inputs on this memory begin where they did."""
@@ -412,74 +372,6 @@ class OutputGraph(Output):
         """The tensors from outside that the graph writes to."""
         return [variable for variable in self.inputs if variable.fake.storage in self.fakes.written]
 
-    def finish_graph(self, outputs: list[TensorVariable]) -> list[TensorVariable | SizeInput]:
-        """Completes the graph; the inputs that it uses, in the order of its placeholders."""
-        results = [variable.node for variable in outputs]
-        self.unneeded = [self._detached(node) for node in unneeded_failing_nodes(self.graph, results)]
-        self.graph.output((*results, *self.unneeded))
-        self.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *self.unneeded))
-        self._drop_unused_items()
-        self._drop_idle_grad_switches()
-        self._drop_unused_sizes()
-        needed = self._symbols_of([variable for variable in self.inputs if variable.node.users])
-        for symbol in sorted(needed, key=lambda s: int(s.name[1:])):  # a backend finds each size among its inputs
-            self._size_nodes.symbol(symbol, self.sizes.env)
-        inputs: list[TensorVariable | SizeInput] = [*self.inputs, *self.size_inputs]
-        used = {
-            variable.node: variable
-            for variable in inputs
-            if variable.node.users or (isinstance(variable, SizeInput) and variable.symbol in needed)
-        }
-        for variable in inputs:
-            if variable.node not in used:
-                self.graph.erase_node(variable.node)
-        placeholders = self.graph.find_nodes(op="placeholder")
-        if used.keys() != set(placeholders):
-            raise InternalTracerError("the placeholders of the graph are not its inputs.")
-        return [used[node] for node in placeholders]
-
-    def _detached(self, node: Node) -> Node:
-        """A value that no gradient comes back through: a derivative may raise where the operation itself does not."""
-        if not node.meta["val"].requires_grad:
-            return node
-        detached = self.graph.call_method("detach", (node,))
-        detached.meta.update(node.meta, val=node.meta["val"].detach())
-        return detached
-
-    def _symbols_of(self, variables: list[TensorVariable]) -> set[Symbol]:
-        """The symbols in the sizes and strides of inputs."""
-        sizes = (size for v in variables if v.layout is not None for size in unknown_sizes(v.layout.parts))
-        return {symbol for size in sizes for symbol in size.expression.symbols}
-
-    def _drop_unused_sizes(self) -> None:
-        """Sizes that were computed for a node which is gone."""
-        for node in reversed(self.graph.nodes):
-            if node.op == "call_function" and isinstance(node.meta.get("val"), (SymInt, int)) and not node.users:
-                self.graph.erase_node(node)
-
-    @property
-    def call_count(self) -> int:
-        """How many operations the graph has; switching grad mode alone needs no graph."""
-        return sum(node.op.startswith("call") and node.target is not switch_grad_mode for node in self.graph.nodes)
-
-    def _drop_unused_items(self) -> None:
-        """Results of an operation, and views `x[i]`, that nobody asked for. PyTorch does not count them either."""
-        for node in reversed(self.graph.nodes):
-            if node.target is operator.getitem and not node.users and _is_known_index(node.args[1]):
-                self.graph.erase_node(node)
-
-    def _drop_idle_grad_switches(self) -> None:
-        """A switch directly followed by another has no effect; nor has one to the mode that holds already."""
-        for node in reversed(self.graph.nodes):
-            if node.target is switch_grad_mode and node.next.target is switch_grad_mode:
-                self.graph.erase_node(node)
-        mode = self.grad_mode_before
-        for node in self.graph.nodes:
-            if node.target is switch_grad_mode:
-                before, mode = mode, bool(node.args[0])
-                if before == mode:
-                    self.graph.erase_node(node)
-
 
 def _method(name: str) -> Callable[..., Any]:
     """The method as a function of its object, whose sizes may be what it fails for."""
@@ -498,12 +390,6 @@ def _is_operation(target: Any) -> bool:
     return known or getattr(operator, name, None) is target
 
 
-def _is_known_index(index: Any) -> bool:
-    """Whether an index of a tensor is made of numbers and slices, so that it was seen to be in range."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return all(isinstance(part, (int, slice, type(None), type(Ellipsis))) for part in parts)
-
-
 def is_plain(value: Any) -> bool:
     """Whether there is no tensor in a value that a traced call gave."""
     found: list[Any] = []
@@ -515,17 +401,3 @@ def _placeholder_name(source: Source) -> str:
     """self._modules['fc']._parameters['weight'] -> self_fc_weight"""
     text = re.sub(r"_(modules|parameters|buffers)\b", "", source.name())
     return re.sub(r"\W+", "_", text).strip("_") or "input"
-
-
-def restoring_grad_mode(graph: Callable[..., Any]) -> Callable[..., Any]:
-    """A graph that switches grad mode: if it raises in between, the switch goes back."""
-
-    def run(*args: Any) -> Any:
-        before = grad_mode.state.enabled
-        try:
-            return graph(*args)
-        except BaseException:
-            grad_mode.state.enabled = before
-            raise
-
-    return run
