@@ -27,6 +27,8 @@ from minitorch_compile.dynamo.variables.containers.sequences import TupleVariabl
 from minitorch_compile.dynamo.variables.containers.sets import SetVariable
 from minitorch_compile.dynamo.variables.containers.user_containers import contents_of
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up, printed_name
+from minitorch_compile.dynamo.variables.objects.enums import answer_of_members
+from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.tensors.numbers import arithmetic, comparison
@@ -53,7 +55,9 @@ class OperatorHooks(TracerServices):
         if number is not None:
             return number
         if _both_constant(left, right):
-            return self.output.from_python(self.compute(BINARY[op], left.as_constant(), right.as_constant()))
+            method = BINARY_METHODS[op]
+            answer = answer_of_members(self, left, right, f"__{method}__", f"__r{method}__")
+            return answer or self.output.from_python(self.compute(BINARY[op], left.as_constant(), right.as_constant()))
         result = self._ask_both(left, right, op)
         if result is None:
             self._operator_error(op, op, left, right)
@@ -91,7 +95,11 @@ class OperatorHooks(TracerServices):
         if number is not None:
             return number
         if _both_constant(left, right):
-            return self.output.from_python(self.compute(INPLACE[op], left.as_constant(), right.as_constant()))
+            method = BINARY_METHODS[op]
+            answer = answer_of_members(self, left, right, f"__i{method}__") or answer_of_members(
+                self, left, right, f"__{method}__", f"__r{method}__"
+            )
+            return answer or self.output.from_python(self.compute(INPLACE[op], left.as_constant(), right.as_constant()))
         result = left.inplace(self, op, right)
         if result is None:
             result = self._ask_both(left, right, op)
@@ -105,7 +113,8 @@ class OperatorHooks(TracerServices):
         if outcome is not None:
             return outcome
         if _both_constant(left, right):
-            return self.output.from_python(self.compute(COMPARE[op], left.as_constant(), right.as_constant()))
+            answer = answer_of_members(self, left, right, COMPARE_METHODS[op], COMPARE_METHODS[SWAPPED[op]])
+            return answer or self.output.from_python(self.compute(COMPARE[op], left.as_constant(), right.as_constant()))
         first, second = (right, left) if _is_asked_first(right, left) else (left, right)
         swapped = first is right
         result = self._compared(first, SWAPPED[op] if swapped else op, second)
@@ -164,7 +173,7 @@ class OperatorHooks(TracerServices):
     def getitem(self, obj: Value, key: Value) -> Value:
         tracked = obj.realize()
         if isinstance(tracked, ConstantVariable):
-            return self.output.from_python(self.compute(lambda: tracked.value[self.constant(key)]))
+            return tracked.item(self, key)
         return tracked.call_method(self, "__getitem__", [key], {})
 
     def _check_items_of(self, obj: Value, method: str, what: str) -> None:

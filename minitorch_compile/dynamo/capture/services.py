@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -35,6 +36,7 @@ from minitorch_compile.dynamo.variables.containers.sequences import (
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, PartialVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up
+from minitorch_compile.dynamo.variables.objects.enums import MemberVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer
@@ -112,6 +114,8 @@ class TracerServices(Tracer):
             raise Unsupported("data-dependent-value", "the line uses a tensor's data as a Python value.")
         if not tracked.is_constant():
             tracked.unsupported("using it as a constant")
+        if isinstance(tracked, MemberVariable):
+            tracked.check_index(self)
         return tracked.as_constant()
 
     def index_constant(self, key: Value, what: str) -> Any:
@@ -122,6 +126,10 @@ class TracerServices(Tracer):
         if not isinstance(tracked, (ConstantVariable, SliceVariable)):
             tracked.unsupported("using it as an index")
         value = self.constant(tracked)
+        if isinstance(tracked, SliceVariable):
+            for part in tracked.parts.values():
+                self.constant(part)  # refuses a number by an `__index__` in Python
+            self.compute(value.indices, 0)  # raises what it would
         if not isinstance(value, (int, slice)):
             self.raise_error(TypeError, f"{what} indices must be integers or slices, not {type(value).__name__}")
         return value
@@ -150,7 +158,7 @@ class TracerServices(Tracer):
     def same_or_equal(self, a: Value, b: Value) -> bool:
         """What `in`, index() and == of containers ask: the same object, or equal."""
         left, right = a.realize(), b.realize()
-        return left is right or self.truth(self.compare("==", left, right))
+        return left is right or left.is_same(right) or self.truth(self.compare("==", left, right))
 
     def unpack_sized(self, iterable: Value) -> list[Value]:
         """list(iterable), which asks an object for its length after the iterator, to set aside that much room."""
@@ -244,7 +252,7 @@ class TracerServices(Tracer):
         if isinstance(tracked, SliceVariable):
             return slice(*(self.graph_argument(part) for part in tracked.parts.values()))
         if tracked.is_constant():
-            value = tracked.as_constant()
+            value = self.constant(tracked)
             return value.item() if isinstance(value, np.generic) else value
         tracked.unsupported("as an argument of a tensor operation")
 
@@ -258,6 +266,8 @@ class TracerServices(Tracer):
 def _identical_constants(x: Any, y: Any) -> bool:
     """Different values are different objects. Of equal numbers and strings Python does not say whether they are one
     object."""
+    if isinstance(x, Enum):
+        return x is y
     if type(x) is not type(y) or x != y:
         return False
     if isinstance(x, SINGLETONS) or x is y and type(x) not in (int, float, complex, str, bytes, range):

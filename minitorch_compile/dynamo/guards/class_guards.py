@@ -60,6 +60,12 @@ class Lookups:
         self._lacks: dict[type, dict[str, None]] = {}
         self._has: dict[tuple[type, str], Any] = {}
         self._exact: set[tuple[type, str]] = set()
+        self._metaclasses: dict[type, None] = {}
+
+    def note_metaclass(self, cls: type) -> None:
+        """The class's own class was asked for; one made by a class statement can be given another."""
+        if not is_immutable(type(cls)):
+            self._metaclasses.setdefault(cls)
 
     def note(self, cls: type, asked: Sequence[type], name: str, owner: type | None, exactly: bool = False) -> None:
         """`name` was looked up on `cls`: the classes `asked` had nothing, and then `owner` had it. `exactly`: the trace
@@ -82,6 +88,8 @@ class Lookups:
         call, and stay what they are."""
         for cls in self._classes.keys() - set(made) if made else self._classes:
             yield _same_order(names, cls)
+        for cls in self._metaclasses.keys() - set(made):
+            yield guards.type_is(constant(names, cls, cls.__name__), type(cls), names)
         for cls, lacking in self._lacks.items():
             if cls not in made:
                 yield _lacks(attributes_of(names, cls), list(lacking))
@@ -152,6 +160,13 @@ def note_lookup(cls: type, asked: Sequence[type], name: str, owner: type | None,
     lookups = _noting.get()
     if lookups is not None:
         lookups.note(cls, asked, name, owner, exactly)
+
+
+def note_metaclass(cls: type) -> None:
+    """Notes that the class of a class was asked for."""
+    lookups = _noting.get()
+    if lookups is not None:
+        lookups.note_metaclass(cls)
 
 
 def note_order(cls: type) -> None:

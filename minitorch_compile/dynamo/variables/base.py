@@ -74,6 +74,13 @@ class VariableTracker(Value):
         """Whether the value is known and can't change: a number, a string, or a tuple of such."""
         return False
 
+    def is_literal(self) -> bool:
+        """Whether it is a constant of a built-in class: only that class answers the operators."""
+        return False
+
+    def check_text(self, tracer: Tracer) -> None:
+        """Of a constant: guards what its text in a container is made of, and refuses what a class says in Python."""
+
     def as_constant(self) -> Any:
         """The Python value, where `is_constant`."""
         self.unsupported("using it as a constant")

@@ -66,6 +66,7 @@ from minitorch_compile.dynamo.variables.functions.getters import GETTERS, Getter
 from minitorch_compile.dynamo.variables.functions.marked_functions import mark_of
 from minitorch_compile.dynamo.variables.objects.class_lookup import is_library, look_up
 from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
+from minitorch_compile.dynamo.variables.objects.enums import EnumVariable, MemberVariable
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.modules import ModuleVariable
 from minitorch_compile.dynamo.variables.objects.namespaces import NamespaceVariable
@@ -118,7 +119,8 @@ def build(output: Output, value: Any, source: Source) -> VariableTracker:
         return known(output, value, source)
     if issubclass(cls, type):
         _guard_identity(output, value, source, value.__name__)
-        return ClassVariable(value, output.constant_source(value, value.__name__))
+        tracker = EnumVariable if issubclass(cls, enum.EnumMeta) else ClassVariable
+        return tracker(value, output.constant_source(value, value.__name__))
     if issubclass(cls, Op):
         _guard_identity(output, value, source, value.name)
         return OperationVariable(value, output.constant_source(value, value.name))
@@ -179,7 +181,7 @@ def _constant(output: Output, value: Any, source: Source) -> VariableTracker:
             _guard_identity(
                 output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value)
             )
-    return ConstantVariable(value)
+    return MemberVariable(value) if isinstance(value, enum.Enum) else ConstantVariable(value)
 
 
 def _is_of_class(output: Output, source: Source) -> bool:
@@ -353,7 +355,7 @@ def _grad_mode(output: Output, value: Any, source: Source) -> VariableTracker:
 def from_python(output: Output, value: Any) -> Value:
     """The tracker of a value that a computation on constants gave."""
     if is_constant_value(value):
-        return ConstantVariable(value)
+        return MemberVariable(value) if isinstance(value, enum.Enum) else ConstantVariable(value)
     if isinstance(value, SymInt):
         constant = value.expression.constant
         return SymIntVariable(output, value) if constant is None else ConstantVariable(constant)

@@ -16,14 +16,12 @@ import functools
 import math
 import operator
 from collections.abc import Hashable
-from types import CodeType, FunctionType, MethodDescriptorType, WrapperDescriptorType
+from types import CodeType, MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minitorch_compile.dynamo.execution.concrete import CONVERT, UNARY
-from minitorch_compile.dynamo.guards import guards
-from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template
 from minitorch_compile.tensor.memory.device import device
@@ -78,6 +76,9 @@ class ConstantVariable(VariableTracker):
     def is_constant(self) -> bool:
         return True
 
+    def is_literal(self) -> bool:
+        return True
+
     def as_constant(self) -> Any:
         return self.value
 
@@ -91,47 +92,14 @@ class ConstantVariable(VariableTracker):
         return ("value", self.value)
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
-        own = self._own_of_member(tracer, name) if isinstance(self.value, enum.Enum) else None
-        if own is not None:
-            return own
         if name == "__class__" or callable(getattr(self.value, name, None)):
             return super().getattr(tracer, name)
         return tracer.output.from_python(tracer.compute(getattr, self.value, name))
 
-    def _guard_member(self, tracer: Tracer) -> None:
-        """Of an enum's member, what its text is made of."""
-        if isinstance(self.value, enum.Enum):
-            self._own_of_member(tracer, "name")
-            value = self._own_of_member(tracer, "value")
-            if value is not None and value.source is not None:  # no number or text
-                tracer.output.guards.add(
-                    guards.identity(value.source, self.value._value_, tracer.output.names, "value")
-                )
-
-    def _own_of_member(self, tracer: Tracer, name: str) -> Value | None:
-        """What a member of an enum has in its own `__dict__`, its value and name among it, guarded; what its class says
-        in Python. None for what all members have."""
-        from minitorch_compile.dynamo.variables.objects.class_lookup import bind_class_attribute, look_up
-        from minitorch_compile.dynamo.variables.objects.own_attributes import instance_dict
-
-        found = look_up(type(self.value), name)
-        is_stated = found is not None and found.owner is enum.Enum and name in ("name", "value")
-        key, attributes = f"_{name}_" if is_stated else name, instance_dict(self.value) or {}
-        member = tracer.output.constant_source(self.value, self.value.name)
-        if key in attributes:
-            source = AttrSource(member, key)
-            tracer.output.guards.must_read(source)
-            if type(attributes[key]) not in LITERAL_TYPES:
-                return tracer.output.wrap(attributes[key], source)
-            tracer.output.guards.add(*guards.equals(source, attributes[key], tracer.output.names))
-            return ConstantVariable(attributes[key])
-        tracer.output.guards.add(guards.attribute_absent(member, key))
-        if found is None or not isinstance(found.value, (FunctionType, property)) or found.owner.__module__ == "enum":
-            return None
-        return bind_class_attribute(tracer, self, found)
-
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         realized = [arg.realize() for arg in args]
+        for argument in (*realized, *(value.realize() for value in kwargs.values())):
+            argument.check_text(tracer)
         if name == "join" and len(args) == 1 and not isinstance(realized[0], ConstantVariable):
             return ConstantVariable(
                 tracer.compute(self.value.join, [tracer.constant(item) for item in tracer.unpack_all(args[0])])
@@ -172,6 +140,11 @@ class ConstantVariable(VariableTracker):
     def length(self, tracer: Tracer) -> int:
         return int(tracer.compute(len, self.value))
 
+    def item(self, tracer: Tracer, key: Value) -> Value:
+        """self[key]"""
+        index = tracer.constant(key)
+        return tracer.output.from_python(tracer.compute(lambda: self.value[index]))
+
     def contains(self, tracer: Tracer, item: Value) -> Value:
         tracked = item.realize()
         if not tracked.is_constant():
@@ -184,11 +157,9 @@ class ConstantVariable(VariableTracker):
         return ConstantIterator(tracer.compute(iter, self.value), self)
 
     def format(self, tracer: Tracer, spec: str) -> str:
-        self._guard_member(tracer)
         return str(tracer.compute(format, self.value, spec))
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
-        self._guard_member(tracer)
         return str(tracer.compute(CONVERT[conversion], self.value))
 
     def reconstruct(self, output: Output) -> Template:

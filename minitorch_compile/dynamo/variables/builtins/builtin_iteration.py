@@ -205,7 +205,7 @@ def _sum(tracer: Tracer, iterable: Value, start: Value = ConstantVariable(0)) ->
 
 
 def _is_number(item: VariableTracker) -> bool:
-    return isinstance(item, ConstantVariable) and not isinstance(item, SymIntVariable)
+    return isinstance(item, ConstantVariable) and item.is_literal() and not isinstance(item, SymIntVariable)
 
 
 def _added(tracer: Tracer, total: VariableTracker, item: VariableTracker) -> VariableTracker:
@@ -261,7 +261,7 @@ def sorted_items(
 ) -> list[Value]:
     """The items in order of their keys."""
     keys: list[Any] = [_keyed(tracer, key, item).realize() for item in items]
-    if all(k.is_constant() for k in keys):
+    if all(k.is_constant() and k.is_literal() for k in keys):
         keys = [tracer.constant(k) for k in keys]
     else:
         keys = [_Compared(tracer, k) for k in keys]

@@ -20,6 +20,8 @@ from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
+from minitorch_compile.dynamo.variables.objects.enums import MemberVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
 
 Rule = Callable[..., Value]
+NUMBER_METHODS = (
+    "__int__", "__float__", "__complex__", "__index__", "__abs__", "__round__", "__trunc__", "__floor__", "__ceil__",
+    "__divmod__", "__rdivmod__", "__bytes__", "__iter__", "__pow__",
+)  # fmt: skip
 
 
 def _computed(function: Any, special_method: str = "") -> Rule:
@@ -40,13 +46,14 @@ def _computed(function: Any, special_method: str = "") -> Rule:
                 "data-dependent-value",
                 f"{function.__name__}() of a tensor needs its data, which does not exist while tracing.",
             )
-        if isinstance(first, UserObjectVariable) and special_method:
+        if isinstance(first, (UserObjectVariable, ClassVariable, MemberVariable)) and special_method:
             method = first.special(tracer, special_method)
             if method is not None:
                 answer = tracer.call(method, list(args[1:]), kwargs)
                 if function is round:
                     return answer
-                return tracer.output.from_python(judged(tracer, function, special_method, answer, of=first.cls))
+                number = judged(tracer, function, special_method, answer, of=first.python_type())
+                return tracer.output.from_python(number)
         values = [_known(tracer, arg) for arg in args]
         return tracer.output.from_python(
             tracer.compute(function, *values, **{name: tracer.constant(arg) for name, arg in kwargs.items()})
@@ -58,6 +65,10 @@ def _computed(function: Any, special_method: str = "") -> Rule:
 def _known(tracer: Tracer, argument: Value) -> Any:
     """A constant, or a list of constants."""
     tracked = argument.realize()
+    if isinstance(tracked, (ClassVariable, MemberVariable)):
+        for name in NUMBER_METHODS:
+            if tracked.special(tracer, name) is not None:
+                tracked.unsupported(f"a number by {name}")
     if isinstance(tracked, ListVariable) and tracked.python_type() is list:
         return [_known(tracer, item) for item in tracked.items]
     return tracer.constant(tracked)

@@ -394,6 +394,9 @@ class DictVariable(VariableTracker):
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         pairs = [(key.realize(), value.realize()) for key, value in self.entries.values()]
         if self.cls is dict and all(k.is_constant() and v.is_constant() for k, v in pairs):
+            for key, value in pairs:
+                key.check_text(tracer)
+                value.check_text(tracer)
             real = {k.as_constant(): v.as_constant() for k, v in pairs}
             return str(tracer.compute(ascii if conversion == "ascii" else repr, real))
         return super().to_text(tracer, conversion)

@@ -65,6 +65,7 @@ class ListVariable(SequenceVariable):
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         items = [item.realize() for item in self.items]
         if all(item.is_constant() for item in items):
+            self.check_text(tracer)
             return str(tracer.compute(ascii if conversion == "ascii" else repr, [item.as_constant() for item in items]))
         return super().to_text(tracer, conversion)
 

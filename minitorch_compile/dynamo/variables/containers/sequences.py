@@ -76,11 +76,20 @@ class SequenceVariable(VariableTracker):
     def is_constant(self) -> bool:
         return all(item.realize().is_constant() for item in self.items)
 
+    def is_literal(self) -> bool:
+        return all(item.realize().is_literal() for item in self.items)
+
+    def check_text(self, tracer: Tracer) -> None:
+        for item in self.items:
+            item.realize().check_text(tracer)
+
     def as_constant(self) -> Any:
         return self.cls(item.realize().as_constant() for item in self.items)
 
     def hash_key(self, tracer: Tracer) -> Hashable:
         if self.is_constant():
+            for item in self.items:
+                item.realize().hash_key(tracer)  # refuses what its class says in Python
             return ("value", tuple(self.as_constant()))
         return ("tuple", *(item.realize().hash_key(tracer) for item in self.items))
 
@@ -171,6 +180,7 @@ class SequenceVariable(VariableTracker):
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         if self.is_constant():
+            self.check_text(tracer)
             return str(tracer.compute(ascii if conversion == "ascii" else repr, self.as_constant()))
         return super().to_text(tracer, conversion)
 

@@ -16,7 +16,15 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards.class_guards import HEAP_TYPE, class_member, is_immutable, note_lookup
@@ -157,6 +165,38 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
         is_read_anew = access is None or not isinstance(access.value, FunctionType)
         return BuiltinMethodVariable(instance, found.name, raw if is_overridden or not is_read_anew else None)
     return _bind_other(tracer, instance, found)
+
+
+def is_standard(found: Found) -> bool:
+    """Whether a class written in C answers, or the standard library for enums and abstract classes.
+
+    >>> import enum
+    >>> [is_standard(look_up(*place)) for place in ((int, "__add__"), (enum.Flag, "__or__"), (Found, "is_descriptor"))]
+    [True, True, False]
+    """
+    function = found.value
+    if isinstance(function, (classmethod, staticmethod)):
+        function = function.__func__
+    if isinstance(function, property):
+        function = function.fget
+    if isinstance(function, FunctionType):
+        return function.__module__ in ("enum", "abc")
+    return is_immutable(found.owner) or isinstance(function, (WrapperDescriptorType, MethodDescriptorType))
+
+
+def method_in_python(tracer: Tracer, value: VariableTracker, name: str) -> Value | None:
+    """The special method that the value's class states in Python, bound, to be traced; None, guarded, if there is none
+    or the standard one."""
+    cls = value.python_type()
+    found = look_up(cls, name)
+    if found is None:
+        return None
+    if is_standard(found):
+        look_up(cls, name, exactly=True)
+        return None
+    if not isinstance(found.value, FunctionType):
+        value.unsupported(f"{name} of the class {cls.__name__}", "metaclass-or-descriptor")
+    return bind_class_attribute(tracer, value, found)
 
 
 def check_classmethod(instance: VariableTracker, found: Found) -> None:

@@ -14,7 +14,6 @@ x -> (x * 3,)
 from __future__ import annotations
 
 import abc
-import enum
 import itertools
 import operator
 from collections.abc import Hashable
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.guards.class_guards import is_immutable
+from minitorch_compile.dynamo.guards.class_guards import is_immutable, note_metaclass
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -38,7 +37,9 @@ from minitorch_compile.dynamo.variables.objects.class_lookup import (
     check_classmethod,
     guard_found,
     is_library,
+    is_standard,
     look_up,
+    method_in_python,
     printed_name,
     wrap_found,
 )
@@ -79,6 +80,7 @@ class ClassVariable(VariableTracker):
         return f"the class {self.cls.__qualname__}"
 
     def python_type(self) -> type:
+        note_metaclass(self.cls)
         return type(self.cls)
 
     def real_value(self) -> Any:
@@ -91,20 +93,20 @@ class ClassVariable(VariableTracker):
         return self.cls
 
     def hash_key(self, tracer: Tracer) -> Hashable:
-        if self._special(tracer, "__hash__") is not None or self._special(tracer, "__eq__") is not None:
+        if self.special(tracer, "__hash__") is not None or self.special(tracer, "__eq__") is not None:
             self.unsupported("hashing with a __hash__ or __eq__ of the metaclass", "metaclass-or-descriptor")
         return ("value", self.cls)
 
     def truth(self, tracer: Tracer) -> bool:
         for name in ("__bool__", "__len__"):
-            method = self._special(tracer, name)
+            method = self.special(tracer, name)
             if method is not None:
                 return bool(judged(tracer, bool, name, tracer.call(method, [], {})))
         return True
 
     def compare(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        method = self._special(tracer, COMPARE_METHODS[op])
-        if method is None and op == "!=" and self._special(tracer, "__eq__") is not None:
+        method = self.special(tracer, COMPARE_METHODS[op])
+        if method is None and op == "!=" and self.special(tracer, "__eq__") is not None:
             self.unsupported("!= by the __eq__ of the metaclass", "metaclass-or-descriptor")
         if method is None:
             return None
@@ -112,18 +114,16 @@ class ClassVariable(VariableTracker):
         return None if result.python_type() is type(NotImplemented) else result
 
     def unary(self, tracer: Tracer, op: str) -> Value:
-        method = self._special(tracer, UNARY_METHODS[op])
+        method = self.special(tracer, UNARY_METHODS[op])
         return super().unary(tracer, op) if method is None else tracer.call(method, [], {})
 
-    def _special(self, tracer: Tracer, name: str) -> Value | None:
+    def special(self, tracer: Tracer, name: str) -> Value | None:
         """The special method that a metaclass in Python gives its classes; None for what `type`, ABCMeta and EnumMeta
         do."""
-        found = look_up(type(self.cls), name)
-        if found is None or is_immutable(found.owner) or found.owner in (abc.ABCMeta, enum.EnumMeta):
-            return None
-        if not isinstance(found.value, FunctionType):
-            self.unsupported(f"{name} of the metaclass", "metaclass-or-descriptor")
-        return bind_class_attribute(tracer, self, found)
+        return method_in_python(tracer, self, name)
+
+    def check_text(self, tracer: Tracer) -> None:
+        self.to_text(tracer, "repr")
 
     # --- attributes ---------------------------------------------------------------------------------------------------
 
@@ -155,11 +155,13 @@ class ClassVariable(VariableTracker):
 
     def _python_attribute_of_metaclass(self, name: str) -> Found | None:
         """What a metaclass written in Python gives its classes."""
-        metaclass = type(self.cls)
-        if metaclass in PLAIN_METACLASSES or isinstance(self.cls, enum.EnumMeta):
+        metaclass = self.python_type()
+        if metaclass in PLAIN_METACLASSES:
             return None
         found = look_up(metaclass, name)
-        return found if found is not None and isinstance(found.value, (property, FunctionType)) else None
+        if found is None or is_standard(found) or not isinstance(found.value, (property, FunctionType)):
+            return None
+        return found
 
     def _bind(self, tracer: Tracer, found: Found) -> Value:
         raw = found.value
@@ -184,9 +186,7 @@ class ClassVariable(VariableTracker):
 
     def _from_metaclass(self, tracer: Tracer, name: str) -> Value:
         """Attributes that type() answers for a class: __mro__, __bases__, __members__ of an enum."""
-        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__") or isinstance(
-            self.cls, enum.EnumMeta
-        ):
+        if name in ("__mro__", "__bases__", "__members__", "__dict__", "__base__", "__subclasses__"):
             value = tracer.compute(getattr, self.cls, name)
             if isinstance(value, (tuple, str, int, type)):
                 return tracer.output.from_python(value)
@@ -223,8 +223,6 @@ class ClassVariable(VariableTracker):
         if issubclass(self.cls, BaseException):
             self._check_call_of_metaclass()
             return self._exception(tracer, args, kwargs)
-        if isinstance(self.cls, enum.EnumMeta):
-            return tracer.output.from_python(tracer.compute(self.cls, *(tracer.constant(arg) for arg in args)))
         self._check_call_of_metaclass()
         if is_plain_named_tuple(self.cls):
             return self._named_tuple(tracer, args, kwargs)
@@ -234,7 +232,7 @@ class ClassVariable(VariableTracker):
         return self._instance(tracer, args, kwargs)
 
     def _check_call_of_metaclass(self) -> None:
-        if look_up(type(self.cls), "__call__").owner is not type:  # type: ignore[union-attr]
+        if look_up(self.python_type(), "__call__").owner is not type:  # type: ignore[union-attr]
             self.unsupported(
                 "making an instance, for which the metaclass has its own __call__,", "metaclass-or-descriptor"
             )
@@ -304,31 +302,27 @@ class ClassVariable(VariableTracker):
     # --- the rest -----------------------------------------------------------------------------------------------------
 
     def iterate(self, tracer: Tracer) -> IteratorVariable:
-        from minitorch_compile.dynamo.variables.containers.iterators import ConstantIterator
-
-        method = self._special(tracer, "__iter__")
+        method = self.special(tracer, "__iter__")
         if method is not None:
             return tracer.as_iterator(tracer.call(method, [], {}))
-        if isinstance(self.cls, enum.EnumMeta):
-            return ConstantIterator(iter(self.cls), self)
-        if look_up(type(self.cls), "__getitem__") is not None:
+        if look_up(self.python_type(), "__getitem__") is not None:
             self.unsupported("iterating by the metaclass's __getitem__", "metaclass-or-descriptor")
         tracer.raise_error(TypeError, f"'{type(self.cls).__name__}' object is not iterable")
 
     def contains(self, tracer: Tracer, item: Value) -> Value:
-        method = self._special(tracer, "__contains__")
+        method = self.special(tracer, "__contains__")
         if method is None:
             return super().contains(tracer, item)
         return ConstantVariable(tracer.truth(tracer.call(method, [item], {})))
 
     def length(self, tracer: Tracer) -> int:
-        method = self._special(tracer, "__len__")
+        method = self.special(tracer, "__len__")
         if method is None:
-            return len(self.cls) if isinstance(self.cls, enum.EnumMeta) else super().length(tracer)
+            return super().length(tracer)
         return int(judged(tracer, len, "__len__", tracer.call(method, [], {})))
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if name == "__getitem__" and (isinstance(self.cls, enum.EnumMeta) or self.cls.__module__ == "builtins"):
+        if name == "__getitem__" and self.cls.__module__ == "builtins":
             return tracer.output.from_python(tracer.compute(operator.getitem, self.cls, tracer.constant(args[0])))
         if (self.cls, name) in CLASS_METHODS:
             return tracer.call(tracer.polyfill(CLASS_METHODS[self.cls, name]), args, kwargs)
