@@ -3,6 +3,7 @@
 A program must not fail because of a word in the shell that started it. So a value that can't be used names itself, once
 a process, in a warning, and the default is used.
 
+>>> import warnings
 >>> friends = Variable("MTC_FRIENDS", "a whole number from 1 to 9", whole_number(1, 9), 7, "7", "How many friends.")
 >>> os.environ["MTC_FRIENDS"] = "many"
 >>> with warnings.catch_warnings(record=True) as told:

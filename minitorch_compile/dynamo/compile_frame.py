@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
 from types import FunctionType
@@ -104,7 +105,7 @@ def compile_frame(
             with leaving_transforms(), noting(frame.output.lookups):
                 entry = frame.compile()
         except _StartAgain as again:
-            _let_go_of_frames(again)
+            _let_go_of_frames(again, frame.handled_outside)
             continue
         except _SizesMustBeKnown:
             policy = policy.with_known_sizes()
@@ -135,6 +136,7 @@ class FrameCompiler:
     ) -> None:
         self.function = function
         self.code = function.__code__
+        self.handled_outside = sys.exception()
         self.region = region
         self.breaks = breaks
         self.owner = owner
@@ -181,7 +183,7 @@ class FrameCompiler:
         except ObservedException as error:
             raise RunPlainly(error.value.describe()) from error
         except _RunFrameAsItIs as skipped:
-            _let_go_of_frames(skipped)
+            _let_go_of_frames(skipped, self.handled_outside)
             return self._entry_for_plain(skipped)
         finally:
             self.output.frames.clear()
@@ -440,11 +442,12 @@ class FrameCompiler:
         return Entry(bind, self.output.guards, source, names, module, shown, repr(self.output.side_effects), is_plain)
 
 
-def _let_go_of_frames(error: BaseException) -> None:
+def _let_go_of_frames(error: BaseException, handled_outside: BaseException | None) -> None:
     """The frames of the tracer, which the tracebacks of an error and of what led to it show, hold the program's
-    objects; and the error, which is kept, is held by some of them."""
+    objects; and the error, which is kept, is held by some of them. An exception that the program is handling may have
+    led to it, too: that one stays as it is."""
     following: BaseException | None = error
-    while following is not None:
+    while following is not None and following is not handled_outside:
         following.__traceback__ = None
         following = following.__context__
 

@@ -31,6 +31,7 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.node import Node
+from minitorch_compile.tensor.dispatch.dispatch import leaving_transforms
 
 
 @dataclass
@@ -90,7 +91,8 @@ class _Recorder(Interpreter):
         return value
 
     def record(self, inputs: list[Any]) -> dict[Node, Any]:
-        self.run(*map(self.copy_value, inputs))
+        with leaving_transforms():  # which a part of a graph may enter and not leave
+            self.run(*map(self.copy_value, inputs))
         return self.values
 
 

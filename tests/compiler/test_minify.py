@@ -7,7 +7,7 @@ import minitorch_compile.nn.functional as F
 from minitorch_compile import nn
 from minitorch_compile.compiler import minify
 from minitorch_compile.fx.targets import short_name
-from minitorch_compile.tensor.dispatch import dispatch
+from minitorch_compile.tensor.dispatch import captured_memory, dispatch
 
 
 def replaces(old, new):
@@ -140,3 +140,4 @@ def test_a_function_transform_stays_whole():
     assert text.index("enter_vmap") < text.index("sin = torch.sin(as_argument)") < text.index("leave_vmap")
     assert "torch.exp" not in text and not dispatch.stacks.transforms
     assert torch.ones(2).requires_grad_().requires_grad  # which is refused inside a transform
+    assert not captured_memory.recordings.starts and not dispatch.contexts

@@ -620,6 +620,21 @@ def test_an_exception_that_lives_on_has_its_cause_context_and_traceback():
     same(f, matrix, list, calls=1)
 
 
+def test_what_the_program_handles_keeps_its_traceback_where_a_trace_starts_again():
+    def f(x):
+        graph_break()
+        return x + 1
+
+    def handled(run):
+        try:
+            raise ValueError
+        except ValueError as error:
+            run(matrix())
+            return error.__traceback__ is not None
+
+    assert handled(optimize(f, eager))
+
+
 def test_the_context_of_an_exception_that_an_operation_raises():
     def f(x):
         try:

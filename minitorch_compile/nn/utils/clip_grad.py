@@ -4,7 +4,7 @@
 >>> w = nn.Parameter(tensor([1.0, 1.0]))
 >>> (w * tensor([30.0, 40.0])).sum().backward()
 >>> clip_grad_norm_([w], max_norm=5.0), w.grad
-(tensor(50.), tensor([3., 4.]))
+(tensor(50.), tensor([3.0000, 4.0000]))
 """
 
 from __future__ import annotations
