@@ -116,6 +116,9 @@ class TracerServices(Tracer):
             tracked.unsupported("using it as a constant")
         if isinstance(tracked, MemberVariable):
             tracked.check_index(self)
+        if isinstance(tracked, SliceVariable):
+            for part in tracked.parts.values():
+                self.constant(part)
         return tracked.as_constant()
 
     def index_constant(self, key: Value, what: str) -> Any:
@@ -127,8 +130,6 @@ class TracerServices(Tracer):
             tracked.unsupported("using it as an index")
         value = self.constant(tracked)
         if isinstance(tracked, SliceVariable):
-            for part in tracked.parts.values():
-                self.constant(part)  # refuses a number by an `__index__` in Python
             self.compute(value.indices, 0)  # raises what it would
         if not isinstance(value, (int, slice)):
             self.raise_error(TypeError, f"{what} indices must be integers or slices, not {type(value).__name__}")
