@@ -38,7 +38,7 @@ from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, I
 from minitorch_compile.dynamo.guards.tensor_guards import tensor_match
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtins.builtin_table import BuiltinVariable, handler_of
-from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value
+from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value, name_of
 from minitorch_compile.dynamo.variables.containers.deques import DequeVariable
 from minitorch_compile.dynamo.variables.containers.dicts import DICT_TYPES, DictVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
@@ -178,9 +178,7 @@ def _constant(output: Output, value: Any, source: Source) -> VariableTracker:
         elif isinstance(value, range):
             output.guards.add(*guards.same_range(source, value, output.names))
         else:
-            _guard_identity(
-                output, value, source, getattr(value, "name", None) or getattr(value, "co_name", None) or str(value)
-            )
+            _guard_identity(output, value, source, name_of(value))
     return MemberVariable(value) if isinstance(value, enum.Enum) else ConstantVariable(value)
 
 

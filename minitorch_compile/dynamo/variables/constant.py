@@ -57,6 +57,13 @@ def is_constant_value(value: object) -> bool:
     return type(value) in CONSTANT_TYPES or issubclass(type(value), enum.Enum)
 
 
+def name_of(value: object) -> str:
+    """What generated code calls it. A member of an enum is asked past what its class makes of attributes."""
+    if issubclass(type(value), enum.Enum):
+        return str(object.__getattribute__(value, "_name_"))
+    return str(getattr(value, "name", None) or getattr(value, "co_name", None) or value)
+
+
 class ConstantVariable(VariableTracker):
     """A known value."""
 

@@ -28,7 +28,7 @@ from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable
+from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, name_of
 from minitorch_compile.dynamo.variables.objects.class_lookup import (
     bind_class_attribute,
     is_standard,
@@ -40,10 +40,11 @@ from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
 from minitorch_compile.dynamo.variables.objects.own_attributes import instance_dict
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
+from minitorch_compile.dynamo.variables.rebuilding import Held, Template
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
-    from minitorch_compile.dynamo.variables.tracer import Tracer
+    from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 
 BY_VALUE, BY_NAME = "_value2member_map_", "_member_map_"
 
@@ -52,6 +53,9 @@ class MemberVariable(ConstantVariable):
     """A member of an enum."""
 
     value: enum.Enum
+
+    def describe(self) -> str:
+        return f"the member {name_of(self.value)} of {type(self.value).__qualname__}"
 
     def is_same(self, other: VariableTracker) -> bool:
         return isinstance(other, MemberVariable) and self.value is other.value
@@ -74,6 +78,9 @@ class MemberVariable(ConstantVariable):
         if found is not None and not is_standard(found):
             self.unsupported("an operator of a flag with its own _missing_")
 
+    def reconstruct(self, output: Output) -> Template:
+        return Template(Held(self.value, name_of(self.value)))
+
     # --- attributes ---------------------------------------------------------------------------------------------------
 
     def getattr(self, tracer: Tracer, name: str) -> Value:
@@ -89,12 +96,12 @@ class MemberVariable(ConstantVariable):
         return super().getattr(tracer, name)
 
     def _own(self, tracer: Tracer, name: str) -> Value | None:
-        """What the member has in its own `__dict__`, its value and name among it, guarded; what its class says in
-        Python. None for what all members have."""
+        """What the member has in its own `__dict__`, its value and name among it, guarded; what its class has. None for
+        what all members have."""
         found = look_up(type(self.value), name)
         is_stated = found is not None and found.owner is enum.Enum and name in ("name", "value")
         key, attributes = f"_{name}_" if is_stated else name, instance_dict(self.value) or {}
-        member = tracer.output.constant_source(self.value, str(self.value._name_))
+        member = tracer.output.constant_source(self.value, type(self.value).__name__)
         if key in attributes:
             source = AttrSource(member, key)
             tracer.output.guards.must_read(source)
@@ -103,7 +110,7 @@ class MemberVariable(ConstantVariable):
             tracer.output.guards.add(*guards.equals(source, attributes[key], tracer.output.names))
             return ConstantVariable(attributes[key])
         tracer.output.guards.add(guards.attribute_absent(member, key))
-        if found is None or not isinstance(found.value, (FunctionType, property)) or is_standard(found):
+        if found is None or is_standard(found) or found.owner.__module__ == "enum":
             return None
         return bind_class_attribute(tracer, self, found)
 
