@@ -15,9 +15,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-import torch
-
-FOLDER = Path(torch.__file__).parent
 Signatures = dict[str, list[list[str]]]
 
 
@@ -61,9 +58,12 @@ def merged(*parts: Signatures) -> Signatures:
 
 
 def main() -> None:
-    functions = ast.parse((FOLDER / "_C/_VariableFunctions.pyi").read_text()).body
-    classes = ast.parse((FOLDER / "_C/__init__.pyi").read_text()).body
-    networks = ast.parse((FOLDER / "_C/_nn.pyi").read_text()).body
+    import torch  # not where this file is only collected
+
+    folder = Path(torch.__file__).parent
+    functions = ast.parse((folder / "_C/_VariableFunctions.pyi").read_text()).body
+    classes = ast.parse((folder / "_C/__init__.pyi").read_text()).body
+    networks = ast.parse((folder / "_C/_nn.pyi").read_text()).body
     signatures = {
         "torch": merged(of_module(torch), of_stub(functions)),
         "Tensor": merged(of_module(torch.Tensor), of_class("TensorBase", classes)),
