@@ -11,11 +11,15 @@ Each draws a tensor like x and stores it with `copy_`, so views, versions and au
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
+from minitorch_compile.tensor.dispatch.op_families import check_storable, leaf_written
+from minitorch_compile.tensor.grad_mode import is_grad_enabled
 from minitorch_compile.tensor.modes.fake_tensor_mode import drawing_like
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float64, int64
 from minitorch_compile.tensor.numerics.numeric_limits import finfo, iinfo
@@ -35,6 +39,28 @@ from minitorch_compile.tensor.random.generator import draws_as_pytorch
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 
+def fills(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """For the body of an op that stores random numbers in its first argument: where that can't be written to, none are
+    drawn, so that whoever catches the error finds the stream as it was."""
+    drawing = drawing_like(kernel)
+
+    @functools.wraps(kernel)
+    def body(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(input, TensorBase):
+            _check_writable(input)
+        return drawing(input, *args, **kwargs)
+
+    return body
+
+
+def _check_writable(input: TensorBase) -> None:
+    """RuntimeError in copy_'s words, which stores the numbers."""
+    owner = input if input.base is None else input.base
+    if is_grad_enabled() and owner.grad_fn is None and (input.requires_grad or owner.requires_grad):
+        raise RuntimeError(leaf_written("copy_", input))
+    check_storable("copy_", input, input)
+
+
 def _check_fillable(name: str, input: Any) -> None:
     if input.dtype.category < FLOATING:
         raise NotImplementedError(f"{name}: implemented for floating-point tensors, got {input.dtype}; use random_")
@@ -48,7 +74,7 @@ def _fractions(input: Any, generator: Any) -> Any:
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
     """Stores numbers drawn uniformly from [low, to). RuntimeError if low > to."""
     _check_fillable("uniform_", input)
@@ -60,7 +86,7 @@ def uniform_(input: Tensor, low: float = 0.0, to: float = 1.0, *, generator: Any
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     """Stores normal numbers of that mean and standard deviation. RuntimeError for a negative one."""
     _check_fillable("normal_", input)
@@ -73,7 +99,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """Stores e to the power of normal numbers of that mean and standard deviation."""
     _check_fillable("log_normal_", input)
@@ -85,7 +111,7 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """Stores exponential numbers of rate `lambd`: -log(1 - u) / lambd."""
     _check_fillable("exponential_", input)
@@ -96,7 +122,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
     """Stores Cauchy numbers: median + sigma tan(pi (u - 1/2))."""
     _check_fillable("cauchy_", input)
@@ -107,7 +133,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     """Stores how many trials of probability p it takes to the first success: 1, 2, ..."""
     if not 0 < p < 1:
@@ -117,7 +143,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Stores 1 with probability p, else 0; p is a number, or a tensor that broadcasts to the sizes of this one."""
     if isinstance(p, TensorBase):
@@ -128,7 +154,7 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 
 @composite(torch=False, methods=True)
-@drawing_like
+@fills
 def random_(input: Tensor, low: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
     """Stores integers of [low, to), or of [0, low); without bounds, of all that the dtype holds from 0 on."""
     bounded = to is not None or low != 0

@@ -138,7 +138,7 @@ class _Observer:
             warnings.simplefilter("always")
             try:
                 result = function(*arguments)
-            except Exception as error:  # exceptions are behaviour, too
+            except (Exception, BaseExceptionGroup) as error:  # exceptions are behaviour, too
                 result = error
                 self.seen["raised"] = _message(error)
                 error.__traceback__ = None  # it holds on to the frames of the program
