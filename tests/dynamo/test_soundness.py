@@ -73,6 +73,29 @@ def test_an_attribute_that_is_gone_at_the_next_call():
     same(f, Box, matrix)
 
 
+class Tables:
+    """A table of the class, and one of the instance."""
+
+    table = {}
+
+    def __init__(self):
+        self.own = {}
+
+
+@pytest.mark.parametrize("table_of", [lambda known: Tables.table, lambda known: known.own])
+def test_another_key_at_the_next_call(table_of):
+    def f(x, known, key):
+        return (x + 1 if key in table_of(known) else x - 1), table_of(known).get(key)
+
+    def answers(run):
+        keys, known = [Dying(), Box(), Box(), matrix()], Tables()
+        known.own[keys[1]] = 5
+        Tables.table = {keys[1]: 5}
+        return [behaviour(run, (matrix(), known, key)) for key in (*keys, *reversed(keys))]
+
+    assert answers(optimize(f, eager)) == answers(f)
+
+
 class Answering:
     """The class has what its instances may have themselves."""
 

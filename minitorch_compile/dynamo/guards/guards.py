@@ -180,10 +180,13 @@ def attribute_names(kind: str, source: Source, members: list[str]) -> Guard:
     return Guard(source, kind, f"list({{0}}) == {shown}", shown, actual="list({0})", about=About.ITEMS)
 
 
-def dict_contains(source: Source, key: str, present: bool, kind: str = "DICT_CONTAINS") -> Guard:
+def dict_contains(
+    source: Source, key: str, present: bool, kind: str = "DICT_CONTAINS", about: About = About.ITEMS
+) -> Guard:
+    """Whether a key, told by its text, is there. `about`: ANYTHING if the text is a path that leads to the key."""
     relation = "in" if present else "not in"
     check = f"{_escaped(key)} {relation} {{0}}"
-    return Guard(source, kind, check, relation, actual="list({0})", about=About.ITEMS)
+    return Guard(source, kind, check, relation, actual="list({0})", about=about)
 
 
 def same_object(source: Source, other: Source) -> Guard:

@@ -109,13 +109,13 @@ class DictVariable(VariableTracker):
         if dict.__contains__(self.real, real):
             source = self._item_source(key, real)
             if type(self.real) is not dict:  # reading a key that isn't there may call a factory or `__missing__`
-                self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), True))
+                self.output.guards.add(self._contains(key, real, True))
             self.output.guards.must_read(source)
             return self.output.wrap(dict.__getitem__(self.real, real), source)
         if not self.cls.__len__(self.real):  # one cheap check for all the keys that it does not have
             self.output.guards.add(guards.length(self.source, 0))
         else:
-            self.output.guards.add(guards.dict_contains(self.source, self._key_text(key, real), False))
+            self.output.guards.add(self._contains(key, real, False))
         return None
 
     def _read_equal(self, key: VariableTracker) -> Value | None:
@@ -133,6 +133,12 @@ class DictVariable(VariableTracker):
         if key.source is not None:
             return SourceItemSource(self.source, key.source)
         return NamedItemSource(self.source, self._key_text(key, real))
+
+    def _contains(self, key: VariableTracker, real: Any, present: bool) -> guards.Guard:
+        assert self.source is not None
+        is_read = not has_literal(real) and key.source is not None  # then another call may bring another key
+        about = guards.About.ANYTHING if is_read else guards.About.ITEMS
+        return guards.dict_contains(self.source, self._key_text(key, real), present, about=about)
 
     def _key_text(self, key: VariableTracker, real: Any) -> str:
         assert self.output is not None
