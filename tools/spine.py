@@ -59,17 +59,32 @@ SPINE = (
 )
 
 WHERE = (
-    ("an op", "`tensor/ops/`, beside its family; its gradient in `autograd/derivatives/`, in ops"),
+    (
+        "an op",
+        "`tensor/ops/`, beside its family; its gradient in `autograd/derivatives/`, its decomposition in"
+        " `prims/decompositions/`; one that is written in other ops (`@composite`) needs only the first",
+    ),
     ("a guard", "`dynamo/guards/guards.py` says what is checked, the tracker that reads the value adds it"),
     (
         "a pass",
-        "a file in `aot/passes/` with a function from graph to graph, and its line in `aot/passes/pass_list.py`",
+        "a file in `aot/passes/` with a function that returns a new graph, or the one it got as it was, and its line"
+        " in `aot/passes/pass_list.py`; `register_pass` adds one from a program",
     ),
-    ("a lowering", "`inductor/lowering/`: a rule from boxes to a box, under `@lowering(prim)`"),
-    ("a target", "a class in `inductor/targets.py`, with writers of its own in `inductor/codegen/`"),
+    (
+        "a lowering",
+        "`inductor/lowering/`: a rule from boxes to a box, under `@lowering(prim)`; a new prim is declared in `prims/`,"
+        " and where it computes something new on elements, both `spelling.py` in `inductor/codegen/` and"
+        " `inductor/ir/interpreter.py` learn to say it",
+    ),
+    (
+        "a target",
+        "a class and its entry in `TARGETS`, in `inductor/targets.py`, with writers in `inductor/codegen/` if it writes"
+        " source; `compiler/pipeline.py` registers it as a backend",
+    ),
     (
         "a lesson",
-        "`authoring/lessons/NN_name.py` and `authoring/exercises/NN_name.py`; `make course` builds the notebooks",
+        "`authoring/lessons/NN_name.py`, `authoring/exercises/NN_name.py`, and the checks of its exercises in"
+        " `authoring/checks/`; `make course` builds the notebooks",
     ),
 )
 
@@ -158,7 +173,7 @@ The last columns count the lines of a file that it ran: in a call, and in a call
 |---|---|
 {where}
 
-[CONTRIBUTING.md](../CONTRIBUTING.md) shows each step by step.
+[CONTRIBUTING.md](../CONTRIBUTING.md) shows an op, a prim with its lowering and a lesson step by step.
 
 ## Who else came along
 

@@ -208,3 +208,20 @@ def test_errors_are_those_of_pytorch(name):
     error, call = ERRORS[name]
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("name", ["uniform_", "normal_", "random_", "bernoulli_", "exponential_", "geometric_"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda leaf: leaf, lambda leaf: leaf[:2], lambda leaf: leaf.detach()[:1].expand(4)],
+    ids=["a leaf", "a view of one", "an expanded tensor"],
+)
+def test_nothing_is_drawn_for_what_can_not_be_written_to(name, make):
+    """As in PyTorch 2.13: whoever catches the error goes on with the same numbers."""
+    x = make(torch.ones(4, requires_grad=True))
+    torch.manual_seed(0)
+    with pytest.raises(RuntimeError, match="requires grad|more than one element"):
+        getattr(x, name)(*([0.5] if name == "geometric_" else []))
+    after = torch.rand(1)
+    torch.manual_seed(0)
+    assert torch.equal(after, torch.rand(1))
