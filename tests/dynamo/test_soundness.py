@@ -645,6 +645,17 @@ def test_an_exception_that_lives_on_has_its_cause_context_and_traceback():
     same(f, matrix, list, calls=1)
 
 
+def test_a_list_inside_itself_that_can_not_be_sorted():
+    def f(items):
+        items.append(items)
+        try:
+            items.sort()
+        except RuntimeError:
+            return "too deep"
+
+    same(f, lambda: [matrix()], calls=1)
+
+
 def test_what_the_program_handles_keeps_its_traceback_where_a_trace_starts_again():
     def f(x):
         graph_break()

@@ -61,8 +61,9 @@ class TracerServices(Tracer):
         self.raise_observed(ExceptionVariable(cls, values))
 
     def raise_real(self, error: BaseException) -> NoReturn:
-        """The program gets an exception that a real operation raised while tracing."""
-        if isinstance(error, (Unsupported, ObservedException)):
+        """The program gets an exception that a real operation raised while tracing. Not one that the depth of the
+        tracer's own stack led to: what the program gets shows when it runs."""
+        if isinstance(error, (Unsupported, ObservedException, RecursionError)):
             raise error
         self.raise_observed(ExceptionVariable(type(error), [self.output.from_python(arg) for arg in error.args]), error)
 
