@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import inspect
 import itertools
 import math
 import operator
@@ -11,7 +12,20 @@ import operator
 import pytest
 
 import minitorch_compile as torch
+from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+from minitorch_compile.dynamo.capture.symbolic import SymbolicInterpreter
+from minitorch_compile.dynamo.variables.tracer import Output, Tracer
 from tests.dynamo.compiled import assert_same, matrix
+
+
+@pytest.mark.parametrize(("face", "behind"), [(Tracer, SymbolicInterpreter), (Output, OutputGraph)])
+def test_whatever_a_value_may_ask_of_the_tracer_is_answered(face, behind):
+    functions = {name: getattr(member, "fget", member) for name, member in vars(face).items()}
+    asked = [
+        name for name, f in functions.items() if inspect.isfunction(f) and "NotImplementedError" in f.__code__.co_names
+    ]
+    assert asked
+    assert [name for name in asked if inspect.getattr_static(behind, name) is vars(face)[name]] == []
 
 
 def test_straight_line_code_is_one_graph():
