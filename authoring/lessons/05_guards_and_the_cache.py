@@ -484,19 +484,20 @@ print(counter.frame_count, "graph:", counter.graphs[0].graph.compact())
 # ## The package's own
 #
 # The same four parts. A source is a small class for each kind of step, in `dynamo/guards/source.py`; its `read` gives the text
-# of one step, so that a common beginning is read only once. A guard is in `dynamo/guards/guards.py`:
+# of one step, so that a common beginning is read only once. A guard is in `dynamo/guards/guards.py`,
+# one on a value in `value_guards.py`:
 
 # %%
 import inspect
 
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, LocalSource
 
 weight = ItemSource(AttrSource(LocalSource("self"), "layers"), 0)
 print(weight.name(), "  one step:", weight.read("t_0"))
 print()
-print(inspect.getsource(guards.equals))
-print(inspect.getsource(guards._same_value))
+print(inspect.getsource(value_guards.equals))
+print(inspect.getsource(value_guards._same_value))
 
 # %% [markdown]
 # There are your two lines, type and value, and three things that we had overlooked. NaN isn't equal to itself, so

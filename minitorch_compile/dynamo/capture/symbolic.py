@@ -30,7 +30,7 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL, Program
 from minitorch_compile.dynamo.capture.domain import SymbolicDomain
 from minitorch_compile.dynamo.capture.expectations import Expectation, expected_outcome
 from minitorch_compile.dynamo.errors import SourceLine, Unsupported
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.library_members import same_global
 from minitorch_compile.dynamo.guards.source import ConstantSource, ItemSource
 from minitorch_compile.dynamo.resuming.resume import resume_code_of
@@ -203,10 +203,10 @@ class SymbolicInterpreter(SymbolicDomain):
             return self.output.wrap_constant(ORIGINAL[name], name)
         if name not in self.scope.stored:
             assert self.scope.source is not None
-            self.output.guards.add(guards.dict_contains(self.scope.source, repr(name), False))
+            self.output.guards.add(content_guards.dict_contains(self.scope.source, repr(name), False))
         namespace = ConstantSource(self.output.names.install(SCOPE, "builtins_dict"))
         if name not in self.output.builtins:
-            self.output.guards.add(guards.dict_contains(namespace, repr(name), False))
+            self.output.guards.add(content_guards.dict_contains(namespace, repr(name), False))
             self.raise_error(NameError, f"name '{name}' is not defined")
         return self.output.wrap(self.output.builtins[name], ItemSource(namespace, name))
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards, guards
 from minitorch_compile.dynamo.guards.class_guards import class_member, constant, is_immutable
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.namespace import Namespace
@@ -32,7 +32,7 @@ def same_member(names: Namespace, owner: ModuleType | type, name: str, value: ob
     """`value` is what the owner's dict has under this name; or, if it has nothing, that it has nothing."""
     holder = constant(names, owner, owner.__name__.rpartition(".")[2])
     if name not in vars(owner):
-        return guards.attribute_absent(holder, name)
+        return content_guards.attribute_absent(holder, name)
     return guards.identity(InstanceAttrSource(InstanceDictSource(holder), name), value, names, _hint(value, name))
 
 

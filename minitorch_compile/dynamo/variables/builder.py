@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minitorch_compile.dynamo.errors import RunPlainly
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards, guards, value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.guards.tensor_guards import tensor_match
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -174,9 +174,9 @@ def _constant(output: Output, value: Any, source: Source) -> VariableTracker:
             and not isinstance(value, (bool, enum.Enum, type(Ellipsis), type(NotImplemented)))
         )
         if by_value:
-            output.guards.add(*guards.equals(source, value, output.names))
+            output.guards.add(*value_guards.equals(source, value, output.names))
         elif isinstance(value, range):
-            output.guards.add(*guards.same_range(source, value, output.names))
+            output.guards.add(*value_guards.same_range(source, value, output.names))
         else:
             _guard_identity(output, value, source, name_of(value))
     return MemberVariable(value) if isinstance(value, enum.Enum) else ConstantVariable(value)
@@ -312,7 +312,7 @@ def _builtin(output: Output, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
     if type(value) is BuiltinFunctionType and issubclass(type(owner), METHOD_OWNERS):
         guard_type(output, value, source)
-        output.guards.add(*guards.equals(AttrSource(source, "__name__"), value.__name__, output.names))
+        output.guards.add(*value_guards.equals(AttrSource(source, "__name__"), value.__name__, output.names))
         tracked = output.wrap(owner, AttrSource(source, "__self__")).realize()
         return BuiltinMethodVariable(tracked, value.__name__, source=source)
     _guard_identity(output, value, source, getattr(value, "__name__", "builtin"))
@@ -324,7 +324,8 @@ def _partial(output: Output, value: functools.partial[Any], source: Source) -> V
     guard_type(output, value, source)
     args, keywords = AttrSource(source, "args"), AttrSource(source, "keywords")
     output.guards.add(
-        guards.length(args, len(value.args)), guards.attribute_names("DICT_KEYS", keywords, list(value.keywords))
+        content_guards.length(args, len(value.args)),
+        content_guards.attribute_names("DICT_KEYS", keywords, list(value.keywords)),
     )
     return PartialVariable(
         output.wrap(value.func, AttrSource(source, "func")),

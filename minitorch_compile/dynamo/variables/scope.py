@@ -26,7 +26,7 @@ from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.rebuilding import IT, Held, Made, Template, call
@@ -64,7 +64,7 @@ class CellVariable(VariableTracker):
         try:
             value = self.real.cell_contents
         except ValueError:
-            tracer.output.guards.add(guards.cell_empty(self.source, tracer.output.names))
+            tracer.output.guards.add(content_guards.cell_empty(self.source, tracer.output.names))
             return NULL
         source = AttrSource(self.source, "cell_contents")
         tracer.output.guards.must_read(source)

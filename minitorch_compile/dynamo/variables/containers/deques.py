@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards, value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
@@ -54,11 +54,11 @@ class DequeVariable(ListVariable):
         self.changes = 0
         if source is not None and output is not None:
             self.maxlen = real.maxlen
-            output.guards.add(*guards.equals(AttrSource(source, "maxlen"), self.maxlen, output.names))
+            output.guards.add(*value_guards.equals(AttrSource(source, "maxlen"), self.maxlen, output.names))
 
     def _wrap_items(self) -> list[Value]:
         assert self.output is not None and self.source is not None
-        self.output.guards.add(guards.length(self.source, len(self.real)))
+        self.output.guards.add(content_guards.length(self.source, len(self.real)))
         return [self.output.wrap(item, ItemSource(self.source, i)) for i, item in enumerate(self.real)]
 
     def like(self, items: list[Value]) -> VariableTracker:

@@ -21,7 +21,7 @@ import collections
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards, guards, value_guards
 from minitorch_compile.dynamo.guards.below import FACTORY
 from minitorch_compile.dynamo.guards.source import (
     AttrSource,
@@ -113,7 +113,7 @@ class DictVariable(VariableTracker):
             self.output.guards.must_read(source)
             return self.output.wrap(dict.__getitem__(self.real, real), source)
         if not self.cls.__len__(self.real):  # one cheap check for all the keys that it does not have
-            self.output.guards.add(guards.length(self.source, 0))
+            self.output.guards.add(content_guards.length(self.source, 0))
         else:
             self.output.guards.add(self._contains(key, real, False))
         return None
@@ -138,7 +138,7 @@ class DictVariable(VariableTracker):
         assert self.source is not None
         is_read = not has_literal(real) and key.source is not None  # then another call may bring another key
         about = guards.About.ANYTHING if is_read else guards.About.ITEMS
-        return guards.dict_contains(self.source, self._key_text(key, real), present, about=about)
+        return content_guards.dict_contains(self.source, self._key_text(key, real), present, about=about)
 
     def _key_text(self, key: VariableTracker, real: Any) -> str:
         assert self.output is not None
@@ -162,9 +162,9 @@ class DictVariable(VariableTracker):
         assert self.output is not None and self.source is not None
         keys = list(self.cls.__iter__(self.real))
         if all(has_literal(key) for key in keys):
-            self.output.guards.add(guards.same_members("DICT_KEYS", self.source, keys, self.output.names))
+            self.output.guards.add(content_guards.same_members("DICT_KEYS", self.source, keys, self.output.names))
         else:
-            self.output.guards.add(guards.length(self.source, len(keys)))
+            self.output.guards.add(content_guards.length(self.source, len(keys)))
             self._guard_literal_keys(keys)
         entries: dict[Hashable, tuple[Value, Value]] = {}
         for position, real in enumerate(keys):
@@ -181,7 +181,7 @@ class DictVariable(VariableTracker):
         assert self.output is not None and self.source is not None
         for position, key in enumerate(keys):
             if has_literal(key):
-                for guard in guards.equals(DictKeySource(self.source, position), key, self.output.names):
+                for guard in value_guards.equals(DictKeySource(self.source, position), key, self.output.names):
                     self.output.guards.add(guard)
 
     def _wrap_key(self, position: int, real: Any) -> VariableTracker:
@@ -200,7 +200,7 @@ class DictVariable(VariableTracker):
         if self._entries is None and not self._changes:
             assert self.output is not None and self.source is not None
             size = self.cls.__len__(self.real)
-            self.output.guards.add(guards.length(self.source, size))
+            self.output.guards.add(content_guards.length(self.source, size))
             return size
         return len(self.entries)
 

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.execution.concrete import COMPARE
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.class_guards import is_immutable
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
@@ -64,7 +64,7 @@ class SequenceVariable(VariableTracker):
     def _wrap_items(self) -> list[Value]:
         assert self.output is not None and self.source is not None
         items = [*(list.__iter__(self.real) if isinstance(self.real, list) else tuple.__iter__(self.real))]
-        self.output.guards.add(guards.length(self.source, len(items)))
+        self.output.guards.add(content_guards.length(self.source, len(items)))
         return [self.output.wrap(item, ItemSource(self.source, i)) for i, item in enumerate(items)]
 
     def python_type(self) -> type:
@@ -253,7 +253,7 @@ class NamedTupleVariable(TupleVariable):
             if name in object.__getattribute__(self.real, "__dict__"):
                 self.unsupported(f"the attribute '{name}', which is no field,")
             assert self.output is not None
-            self.output.guards.add(guards.attribute_absent(self.source, name))
+            self.output.guards.add(content_guards.attribute_absent(self.source, name))
 
     def method_replace(self, tracer: Tracer, **changes: Value) -> Value:
         items = [changes.pop(name, item) for name, item in zip(self.fields, self.items)]

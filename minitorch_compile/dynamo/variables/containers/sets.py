@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards, guards
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable, has_literal, is_constant_value
@@ -68,7 +68,7 @@ class SetVariable(VariableTracker):
         """The members of a set from outside, guarded together with their order."""
         members = list(self.real)
         if all(has_literal(member) for member in members):
-            output.guards.add(guards.same_members("SET_MATCH", source, members, output.names))
+            output.guards.add(content_guards.same_members("SET_MATCH", source, members, output.names))
         elif all(is_constant_value(member) or issubclass(type(member), (type, FunctionType)) for member in members):
             known = output.names.install(members, "members")
             output.guards.add(guards.Guard(source, "SET_MATCH", f"list({{0}}) == {known}", "the same members"))

@@ -24,7 +24,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.execution.concrete import CONVERT
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards, value_guards
 from minitorch_compile.dynamo.guards.guards import About, Guard
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
@@ -107,9 +107,9 @@ class MemberVariable(ConstantVariable):
             tracer.output.guards.must_read(source)
             if type(attributes[key]) not in LITERAL_TYPES:
                 return tracer.output.wrap(attributes[key], source)
-            tracer.output.guards.add(*guards.equals(source, attributes[key], tracer.output.names))
+            tracer.output.guards.add(*value_guards.equals(source, attributes[key], tracer.output.names))
             return ConstantVariable(attributes[key])
-        tracer.output.guards.add(guards.attribute_absent(member, key))
+        tracer.output.guards.add(content_guards.attribute_absent(member, key))
         if found is None or is_standard(found) or found.owner.__module__ == "enum":
             return None
         return bind_class_attribute(tracer, self, found)

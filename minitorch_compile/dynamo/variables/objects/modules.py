@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.guards.guards import attribute_absent
+from minitorch_compile.dynamo.guards.content_guards import attribute_absent
 from minitorch_compile.dynamo.guards.library_members import same_member
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker

@@ -27,7 +27,7 @@ from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.execution.concrete import CONVERT
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.class_guards import HEAP_TYPE
 from minitorch_compile.dynamo.guards.source import (
     AttrSource,
@@ -164,7 +164,7 @@ class UserObjectVariable(VariableTracker):
         try:
             value = found.value.__get__(self.real)
         except AttributeError:
-            tracer.output.guards.add(guards.slot_empty(slot, tracer.output.names))
+            tracer.output.guards.add(content_guards.slot_empty(slot, tracer.output.names))
             tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{found.name}'")
         source = AttrSource(self.source, found.name) if look_up(self.cls, "__getattr__") is None else slot
         tracer.output.guards.must_read(source)

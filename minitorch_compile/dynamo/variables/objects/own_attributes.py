@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, InstanceDictSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
 
@@ -49,7 +49,7 @@ def own_attribute(tracer: Tracer, owner: VariableTracker, name: str, source: Sou
         tracer.output.guards.must_read(source)
         return tracer.output.wrap(attributes[name], source)
     if attributes is not None:
-        tracer.output.guards.add(guards.attribute_absent(owner.source, name))
+        tracer.output.guards.add(content_guards.attribute_absent(owner.source, name))
     return None
 
 
@@ -60,6 +60,6 @@ def own_attributes(tracer: Tracer, owner: VariableTracker) -> dict[str, Source]:
     if real is MISSING or owner.source is None:
         return {}
     names = list(instance_dict(real) or {})
-    tracer.output.guards.add(guards.attribute_names("DICT_KEYS", InstanceDictSource(owner.source), names))
+    tracer.output.guards.add(content_guards.attribute_names("DICT_KEYS", InstanceDictSource(owner.source), names))
     present = [name for name in names if not tracer.side_effects.was_deleted(owner, name)]
     return {name: AttrSource(owner.source, name) for name in present}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, CONVERT
-from minitorch_compile.dynamo.guards import guards
+from minitorch_compile.dynamo.guards import guards, value_guards
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
@@ -59,7 +59,7 @@ class NumberVariable(ConstantVariable):
     def value(self) -> Any:
         if not self.pinned:
             assert self.source is not None
-            self.output.guards.add(*guards.equals(self.source, self.seen, self.output.names))
+            self.output.guards.add(*value_guards.equals(self.source, self.seen, self.output.names))
             self.output.sizes.policy.pinned(self.inputs)
             self.pinned = True
         return self.seen

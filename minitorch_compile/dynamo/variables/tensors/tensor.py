@@ -181,9 +181,9 @@ class TensorVariable(VariableTracker):
             tracer.output.guards.must_read(source)
             return tracer.output.wrap(vars(self.real)[name], source)
         if self.source is not None:
-            from minitorch_compile.dynamo.guards import guards
+            from minitorch_compile.dynamo.guards import content_guards
 
-            tracer.output.guards.add(guards.attribute_absent(self.source, name))
+            tracer.output.guards.add(content_guards.attribute_absent(self.source, name))
         tracer.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
     def _grad(self, tracer: Tracer) -> Value:
