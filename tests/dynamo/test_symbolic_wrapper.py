@@ -54,6 +54,48 @@ def test_positional_only_and_keyword_only_arguments():
         compiled(a=matrix(), b=1)
 
 
+@pytest.mark.parametrize(
+    "defaults, by_keyword",
+    [(None, {"c": 3}), ((), None), ((7,), {}), ((5, 6, 7), {"c": 1}), ((1, 2), {"c": 3, "d": 4})],
+)
+@pytest.mark.parametrize("call", [
+    lambda f, x: f(x), lambda f, x: f(x, 2, d=5), lambda f, x: f(x, b=4, d=1), lambda f, x: f(x, c=1), lambda f,
+    x: f(x, d=1), lambda f, x: f(d=2), lambda f, x: f(x, 1, 2, 3, c=1, d=1, e=1),
+])  # fmt: skip
+def test_a_break_calls_functions_whose_defaults_come_and_go(call, defaults, by_keyword):
+    def outcomes(compiled):
+        def f(x, a=1, b=2, *rest, c=3, d, **more):
+            return x * a + b, rest, c, d, more
+
+        def breaks(x):
+            torch.compiler.graph_break()
+            return call(f, x)
+
+        breaks = compiled(breaks)
+        before = observed(lambda: breaks(matrix()))
+        f.__defaults__, f.__kwdefaults__ = defaults, by_keyword
+        return before, observed(lambda: breaks(matrix()))
+
+    assert outcomes(lambda f: optimize(f, eager)) == outcomes(lambda f: f)
+
+
+@pytest.mark.parametrize("defaults, by_keyword", [(None, {"c": 3}), ((7,), {"c": 1}), ((4, 5), None), ((4, 5), {})])
+@pytest.mark.parametrize("call", [
+    lambda f, x: f(x), lambda f, x: f(x, b=4), lambda f, x: f(x, 1, c=1), lambda f, x: f(x, 1, 2, 3, c=4),
+])  # fmt: skip
+def test_the_stand_in_of_a_function_that_lost_its_defaults(call, defaults, by_keyword):
+    def outcomes(compiled):
+        def f(x, a=1, b=2, *rest, c=3):
+            return x * a + b, rest, c
+
+        stand_in = compiled(f)
+        before = observed(lambda: call(stand_in, matrix()))
+        f.__defaults__, f.__kwdefaults__ = defaults, by_keyword
+        return before, observed(lambda: call(stand_in, matrix()))
+
+    assert outcomes(lambda f: optimize(f, eager)) == outcomes(lambda f: f)
+
+
 def test_lambdas_methods_partials_and_callable_objects():
     class Twice:
         def __call__(self, x):

@@ -24,7 +24,7 @@ from minitorch_compile.dynamo import stance
 from minitorch_compile.dynamo.cache import reporting
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.slots import slots
-from minitorch_compile.dynamo.cache.wrapper import Signature, plain_caller
+from minitorch_compile.dynamo.cache.wrapper import UNSET, Signature, call_with_what_was_given, plain_caller
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, InternalTracerError, RunPlainly
 from minitorch_compile.dynamo.guards.failures import GuardFailure, failure
 from minitorch_compile.dynamo.guards.guards import MISS
@@ -95,6 +95,8 @@ class Dispatcher:
 
     def _miss(self, *arguments: Any) -> Any:
         """The first version did not match: try the others, then compile."""
+        if any(argument is UNSET for argument in arguments):
+            return call_with_what_was_given(self.function, arguments)
         if stance.state.stance == "force_eager":
             return self.plain(*arguments)
         tried: list[Entry] = []

@@ -26,7 +26,7 @@ from minitorch_compile.dynamo.cache.dispatcher import LOCK, Dispatcher
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.cache.reporting import log_graph
 from minitorch_compile.dynamo.cache.slots import slots
-from minitorch_compile.dynamo.cache.wrapper import make_wrapper
+from minitorch_compile.dynamo.cache.wrapper import fits, make_wrapper
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.fakes.size_history import SizeHistory
 from minitorch_compile.dynamo.guards.guards import MISS
@@ -100,8 +100,10 @@ class Region:
         return wrapper
 
     def known(self, function: FunctionType, owner: type | None) -> Callable[..., Any] | None:
-        """What `wrap` gave for the function, None if it has not been asked."""
-        return self._wrappers.get((id(function), owner))
+        """What `wrap` gave for the function; None if it has not been asked, or the function takes other arguments
+        since: it was given other code, or more or fewer of its parameters a default."""
+        wrapper = self._wrappers.get((id(function), owner))
+        return wrapper if wrapper is None or fits(wrapper, function) else None
 
     def _dispatcher(self, function: FunctionType, owner: type | None) -> Dispatcher:
         made = Dispatcher(function, self, owner)

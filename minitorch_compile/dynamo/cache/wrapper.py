@@ -3,20 +3,24 @@
 >>> def scale(x, by=2, *rest, offset=0, **more):
 ...     return x * by + offset
 >>> print(wrapper_text(Signature.of(scale)), end="")
-def make_wrapper(dispatcher, function, MISS, UNSET):
+def make_wrapper(dispatcher, function, MISS, UNSET, ABSENT):
     def scale(x, by=UNSET, *rest, offset=UNSET, **more):
         if function.__code__ is not dispatcher.code:
             dispatcher.code_was_replaced()
-        if by is UNSET:
-            by = function.__defaults__[-1]
-        if offset is UNSET:
-            offset = function.__kwdefaults__['offset']
-        result = dispatcher.run(x, by, offset, rest, more)
+        try:
+            if by is UNSET:
+                by = function.__defaults__[-1]
+            if offset is UNSET:
+                offset = function.__kwdefaults__['offset']
+        except ABSENT:
+            result = MISS
+        else:
+            result = dispatcher.run(x, by, offset, rest, more)
         return result if result is not MISS else dispatcher.miss(x, by, offset, rest, more)
     return scale
 
-Code and defaults are looked up at the call, since a program may change them. Compiled code gets all slots by position,
-in the order that CPython keeps them in a frame; `plain_caller` goes the other way.
+Code and defaults are looked up at the call, since a program may change them; it may even take a default away. Compiled
+code gets all slots by position, in the order that CPython keeps them in a frame; `plain_caller` goes the other way.
 
 >>> plain_caller(scale)(10, 2, 5, (), {})
 25
@@ -26,6 +30,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -38,6 +43,7 @@ from minitorch_compile.generated_source import function_from_source
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.dispatcher import Dispatcher
 
+ABSENT = TypeError, LookupError  # what reading a default raises that the program took away
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "<default>", "__doc__": "An argument that was not given."})()
 
 
@@ -101,19 +107,26 @@ def wrapper_text(signature: Signature) -> str:
     """The source of a function that makes the wrapper."""
     slots = argument_names(signature.code)
     names = Namespace(slots)
-    hints = ("dispatcher", "function", "MISS", "UNSET", "result", _safe_name(signature.code))
-    dispatcher, function, miss, unset, result, wrapper = (names.install(object(), hint) for hint in hints)
+    hints = ("dispatcher", "function", "MISS", "UNSET", "ABSENT", "result", _safe_name(signature.code))
+    dispatcher, function, miss, unset, absent, result, wrapper = (names.install(object(), hint) for hint in hints)
     lines = [
         f"def {wrapper}({_parameter_list(signature, unset)}):",
         f"    if {function}.__code__ is not {dispatcher}.code:",
         f"        {dispatcher}.code_was_replaced()",
     ]
-    for name, place in signature.default_places.items():
-        lines += [f"    if {name} is {unset}:", f"        {name} = {function}.{place}"]
-    lines.append(f"    {result} = {dispatcher}.run({', '.join(slots)})")
+    run = f"    {result} = {dispatcher}.run({', '.join(slots)})"
+    filled = [
+        line
+        for name, place in signature.default_places.items()
+        for line in (f"        if {name} is {unset}:", f"            {name} = {function}.{place}")
+    ]
+    if filled:
+        lines += ["    try:", *filled, f"    except {absent}:", f"        {result} = {miss}", "    else:", f"    {run}"]
+    else:
+        lines.append(run)
     lines.append(f"    return {result} if {result} is not {miss} else {dispatcher}.miss({', '.join(slots)})")
     inner = "".join(f"    {line}\n" for line in lines)
-    return f"def make_wrapper({dispatcher}, {function}, {miss}, {unset}):\n{inner}    return {wrapper}\n"
+    return f"def make_wrapper({dispatcher}, {function}, {miss}, {unset}, {absent}):\n{inner}    return {wrapper}\n"
 
 
 def _safe_name(code: CodeType) -> str:
@@ -127,13 +140,42 @@ def _wrapper_maker(signature: Signature) -> Callable[..., Any]:
 
 def make_wrapper(function: FunctionType, dispatcher: Dispatcher, miss: object) -> Callable[..., Any]:
     """The stand-in for `function`; it looks like it, and `_dynamo_original` is it."""
-    wrapper = _wrapper_maker(Signature.of(function))(dispatcher, function, miss, UNSET)
+    signature = Signature.of(function)
+    wrapper = _wrapper_maker(signature)(dispatcher, function, miss, UNSET, ABSENT)
     code = function.__code__
     wrapper.__code__ = wrapper.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
     functools.update_wrapper(wrapper, function)
     wrapper._dynamo_original = function
     wrapper._dynamo_dispatcher = dispatcher
+    wrapper._dynamo_signature = signature
     return wrapper
+
+
+def fits(wrapper: Callable[..., Any], function: FunctionType) -> bool:
+    """Whether the wrapper still takes the arguments that the function takes."""
+    made_for: Signature = wrapper.__dict__["_dynamo_signature"]
+    return (  # Signature.of(function) would say it too, slower: this is asked at each call after a break
+        function.__code__ is made_for.code
+        and len(function.__defaults__ or ()) == made_for.default_count
+        and tuple(function.__kwdefaults__ or ()) == made_for.keyword_defaults
+    )
+
+
+def call_with_what_was_given(function: FunctionType, slots: tuple[Any, ...]) -> Any:
+    """A call some of whose arguments were not given, and have no default any more: Python says so itself.
+
+    >>> call_with_what_was_given(lambda x, by, *rest: x, (1, UNSET, ()))
+    Traceback (most recent call last):
+        ...
+    TypeError: <lambda>() missing 1 required positional argument: 'by'
+    """
+    signature = Signature.of(function)
+    given = dict(zip(argument_names(function.__code__), slots))
+    star, double_star = signature.stars
+    rest, by_name = given.pop(star, ()), given.pop(double_star, {})
+    positional = list(itertools.takewhile(lambda name: given[name] is not UNSET, signature.positional))
+    first = [given.pop(name) for name in positional]
+    return function(*first, *rest, **{name: value for name, value in given.items() if value is not UNSET}, **by_name)
 
 
 def plain_caller(function: FunctionType) -> Callable[..., Any]:
