@@ -18,6 +18,9 @@ time, can be looked at between two, and can be copied and put back:
 
 How a frame ends: `outcome` is None while it runs, then `Returned(value)`, or `Yielded(value)` for a generator's
 frame, which `resume_with` or `throw` continues. An exception that the frame does not handle leaves `step` as it came.
+
+Here are the instructions that nearly every function has. Others come with the hooks that they ask, a file for each
+family: `building_instructions.py`, `raising_instructions.py`, `suspending_instructions.py`, `rare_instructions.py`.
 """
 
 from __future__ import annotations
@@ -25,9 +28,10 @@ from __future__ import annotations
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
 from minitorch_compile.dynamo.execution.frame import Returned
 from minitorch_compile.dynamo.execution.rare_instructions import RareInstructions
+from minitorch_compile.dynamo.execution.suspending_instructions import SuspendingInstructions
 
 
-class BytecodeInterpreter(RareInstructions):
+class BytecodeInterpreter(RareInstructions, SuspendingInstructions):
     """One frame: a program, its stack and slots, where it is (`frame.py`), and what each instruction does to it."""
 
     # --- constants, slots, names --------------------------------------------------------------------------------------
@@ -95,10 +99,6 @@ class BytecodeInterpreter(RareInstructions):
     def DELETE_ATTR(self, inst: Instruction) -> None:
         self.delete_attr(self.pop(), inst.argval)
 
-    def LOAD_SPECIAL(self, inst: Instruction) -> None:
-        self.push(self.load_special(self.pop(), inst.argval))
-        self.push(NULL)
-
     def BINARY_SUBSCR(self, inst: Instruction) -> None:
         obj, key = self.popn(2)
         self.push(self.getitem(obj, key))
@@ -132,79 +132,6 @@ class BytecodeInterpreter(RareInstructions):
         item, container = self.popn(2)
         result = self.contains(item, container)
         self.push(self.unary("not", result) if inst.argval else result)
-
-    # --- building and taking apart ------------------------------------------------------------------------------------
-
-    def BUILD_TUPLE(self, inst: Instruction) -> None:
-        self.push(self.build("tuple", self.popn(inst.argval)))
-
-    def BUILD_LIST(self, inst: Instruction) -> None:
-        self.push(self.build("list", self.popn(inst.argval)))
-
-    def BUILD_SET(self, inst: Instruction) -> None:
-        self.push(self.build("set", self.popn(inst.argval)))
-
-    def BUILD_SLICE(self, inst: Instruction) -> None:
-        self.push(self.build("slice", self.popn(inst.argval)))
-
-    def BUILD_MAP(self, inst: Instruction) -> None:
-        items = self.popn(2 * inst.argval)
-        self.push(self.build_map(items[::2], items[1::2]))
-
-    def BUILD_CONST_KEY_MAP(self, inst: Instruction) -> None:
-        keys = [self.load_const(key) for key in inst.argval]
-        self.push(self.build_map(keys, self.popn(len(keys))))
-
-    def BUILD_STRING(self, inst: Instruction) -> None:
-        self.push(self.build_string(self.popn(inst.argval)))
-
-    def LIST_APPEND(self, inst: Instruction) -> None:
-        item = self.pop()
-        self.list_append(self.stack[-inst.argval], item)
-
-    def LIST_EXTEND(self, inst: Instruction) -> None:
-        iterable = self.pop()
-        self.list_extend(self.stack[-inst.argval], iterable)
-
-    def LIST_TO_TUPLE(self, inst: Instruction) -> None:
-        self.push(self.list_to_tuple(self.pop()))
-
-    def SET_ADD(self, inst: Instruction) -> None:
-        item = self.pop()
-        self.set_add(self.stack[-inst.argval], item)
-
-    def SET_UPDATE(self, inst: Instruction) -> None:
-        iterable = self.pop()
-        self.set_update(self.stack[-inst.argval], iterable)
-
-    def MAP_ADD(self, inst: Instruction) -> None:
-        key, value = self.popn(2)
-        self.map_add(self.stack[-inst.argval], key, value)
-
-    def DICT_UPDATE(self, inst: Instruction) -> None:
-        mapping = self.pop()
-        self.dict_update(self.stack[-inst.argval], mapping)
-
-    def DICT_MERGE(self, inst: Instruction) -> None:
-        mapping = self.pop()
-        pair = self.stack[
-            -inst.argval - 3 : -inst.argval - 1
-        ]  # below the dict: the positional arguments, then the pair
-        function = next(half for half in pair if half is not NULL)
-        self.dict_merge(self.stack[-inst.argval], mapping, function)
-
-    def UNPACK_SEQUENCE(self, inst: Instruction) -> None:
-        self.stack.extend(reversed(self.unpack(self.pop(), inst.argval)))
-
-    def UNPACK_EX(self, inst: Instruction) -> None:
-        self.stack.extend(reversed(self.unpack_ex(self.pop(), *inst.argval)))
-
-    def CONVERT_VALUE(self, inst: Instruction) -> None:
-        self.push(self.convert_value(self.pop(), inst.argval))
-
-    def FORMAT_VALUE(self, inst: Instruction) -> None:
-        spec = self.pop() if inst.argval else NULL
-        self.push(self.format_value(self.pop(), spec))
 
     # --- stack and jumps ----------------------------------------------------------------------------------------------
 
@@ -273,41 +200,3 @@ class BytecodeInterpreter(RareInstructions):
 
     def RETURN_VALUE(self, inst: Instruction) -> None:
         self.outcome = Returned(self.pop())
-
-    # --- exceptions and with ------------------------------------------------------------------------------------------
-
-    def RAISE_VARARGS(self, inst: Instruction) -> None:
-        exception, cause = [*self.popn(inst.argval), NULL, NULL][:2]
-        self.raise_(exception, cause)
-
-    def RERAISE(self, inst: Instruction) -> None:
-        self.reraise(self.pop())  # the raising index below it serves only tracebacks
-
-    def PUSH_EXC_INFO(self, inst: Instruction) -> None:
-        exception = self.pop()
-        self.push(self.handled)
-        self.push(exception)
-        self.handled = exception
-
-    def POP_EXCEPT(self, inst: Instruction) -> None:
-        self.handled = self.pop()
-
-    def CHECK_EXC_MATCH(self, inst: Instruction) -> None:
-        classes = self.pop()
-        self.push(self.exception_matches(self.stack[-1], classes))
-
-    def BEFORE_WITH(self, inst: Instruction) -> None:
-        self._before_with("__enter__", "__exit__")
-
-    def BEFORE_ASYNC_WITH(self, inst: Instruction) -> None:
-        self._before_with("__aenter__", "__aexit__")
-
-    def _before_with(self, enter_name: str, exit_name: str) -> None:
-        manager = self.pop()
-        enter = self.load_special(manager, enter_name)
-        self.push(self.load_special(manager, exit_name))
-        self.push(self.call(enter, [], {}))
-
-    def WITH_EXCEPT_START(self, inst: Instruction) -> None:
-        exit_method = self.stack[-3 - inst.argval]
-        self.push(self.call(exit_method, self.exception_info(self.stack[-1]), {}))

@@ -1,25 +1,45 @@
-"""Instructions that most functions have none of: of generators and coroutines, exception groups, `match`, imports, and
-of the bodies of classes and modules, whose names live in a dict.
+"""Instructions that most functions have none of: of exception groups, `match`, imports, and of the bodies of classes
+and modules, whose names live in a dict.
 
 >>> from minitorch_compile.dynamo.bytecode.decode import decode
->>> def count():
-...     yield 1
->>> names = [inst.opname for inst in decode(count.__code__).instructions]
->>> [name for name in names if name in vars(RareInstructions)][:2]
-['RETURN_GENERATOR', 'YIELD_VALUE']
+>>> names = [inst.opname for inst in decode(compile("from math import pi", "", "exec")).instructions]
+>>> [name for name in names if name in vars(RareInstructions)]
+['IMPORT_NAME', 'IMPORT_FROM', 'STORE_NAME']
 """
 
 from __future__ import annotations
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL, TYPE_INTRINSICS, Instruction
-from minitorch_compile.dynamo.execution.frame import InterpretedFrame, Returned, Yielded
+from minitorch_compile.dynamo.execution.building_instructions import BuildingInstructions
 from minitorch_compile.dynamo.execution.hooks import Value
 
 
-class RareInstructions(InterpretedFrame):
-    """The handlers."""
+class RareInstructions(BuildingInstructions):
+    """The handlers, and before them the hooks that they ask."""
 
     # --- names of class bodies and modules ----------------------------------------------------------------------------
+
+    def load_name(self, name: str) -> Value:
+        """In a class or module body: namespace, then globals, then builtins."""
+        self.unsupported("load_name")
+
+    def store_name(self, name: str, value: Value) -> None:
+        self.unsupported("store_name")
+
+    def delete_name(self, name: str) -> None:
+        self.unsupported("delete_name")
+
+    def load_namespace(self) -> Value:
+        """The mapping that the class or module body is filling."""
+        self.unsupported("load_namespace")
+
+    def load_build_class(self) -> Value:
+        """The function builtins.__build_class__."""
+        self.unsupported("load_build_class")
+
+    def type_parameters(self, intrinsic: str, operands: list[Value]) -> Value:
+        """One step of making type parameters, a generic base or a `type` alias (PEP 695)."""
+        self.unsupported("type_parameters")
 
     def LOAD_NAME(self, inst: Instruction) -> None:
         self.push(self.load_name(inst.argval))
@@ -65,54 +85,15 @@ class RareInstructions(InterpretedFrame):
             return "super(): arg[0] deleted"
         return "super(): empty __class__ cell" if self.load_cell(self.locals["__class__"]) is NULL else ""
 
-    # --- generators ---------------------------------------------------------------------------------------------------
-
-    def RETURN_GENERATOR(self, inst: Instruction) -> None:
-        self.outcome = Returned(self.make_generator())
-
-    def YIELD_VALUE(self, inst: Instruction) -> None:
-        self.outcome = Yielded(self.pop(), inst.argval)
-
-    def GET_YIELD_FROM_ITER(self, inst: Instruction) -> None:
-        self.push(self.get_yield_from_iter(self.pop()))
-
-    def SEND(self, inst: Instruction) -> None:
-        value = self.pop()
-        more, result = self.send(self.stack[-1], value)
-        if not more:
-            self.pop()
-            self.goto(inst)
-        self.push(result)
-
-    def END_SEND(self, inst: Instruction) -> None:
-        del self.stack[-2]
-
-    def CLEANUP_THROW(self, inst: Instruction) -> None:
-        _, _, exception = self.popn(3)
-        finished, value = self.stop_iteration_value(exception)
-        if not finished:
-            self.reraise(exception)
-        self.push(self.load_const(None))
-        self.push(value)
-
-    def STOP_ITERATION_ERROR(self, inst: Instruction) -> None:
-        self.push(self.stop_iteration_error(self.pop()))
-
-    def GET_AWAITABLE(self, inst: Instruction) -> None:
-        self.push(self.get_awaitable(self.pop(), inst.argval))
-
-    def GET_AITER(self, inst: Instruction) -> None:
-        self.push(self.get_aiter(self.pop()))
-
-    def GET_ANEXT(self, inst: Instruction) -> None:
-        self.push(self.get_anext(self.stack[-1]))
-
-    def END_ASYNC_FOR(self, inst: Instruction) -> None:
-        _, exception = self.popn(2)
-        if not self.ends_async_for(exception):
-            self.reraise(exception)
-
     # --- exception groups ---------------------------------------------------------------------------------------------
+
+    def exception_group_split(self, exception: Value, classes: Value) -> tuple[Value, Value]:
+        """The test of `except* classes:`: (rest or None, matched or None) as values."""
+        self.unsupported("exception_group_split")
+
+    def exception_group_join(self, original: Value, raised: Value) -> Value:
+        """End of `except*`: what is to be raised, made of a list of exceptions; the value None if nothing is."""
+        self.unsupported("exception_group_join")
 
     def CHECK_EG_MATCH(self, inst: Instruction) -> None:
         exception, classes = self.popn(2)
@@ -126,6 +107,36 @@ class RareInstructions(InterpretedFrame):
         self.push(self.exception_group_join(original, raised))
 
     # --- match and import ---------------------------------------------------------------------------------------------
+
+    def get_len(self, subject: Value) -> Value:
+        self.unsupported("get_len")
+
+    def match_mapping(self, subject: Value) -> Value:
+        self.unsupported("match_mapping")
+
+    def match_sequence(self, subject: Value) -> Value:
+        self.unsupported("match_sequence")
+
+    def match_keys(self, subject: Value, keys: Value) -> Value:
+        """A tuple value of the keys' values, or the value None if one is missing."""
+        self.unsupported("match_keys")
+
+    def match_class(self, subject: Value, cls: Value, positional: int, names: Value) -> Value:
+        """A tuple value of the attributes asked for, or the value None if subject does not match."""
+        self.unsupported("match_class")
+
+    def import_name(self, name: str, fromlist: Value, level: Value) -> Value:
+        self.unsupported("import_name")
+
+    def import_from(self, module: Value, name: str) -> Value:
+        self.unsupported("import_from")
+
+    def import_star(self, module: Value) -> None:
+        self.unsupported("import_star")
+
+    def print_expr(self, value: Value) -> None:
+        """What the prompt does with the value of a line."""
+        self.unsupported("print_expr")
 
     def GET_LEN(self, inst: Instruction) -> None:
         self.push(self.get_len(self.stack[-1]))
