@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "spine.md"
 
 # In the order in which a program meets them: (file, what happens there).
 SPINE = (
-    ("tensor/memory/strides.py", "Sizes and strides answer what broadcasting, viewing and contiguity mean."),
+    ("tensor/memory/strides.py", "Sizes and strides answer what broadcasting and contiguity mean."),
     (
         "tensor/dispatch/dispatch.py",
         "Each op goes through this door: transforms, the tape, modes, then the kernel.",

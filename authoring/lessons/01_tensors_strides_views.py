@@ -354,8 +354,8 @@ from minitorch_compile.course.storage_drawing import draw_storage
 draw_storage(y)
 
 # %% [markdown]
-# The arithmetic lives in one file, `minitorch_compile/tensor/memory/strides.py`, as functions on plain tuples that touch no
-# data. Here is the loop below `contiguous_strides`, which remembers its answers. Compare with your `new` above:
+# The arithmetic lives in two files of `minitorch_compile/tensor/memory/`, `strides.py` and `viewing.py`, as functions on
+# plain tuples that touch no data. Here is the loop below `contiguous_strides`, which remembers its answers. Compare with your `new` above:
 
 # %%
 import inspect

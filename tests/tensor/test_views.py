@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import minitorch_compile as torch
 from minitorch_compile.tensor import Tensor, fake_like, from_numpy
-from minitorch_compile.tensor.memory.strides import view_strides
+from minitorch_compile.tensor.memory.viewing import view_strides
 
 
 def numbers(*sizes: int) -> Tensor:

@@ -17,7 +17,8 @@ from typing import Any
 
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
-from minitorch_compile.tensor.memory.strides import clipped_range, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.viewing import clipped_range
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
 
 Ints = tuple[int, ...]

@@ -24,7 +24,7 @@ from minitorch_compile.symbolic import surely_equal
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
-from minitorch_compile.tensor.memory.strides import is_inside
+from minitorch_compile.tensor.memory.viewing import is_inside
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 

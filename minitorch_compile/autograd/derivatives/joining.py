@@ -14,7 +14,7 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.ops.joining import is_nothing
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.tensor import Tensor, dtype, ops
-from minitorch_compile.tensor.memory.strides import numel, wrap_dims
+from minitorch_compile.tensor.memory.dimensions import wrap_dims
+from minitorch_compile.tensor.memory.strides import numel
 
 Dims = int | Sequence[int] | None
 

@@ -16,7 +16,9 @@ from typing import Any
 from minitorch_compile.autograd.derivative_table import Gradients, Layout, Unused, derivative, sum_to
 from minitorch_compile.autograd.memory_order import check_inside, places, unflatten
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import clipped_range, numel, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.memory.viewing import clipped_range
 from minitorch_compile.tensor.ops.view_writing import add_windows, with_diagonal
 
 Ints = tuple[int, ...]

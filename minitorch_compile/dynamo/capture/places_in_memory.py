@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.tensor.memory.strides import is_inside
+from minitorch_compile.tensor.memory.viewing import is_inside
 from minitorch_compile.tensor.numerics.dtype import dtype as element_type
 from minitorch_compile.tensor.tensor_base import TensorBase
 

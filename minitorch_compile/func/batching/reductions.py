@@ -14,7 +14,7 @@ from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.batching.rules import batching_rule, for_kind
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Op
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 
 
 def shifted(dim: Any, ndim: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from minitorch_compile.nn.module import Module
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 
 
 class Flatten(Module):

@@ -14,7 +14,8 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses
 from minitorch_compile.prims.elementwise import broadcast_to, constant, converted, copied, number_like, reshaped
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
 from minitorch_compile.tensor.numerics.dtype import dtype, int64
 from minitorch_compile.tensor.ops.gathering import neutral_element
 from minitorch_compile.tensor.ops.indexing import index_sizes

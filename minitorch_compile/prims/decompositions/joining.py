@@ -10,7 +10,7 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import promote_types
 from minitorch_compile.tensor.ops.joining import is_nothing
 

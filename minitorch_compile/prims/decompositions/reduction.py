@@ -16,7 +16,8 @@ from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import as_mask, converted, copied, kept, number_like, reshaped
 from minitorch_compile.prims.half_precision import HALF
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import numel, wrap_dim, wrap_dims
+from minitorch_compile.tensor.memory.dimensions import wrap_dim, wrap_dims
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32
 
 Axes = int | Sequence[int] | None

@@ -13,7 +13,7 @@ from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import converted, copied, number_like
 from minitorch_compile.prims.half_precision import HALF
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, float32, int64
 
 

@@ -15,7 +15,8 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes, refuses, refuses_if
 from minitorch_compile.prims.elementwise import broadcast_to, converted, number_like, reshaped
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import numel, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, float64, int64, promote_types
 
 

@@ -14,7 +14,9 @@ from minitorch_compile import prims
 from minitorch_compile.prims.decomposition_table import decomposes
 from minitorch_compile.prims.elementwise import broadcast_to, copied, reshaped
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.memory.strides import clipped_range, infer_sizes, is_inside, numel, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import numel
+from minitorch_compile.tensor.memory.viewing import clipped_range, infer_sizes, is_inside
 from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.ops.view_writing import diagonal_places, window_places

@@ -26,8 +26,8 @@ from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_ty
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
+from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.memory.strides import wrap_dims
 from minitorch_compile.tensor.numerics.dtype import dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.rounding import WIDE, computes_in, rounded, widened

@@ -17,7 +17,7 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.ops.copies import clone, contiguous
 from minitorch_compile.tensor.ops.creation import arange, full
 from minitorch_compile.tensor.ops.indexing import index_put

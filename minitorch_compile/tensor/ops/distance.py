@@ -17,7 +17,8 @@ import numpy as np
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import converted_by_modes
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 from minitorch_compile.tensor.numerics.dtype import FLOATING, promote_types
 from minitorch_compile.tensor.ops.copies import to
 from minitorch_compile.tensor.ops.index_along import index_select

@@ -13,7 +13,7 @@ from typing import Any
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.number_arguments import number
 from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, get_default_dtype, uint8
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.view import slice

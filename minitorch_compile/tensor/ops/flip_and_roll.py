@@ -16,8 +16,8 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.memory_format import contiguous_format, preserved_strides
-from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.ops.copies import clone
 from minitorch_compile.tensor.ops.joining import cat
 from minitorch_compile.tensor.ops.reshaping import reshape

@@ -18,7 +18,7 @@ from scipy import fft
 from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.memory.dimensions import wrap_dim, wrap_dims
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype, get_default_dtype
 from minitorch_compile.tensor.ops.complex_numbers import conj, conj_physical
 from minitorch_compile.tensor.ops.copies import to_copy

@@ -18,7 +18,8 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import broadcast_sizes
 from minitorch_compile.tensor.numerics.dtype import FLOATING, int32, int64
 from minitorch_compile.tensor.ops.accumulation import add_elements, add_rows
 from minitorch_compile.tensor.ops.creation import full

@@ -14,7 +14,8 @@ from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.dispatch import stacks
 from minitorch_compile.tensor.dispatch.number_arguments import coefficient
 from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import is_contiguous, numel, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import is_contiguous, numel
 from minitorch_compile.tensor.numerics.dtype import int32, int64
 from minitorch_compile.tensor.ops.copies import contiguous, copy, to
 from minitorch_compile.tensor.ops.creation import full

@@ -20,7 +20,8 @@ from minitorch_compile.tensor.dispatch.declare import kernel_op
 from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
 from minitorch_compile.tensor.memory.memory_format import preserved_strides
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides, expand_strides, view_strides
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, contiguous_strides, expand_strides
+from minitorch_compile.tensor.memory.viewing import view_strides
 from minitorch_compile.tensor.numerics.dtype import FLOATING, int32, int64
 from minitorch_compile.tensor.ops.accumulation import add_at
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake

@@ -17,8 +17,8 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import alias, composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.memory_format import contiguous_format, strides_in, suggested_format
-from minitorch_compile.tensor.memory.strides import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FROM_NUMPY, promote_types
 from minitorch_compile.tensor.ops.reshaping import atleast_1d, atleast_2d, atleast_3d, reshape
 from minitorch_compile.tensor.ops.view import unsqueeze

@@ -15,8 +15,9 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Scalar, Tensor, find
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.memory_format import contiguous_format
-from minitorch_compile.tensor.memory.strides import numel, wrap_dim
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.ops.contraction import bmm, matmul, mm
 from minitorch_compile.tensor.ops.copies import clone, contiguous, copy
 from minitorch_compile.tensor.ops.creation import eye

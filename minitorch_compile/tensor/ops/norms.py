@@ -16,7 +16,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, reduction
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.memory.dimensions import wrap_dim, wrap_dims
 from minitorch_compile.tensor.numerics.dtype import FLOATING, dtype
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.factorizations import linalg_svdvals

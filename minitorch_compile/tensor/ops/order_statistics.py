@@ -15,7 +15,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import bool_, float32, float64, int64
 from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.blending import lerp

@@ -19,7 +19,7 @@ from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op, reduction
 from minitorch_compile.tensor.dispatch.number_arguments import whole_number
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim, wrap_dims
+from minitorch_compile.tensor.memory.dimensions import wrap_dim, wrap_dims
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, get_default_dtype, int64, uint8
 from minitorch_compile.tensor.ops import gathering, pointwise, return_types
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake

@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.ops.norms import linalg_vector_norm
 from minitorch_compile.tensor.ops.pointwise import div, where
 

@@ -16,8 +16,10 @@ from typing import Any
 from minitorch_compile.symbolic import WHOLE
 from minitorch_compile.tensor.dispatch.declare import alias, composite
 from minitorch_compile.tensor.dispatch.op import Tensor, find
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, infer_sizes, numel, view_strides, wrap_dim
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
+from minitorch_compile.tensor.memory.viewing import infer_sizes, view_strides
 from minitorch_compile.tensor.ops.copies import contiguous
 from minitorch_compile.tensor.ops.view import as_ints, expand, permute, transpose, unsqueeze, view_op
 from minitorch_compile.tensor.tensor_base import TensorBase

@@ -14,7 +14,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, int64
 from minitorch_compile.tensor.ops import return_types, view
 from minitorch_compile.tensor.ops.gathering import gather

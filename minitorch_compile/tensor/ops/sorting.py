@@ -16,8 +16,9 @@ import numpy as np
 from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
-from minitorch_compile.tensor.memory.strides import is_dense, wrap_dim
+from minitorch_compile.tensor.memory.strides import is_dense
 from minitorch_compile.tensor.numerics.dtype import bool_, int64
 from minitorch_compile.tensor.ops import return_types
 from minitorch_compile.tensor.ops.gathering import gather

@@ -18,7 +18,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import kernel_op
 from minitorch_compile.tensor.dispatch.op import Array
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 

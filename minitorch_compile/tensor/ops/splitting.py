@@ -13,7 +13,7 @@ from typing import Any
 from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import BOOL, INTEGER
 from minitorch_compile.tensor.ops.copies import contiguous_copy
 from minitorch_compile.tensor.ops.view import select, slice

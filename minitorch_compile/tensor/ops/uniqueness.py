@@ -13,7 +13,7 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.declare import composite, kernel_op
 from minitorch_compile.tensor.dispatch.op import Array, Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.construct import as_tensor
 from minitorch_compile.tensor.tensor_base import FakeDataError, TensorBase, empty_fake

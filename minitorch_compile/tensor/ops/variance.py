@@ -14,7 +14,8 @@ from typing import Any
 
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.memory.strides import numel, wrap_dims
+from minitorch_compile.tensor.memory.dimensions import wrap_dims
+from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import FLOATING, float16, float32
 from minitorch_compile.tensor.ops.pointwise import eq, sqrt, square, where
 from minitorch_compile.tensor.ops.reduction import mean, sum

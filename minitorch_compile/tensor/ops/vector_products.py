@@ -13,7 +13,8 @@ from typing import Any
 from minitorch_compile.tensor.dispatch.declare import composite
 from minitorch_compile.tensor.dispatch.number_arguments import coefficient
 from minitorch_compile.tensor.dispatch.op import Scalar, Tensor
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel, wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.ops.complex_numbers import conj
 from minitorch_compile.tensor.ops.contraction import matmul, mm

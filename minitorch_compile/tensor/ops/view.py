@@ -14,14 +14,9 @@ from typing import Any
 from minitorch_compile.symbolic import WHOLE, whole
 from minitorch_compile.tensor.dispatch.declare import register, view
 from minitorch_compile.tensor.dispatch.op_families import ViewOp
-from minitorch_compile.tensor.memory.strides import (
-    clipped_range,
-    expand_strides,
-    infer_sizes,
-    numel,
-    view_strides,
-    wrap_dim,
-)
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
+from minitorch_compile.tensor.memory.strides import expand_strides, numel
+from minitorch_compile.tensor.memory.viewing import clipped_range, infer_sizes, view_strides
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 PLAIN = frozenset((int,))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor.dispatch.op import Tensor
-from minitorch_compile.tensor.memory.strides import wrap_dim
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.ops.creation import arange
 from minitorch_compile.tensor.ops.indexing import index_put
 from minitorch_compile.tensor.ops.reshaping import movedim

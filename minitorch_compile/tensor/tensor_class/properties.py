@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.tensor.memory.device import META
+from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.memory_format import (
     contiguous_format,
     is_in_format,
@@ -19,7 +20,7 @@ from minitorch_compile.tensor.memory.memory_format import (
     strided,
 )
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.memory.strides import is_contiguous, numel, wrap_dim
+from minitorch_compile.tensor.memory.strides import is_contiguous, numel
 from minitorch_compile.tensor.memory.typed_storage import UntypedStorage
 from minitorch_compile.tensor.tensor_base import TensorBase
 
