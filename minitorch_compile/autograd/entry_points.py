@@ -19,7 +19,7 @@ from minitorch_compile.autograd.engine import BackwardPass, leading_to
 from minitorch_compile.autograd.hooks import retain_grad
 from minitorch_compile.autograd.node import Edge
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.dispatch.dispatch import refuse_in_transforms
+from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 from minitorch_compile.user_warnings import warn_user

@@ -18,7 +18,8 @@ from minitorch_compile.autograd.node import Node
 from minitorch_compile.autograd.op_node import MissingDerivative, node_class_of
 from minitorch_compile.autograd.watching import tell, watchers
 from minitorch_compile.tensor import Op
-from minitorch_compile.tensor.dispatch.dispatch import below_tape, contexts, register_tape, stacks
+from minitorch_compile.tensor.dispatch.dispatch import below_tape, contexts, stacks
+from minitorch_compile.tensor.dispatch.tape_slot import register_tape
 from minitorch_compile.tensor.grad_mode import state
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.tensor_base import TensorBase

@@ -38,7 +38,7 @@ from minitorch_compile.fx.minifier import Case
 from minitorch_compile.fx.minifier import minify as shrink
 from minitorch_compile.pytree import tree_leaves
 from minitorch_compile.tensor import Tensor
-from minitorch_compile.tensor.dispatch.dispatch import leaving_transforms
+from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 from minitorch_compile.tensor.random.generator import default_generator
 from minitorch_compile.tensor.tensor_base import fake_like
 from minitorch_compile.testing import assert_close

@@ -57,7 +57,7 @@ from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import ConstraintViolationError
 from minitorch_compile.tensor import fake_like, grad_mode
-from minitorch_compile.tensor.dispatch.dispatch import leaving_transforms
+from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.cache.region import Region

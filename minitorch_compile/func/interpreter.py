@@ -2,8 +2,8 @@
 
 >>> from minitorch_compile.func.batch_tensor import BatchTensor
 >>> from minitorch_compile.tensor import ones
->>> from minitorch_compile.tensor.dispatch import dispatch
->>> with dispatch.transform(VmapInterpreter(level=1, size=5, randomness="error")):
+>>> from minitorch_compile.tensor.dispatch.transform_stack import transform
+>>> with transform(VmapInterpreter(level=1, size=5, randomness="error")):
 ...     x = BatchTensor.of(ones(5, 3), level=1)
 ...     y = x + ones(3)
 >>> y.shape, y.value.shape

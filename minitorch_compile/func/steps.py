@@ -35,12 +35,12 @@ from minitorch_compile.func.batching.batch import Batch
 from minitorch_compile.func.interpreter import RandomnessRefused, VmapInterpreter, active_vmaps
 from minitorch_compile.func.levels import Levels
 from minitorch_compile.tensor import enable_grad, ops
-from minitorch_compile.tensor.dispatch.dispatch import (
+from minitorch_compile.tensor.dispatch.dispatch import stacks
+from minitorch_compile.tensor.dispatch.transform_stack import (
     enter_recording,
     enter_transform,
     leave_recording,
     leave_transform,
-    stacks,
 )
 
 LevelsAndSizes = tuple[tuple[int, int], ...]

@@ -31,7 +31,7 @@ from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
 from minitorch_compile.fx.node import Node
-from minitorch_compile.tensor.dispatch.dispatch import leaving_transforms
+from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
 
 
 @dataclass

@@ -31,11 +31,12 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from minitorch_compile.tensor.dispatch.captured_memory import mark_made, recordings, refuse_captured
+from minitorch_compile.tensor.dispatch.tape_slot import slot as tape
 from minitorch_compile.tensor.grad_mode import state as grad_state
 from minitorch_compile.tensor.memory.storage import INFERENCE
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -50,25 +51,6 @@ class Interpreter(Protocol):
     def process(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
 
-class Tape(Protocol):
-    """What autograd registers: it records a call whose arguments require grad, and runs it with `below_tape`.
-
-    The other methods are what Tensor's methods of the same names do; this floor can't import the one above.
-    """
-
-    def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
-
-    def backward(
-        self, tensor: Any, gradient: Any, retain_graph: bool | None, create_graph: bool, inputs: Any
-    ) -> None: ...
-
-    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> Any: ...
-
-    def retain_grad(self, tensor: Any) -> None: ...
-
-    def register_post_accumulate_grad_hook(self, tensor: Any, hook: Callable[[Any], None]) -> Any: ...
-
-
 class _Stacks(threading.local):
     """The context stacks of one thread; the last interpreter of a list is the topmost."""
 
@@ -80,21 +62,8 @@ class _Stacks(threading.local):
 
 
 stacks = _Stacks()
-_tape: list[Tape] = []
 contexts: list[Any] = []  # what all threads are in: while it is empty, no thread need look at its own stacks
 AnyInterpreter = TypeVar("AnyInterpreter", bound=Interpreter)
-
-
-def register_tape(tape: Tape) -> None:
-    """Installs the tape, once, when the autograd floor is imported."""
-    _tape[:] = [tape]
-
-
-def registered_tape() -> Tape:
-    """The tape. RuntimeError before the autograd floor was imported, which `import minitorch_compile` does."""
-    if not _tape:
-        raise RuntimeError("backward: the autograd floor is not loaded; import minitorch_compile first")
-    return _tape[0]
 
 
 def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -117,8 +86,8 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _taped(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and _tape:
-        return _tape[0].record(op, args, kwargs)
+    if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and tape:
+        return tape[0].record(op, args, kwargs)
     return below_tape(op, args, kwargs) if contexts else op.run(args, kwargs)
 
 
@@ -174,80 +143,27 @@ def any_requires_grad(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
 @contextmanager
 def mode(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
     """Inside, `interpreter` sees every operation that the tape lets through."""
-    with _entered(stacks.modes, interpreter):
+    with entered(stacks.modes, interpreter):
         yield interpreter
 
 
 @contextmanager
-def transform(interpreter: AnyInterpreter) -> Iterator[AnyInterpreter]:
-    """Inside, `interpreter` sees every operation first, above the tape."""
-    with _entered(stacks.transforms, interpreter):
-        yield interpreter
-
-
-@contextmanager
-def _entered(stack: list[Interpreter], interpreter: Interpreter) -> Iterator[None]:
-    _enter(stack, interpreter)
+def entered(stack: list[Interpreter], interpreter: Interpreter) -> Iterator[None]:
+    enter(stack, interpreter)
     try:
         yield
     finally:
-        _leave(stack, interpreter)
+        leave(stack, interpreter)
 
 
-def enter_transform(interpreter: Interpreter) -> None:
-    """From now on `interpreter` sees every operation first. Somebody has to say `leave_transform`."""
-    _enter(stacks.transforms, interpreter)
-
-
-def leave_transform(interpreter: Interpreter) -> None:
-    """The end of it."""
-    _leave(stacks.transforms, interpreter)
-
-
-def _enter(stack: list[Interpreter], interpreter: Interpreter) -> None:
+def enter(stack: list[Interpreter], interpreter: Interpreter) -> None:
     contexts.append(interpreter)
     stack.append(interpreter)
 
 
-def _leave(stack: list[Interpreter], interpreter: Interpreter) -> None:
+def leave(stack: list[Interpreter], interpreter: Interpreter) -> None:
     stack.remove(interpreter)
     contexts.remove(interpreter)
-
-
-def enter_recording(arguments: Iterable[Any]) -> None:
-    """From now on a function runs that is differentiated: what it was not given, it must not write to."""
-    contexts.append(recordings)
-    recordings.begin(arguments)
-
-
-def leave_recording() -> None:
-    """The function that was entered last has run."""
-    recordings.starts.pop()
-    contexts.remove(recordings)
-
-
-def refuse_in_transforms(call: str, vmap_too: bool = False) -> None:
-    """RuntimeError inside a function that grad or another such transform runs: it takes care of gradients itself."""
-    if any(getattr(watched(), "is_in_use", False) for watched in stacks.watched) or (vmap_too and stacks.transforms):
-        raise RuntimeError(
-            f"{call}() is called inside of a function that a function transform (grad, vjp, jacrev, jvp, ...) runs,"
-            " which is not supported; use the transforms instead, or call it outside"
-        )
-
-
-@contextmanager
-def leaving_transforms() -> Iterator[None]:
-    """At the end, the transforms that were entered inside are left, if an error came in between."""
-    before, stack, watched = list(stacks.transforms), stacks.transforms, list(stacks.watched)
-    depth = len(recordings.starts)
-    try:
-        yield
-    finally:
-        while len(recordings.starts) > depth:
-            leave_recording()
-        stacks.transforms, stacks.watched = stack, watched
-        for interpreter in [t for t in stack if t not in before]:
-            _leave(stack, interpreter)
 
 
 def converted_by_modes(tensor: Any) -> Any:
@@ -258,13 +174,3 @@ def converted_by_modes(tensor: Any) -> Any:
     if contexts and recordings.starts:
         mark_made(tensor, ())
     return tensor
-
-
-@contextmanager
-def no_modes() -> Iterator[None]:
-    """Inside, no mode sees anything: for an interpreter that needs to compute with real values."""
-    saved, stacks.modes = stacks.modes, []
-    try:
-        yield
-    finally:
-        stacks.modes = saved

@@ -27,6 +27,9 @@ Reader = Callable[[Any, str, str], Any]
 Numbers = tuple[int, Reader, frozenset[type]]  # a position, what reads the argument, its types that need no reading
 NEVER = 1 << 30  # where the first number stands if there is none
 
+# Of functions that PyTorch writes in Python: it asks whether these are true, whatever they are.
+LOOSE = {"inplace", "size_average", "reduce", "hard", "full", "return_indices", "add_zero_attn", "need_weights"}
+
 
 def readers(annotations: Sequence[str], loose: Sequence[bool] = ()) -> tuple[Numbers, ...]:
     """The parameters that are numbers, sequences of them, or dtypes: position, what reads it, types that need no

@@ -30,7 +30,8 @@ import numpy as np
 
 from minitorch_compile.tensor.dispatch.argument_devices import following, holds_fake, refuse_mixed
 from minitorch_compile.tensor.dispatch.dispatch import dispatch
-from minitorch_compile.tensor.dispatch.number_arguments import NEVER, plain, readers
+from minitorch_compile.tensor.dispatch.keyword_arguments import filled_in
+from minitorch_compile.tensor.dispatch.number_arguments import LOOSE, NEVER, plain, readers
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
 from minitorch_compile.tensor.dispatch.wrong_arguments import MISTAKEN, check_types
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -40,17 +41,6 @@ Tensor = Any  # the class comes later, with methods made from the table: nothing
 Scalar = bool | int | float
 
 TENSOR_ANNOTATION = re.compile(r"Array|Tensor|ndarray")
-
-# Names that PyTorch takes besides: NumPy's; those that its documentation of linear algebra has, or has not; and a word
-# of Python's, which can't be a parameter here.
-OTHER_NAMES = {
-    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"},
-    **{"input": "A", "A": "input", "b": "B"},
-    "from": "low",
-}
-
-# Of functions that PyTorch writes in Python: it asks whether these are true, whatever they are.
-LOOSE = {"inplace", "size_average", "reduce", "hard", "full", "return_indices", "add_zero_attn", "need_weights"}
 
 table: dict[str, Op] = {}
 
@@ -86,7 +76,7 @@ class Op:
         self.tensor_parameters = tuple(
             i for i, p in enumerate(parameters.values()) if TENSOR_ANNOTATION.search(str(p.annotation))
         )
-        self._position = {name: i for i, name in enumerate(self.parameters)}
+        self.positions = {name: i for i, name in enumerate(self.parameters)}
         self.annotations = tuple(str(p.annotation) for p in parameters.values())
         functional = self.name.startswith("F.")
         self.numbers = readers(self.annotations, [functional and name in LOOSE for name in self.parameters])
@@ -118,30 +108,7 @@ class Op:
             if given > self.first_number:
                 args = plain(args, self.numbers, self.name, self.parameters)
             return args if given == len(self.parameters) else args + self.defaults[given:]
-        if given > len(self.parameters):
-            raise TypeError(
-                f"{self.name}() takes {len(self.parameters)} arguments {self.parameters} but {len(args)} were given"
-            )
-        values = [*args, *self.defaults[len(args) :]]
-        for name, value in self.in_torch_names(kwargs).items():
-            position = self._position.get(name)
-            if position is None:
-                raise TypeError(
-                    f"{self.name}() got an unexpected keyword argument '{name}'; it takes {', '.join(self.parameters)}"
-                )
-            if position < len(args):
-                raise TypeError(f"{self.name}() got multiple values for argument '{name}'")
-            values[position] = value
-        for position, value in enumerate(values):
-            if value is inspect.Parameter.empty:
-                raise TypeError(f"{self.name}() missing 1 required argument: '{self.parameters[position]}'")
-        return plain(tuple(values), self.numbers, self.name, self.parameters)
-
-    def in_torch_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The keywords in the names of the parameters: `axis` is `dim`."""
-        if kwargs.keys() <= self._position.keys():
-            return kwargs
-        return {name if name in self._position else OTHER_NAMES.get(name, name): kwargs[name] for name in kwargs}
+        return plain(filled_in(self, args, kwargs), self.numbers, self.name, self.parameters)
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The operation itself, below every interpreter."""

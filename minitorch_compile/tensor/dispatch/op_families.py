@@ -17,6 +17,7 @@ from minitorch_compile.tensor.cpu.numpy_errstate import quietly
 from minitorch_compile.tensor.dispatch import complex_support
 from minitorch_compile.tensor.dispatch.argument_devices import MixedDevicesError, following, holds_fake, refuse_mixed
 from minitorch_compile.tensor.dispatch.dispatch import any_requires_grad, contexts, stacks
+from minitorch_compile.tensor.dispatch.keyword_arguments import in_torch_names
 from minitorch_compile.tensor.dispatch.number_arguments import plain
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.out_argument import call_with_out
@@ -70,7 +71,7 @@ class ReductionOp(Op):
         self.dtype_rule = dtype_rule
         self.no_dims_mean_all = no_dims_mean_all
         self.empty = empty  # whether the reduction of no elements has a value
-        self._dtype_at = self._position.get("dtype")
+        self._dtype_at = self.positions.get("dtype")
 
     def _result_dtype(self, bound: Sequence[Any]) -> dtype:
         if bound[0].dtype.is_complex and self.name not in complex_support.REDUCTIONS:
@@ -112,7 +113,7 @@ class ReductionOp(Op):
         return wrap(value if value.flags.c_contiguous else np.ascontiguousarray(value))
 
     def meta_rule(self, *bound: Any) -> TensorBase:
-        dims, keepdim = self._dims(bound), bound[self._position["keepdim"]]
+        dims, keepdim = self._dims(bound), bound[self.positions["keepdim"]]
         sizes = tuple(1 if d in dims else n for d, n in enumerate(bound[0].sizes) if keepdim or d not in dims)
         return empty_fake(sizes, None, self._result_dtype(bound))
 
@@ -267,7 +268,7 @@ class CompositeOp(Op):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs:
-            kwargs = self._plain_keywords(self.in_torch_names(kwargs))
+            kwargs = self._plain_keywords(in_torch_names(self, kwargs))
         if len(args) > self.first_number:
             args = plain(args, self.positional_numbers, self.name, self.parameters)
         try:

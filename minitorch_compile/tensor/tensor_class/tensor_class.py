@@ -16,8 +16,10 @@ import numpy as np
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.captured_memory import recordings
-from minitorch_compile.tensor.dispatch.dispatch import dispatch, refuse_in_transforms, registered_tape
+from minitorch_compile.tensor.dispatch.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
+from minitorch_compile.tensor.dispatch.tape_slot import registered_tape
+from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
 from minitorch_compile.tensor.memory.conjugate_view import with_signs, without_signs
 from minitorch_compile.tensor.memory.storage import DataStorage
 from minitorch_compile.tensor.memory.strides import numel

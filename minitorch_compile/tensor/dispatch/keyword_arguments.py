@@ -1,0 +1,52 @@
+"""Arguments that are given by name, or left out: where each belongs among the parameters, under all of its names.
+
+>>> from minitorch_compile.tensor import ops
+>>> filled_in(ops.sum, (1,), {"axis": 0})
+(1, 0, False, None)
+>>> filled_in(ops.sum, (1,), {"axes": 0})
+Traceback (most recent call last):
+TypeError: sum() got an unexpected keyword argument 'axes'; it takes input, dim, keepdim, dtype
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minitorch_compile.tensor.dispatch.op import Op
+
+# Names that PyTorch takes besides: NumPy's; those that its documentation of linear algebra has, or has not; and a word
+# of Python's, which can't be a parameter here.
+OTHER_NAMES = {
+    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "a": "input", "x2": "other"},
+    **{"input": "A", "A": "input", "b": "B"},
+    "from": "low",
+}
+
+
+def in_torch_names(op: Op, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords in the names of the parameters: `axis` is `dim`."""
+    if kwargs.keys() <= op.positions.keys():
+        return kwargs
+    return {name if name in op.positions else OTHER_NAMES.get(name, name): kwargs[name] for name in kwargs}
+
+
+def filled_in(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All parameters in order, with defaults. TypeError for one too many, given twice, missing or unknown."""
+    if len(args) > len(op.parameters):
+        raise TypeError(f"{op.name}() takes {len(op.parameters)} arguments {op.parameters} but {len(args)} were given")
+    values = [*args, *op.defaults[len(args) :]]
+    for name, value in in_torch_names(op, kwargs).items():
+        position = op.positions.get(name)
+        if position is None:
+            raise TypeError(
+                f"{op.name}() got an unexpected keyword argument '{name}'; it takes {', '.join(op.parameters)}"
+            )
+        if position < len(args):
+            raise TypeError(f"{op.name}() got multiple values for argument '{name}'")
+        values[position] = value
+    for position, value in enumerate(values):
+        if value is Parameter.empty:
+            raise TypeError(f"{op.name}() missing 1 required argument: '{op.parameters[position]}'")
+    return tuple(values)
