@@ -18,6 +18,7 @@ from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.symbolic import Symbol, SymInt
+from minitorch_compile.tensor import fake_like
 from minitorch_compile.tensor.modes.symbolic_layout import unknown_sizes
 
 if TYPE_CHECKING:
@@ -57,6 +58,22 @@ def finish_graph(output: OutputGraph, outputs: list[TensorVariable]) -> list[Ten
     if used.keys() != set(placeholders):
         raise InternalTracerError("the placeholders of the graph are not its inputs.")
     return [used[node] for node in placeholders]
+
+
+def example_inputs(inputs: list[TensorVariable | SizeInput]) -> list[Any]:
+    """Fakes as the graph finds them: the ones used in tracing may have been changed by it."""
+    storages: dict[int, Any] = {}
+    examples = []
+    for variable in inputs:
+        if isinstance(variable, SizeInput):
+            examples.append(variable.node.meta["val"])
+            continue
+        example = fake_like(variable.real)
+        if variable.layout is not None:
+            variable.layout.apply_to(example)
+        example.storage = storages.setdefault(id(variable.real.storage.memory), example.storage)
+        examples.append(example)
+    return examples
 
 
 def _detached(graph: Graph, node: Node) -> Node:

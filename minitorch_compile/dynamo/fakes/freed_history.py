@@ -78,11 +78,9 @@ def _nodes_behind(roots: Sequence[TensorBase], stops: Callable[[Any], bool]) -> 
         pending += fresh
 
 
-def check_written(output: Any) -> None:
+def check_written(output: Any, backward: BackwardCall) -> None:
     """Refuses a tensor from outside that was given a new history by a write."""
-    if output.backward_call is None:
-        return
     for variable in output.written_inputs:
         fake = variable.fake
         if fake.requires_grad and not fake.is_leaf:
-            raise output.backward_call.refused("a tensor that is written to, and")
+            raise backward.refused("a tensor that is written to, and")

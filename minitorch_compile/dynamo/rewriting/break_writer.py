@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Instruction
 from minitorch_compile.dynamo.bytecode.liveness import live_slots
-from minitorch_compile.dynamo.errors import Unsupported
+from minitorch_compile.dynamo.errors import GraphBreak, Unsupported
 from minitorch_compile.dynamo.resuming.resume import ResumeCode, make_resume_code, resume_code_of
 from minitorch_compile.dynamo.resuming.resume_prefix import handled_exceptions
 from minitorch_compile.dynamo.rewriting.breaking import EMITTERS, BreakPoint, PlainText
@@ -66,6 +66,15 @@ def why_not_here(frame: SymbolicInterpreter, index: int) -> str:
     if inst.opname not in EMITTERS and inst.opname not in (*JUMPS, "FOR_ITER"):
         return f"the instruction {inst.opname} can't be done by the generated code"
     return ""
+
+
+def shown_break(frame: SymbolicInterpreter, reason: Unsupported) -> GraphBreak | None:
+    """What the user is told; None in a round of a loop, where the break before was shown."""
+    opname = frame.program.instructions[frame.index].opname
+    if opname == "FOR_ITER" and resume_code_of(frame.program.code) is not None:
+        return None
+    graphs = "a second graph" if opname in EMITTERS else "one of two graphs"
+    return GraphBreak.of(reason, f"The function continues in {graphs}, split here.")
 
 
 class BreakWriter:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 def checks(output: OutputGraph, codegen: Codegen, arguments: str) -> tuple[list[str], list[str]]:
     """Statements for the generated code, in front of and behind the call of the graph."""
-    if not output.expectations:
-        return [], []
     before, prepared = "None", []
     if output.written_inputs or any(map(is_random, output.graph.nodes)):
         written = [codegen.read(variable.source) for variable in output.written_inputs if variable.source is not None]

@@ -17,6 +17,7 @@ def make_loss_fn(function, plain):                         made once for each fu
 
 from __future__ import annotations
 
+import keyword
 import re
 import textwrap
 from collections.abc import Sequence
@@ -47,6 +48,16 @@ def parameter_names(code: CodeType) -> dict[str, str]:
 def _safe(name: str) -> str:
     clean = name if name.isidentifier() else "argument" + re.sub(r"\W", "_", name)  # `.0`; pytest's `@py_assert1`
     return clean + "_" if clean in USED_NAMES else clean
+
+
+def identifier(name: str) -> str:
+    """The name of the generated function.
+
+    >>> identifier("<lambda>")
+    'lambda_'
+    """
+    clean = re.sub(r"\W", "_", name).strip("_") or "frame"
+    return f"{clean}_" if keyword.iskeyword(clean) or clean in USED_NAMES else clean
 
 
 def function_text(

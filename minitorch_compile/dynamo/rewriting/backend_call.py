@@ -1,0 +1,76 @@
+"""The backend's turn: it gets the graph and example inputs, and gives what the generated function calls as `graph`.
+
+>>> from minitorch_compile.dynamo.eval_frame import optimize
+>>> from minitorch_compile.tensor import ones
+>>> def refusing(module, examples):
+...     raise NotImplementedError("no sums here")
+>>> optimize(lambda x: x.sum(), refusing)(ones(2))
+Traceback (most recent call last):
+    ...
+minitorch_compile.dynamo.errors.BackendCompilerFailed: backend 'refusing' raised NotImplementedError: no sums here
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minitorch_compile import logs
+from minitorch_compile.dynamo.capture.finished_graph import example_inputs
+from minitorch_compile.dynamo.capture.grad_switches import restoring_grad_mode, switch_grad_mode
+from minitorch_compile.dynamo.errors import BackendCompilerFailed
+from minitorch_compile.dynamo.rewriting.inference_results import marking_inference
+from minitorch_compile.frame_marks import unhooked
+from minitorch_compile.fx import GraphModule
+from minitorch_compile.tensor import grad_mode
+from minitorch_compile.tensor.dispatch.transform_stack import leaving_transforms
+
+if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.finished_graph import SizeInput
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
+    from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
+
+DYNAMIC = logs.artifact("dynamic")
+
+
+class SizesMustBeKnown(Exception):
+    """The backend could not compile the graph with unknown sizes."""
+
+    def __init__(self, module: GraphModule) -> None:
+        self.module = module
+
+
+def call_backend(
+    backend: Callable[..., Any], output: OutputGraph, module: GraphModule, inputs: list[TensorVariable | SizeInput]
+) -> Callable[..., Any]:
+    """The compiled graph. It is compiled in the grad mode in which it will be called, that before the frame."""
+    mode_now, grad_mode.state.enabled = grad_mode.state.enabled, output.grad_mode_before
+    try:
+        return _compiled(backend, output, module, example_inputs(inputs))
+    finally:
+        grad_mode.state.enabled = mode_now
+
+
+def _compiled(
+    backend: Callable[..., Any], output: OutputGraph, module: GraphModule, examples: list[Any]
+) -> Callable[..., Any]:
+    try:
+        compiled = backend(module, examples)
+    except Exception as error:
+        name = getattr(backend, "__name__", type(backend).__name__)
+        if output.sizes.sources:
+            DYNAMIC(f"backend {name!r} can't compile for unknown sizes ({error}): compiled for those at hand")
+            raise SizesMustBeKnown(module) from error
+        raise BackendCompilerFailed(f"backend {name!r} raised {type(error).__name__}: {error}") from error
+    if not callable(compiled):
+        raise BackendCompilerFailed(f"the backend must return a callable, but returned {type(compiled).__name__}.")
+    return compiled
+
+
+def in_its_modes(compiled: Callable[..., Any], output: OutputGraph) -> Callable[..., Any]:
+    """The same, where the graph switches grad mode, holds steps of transforms, or runs in inference mode."""
+    if output.graph.find_nodes(op="call_function", target=switch_grad_mode):
+        compiled = restoring_grad_mode(compiled)
+    if output.has_steps:
+        compiled = leaving_transforms()(compiled)
+    return unhooked(marking_inference(compiled) if grad_mode.state.inference else compiled)
