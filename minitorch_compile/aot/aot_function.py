@@ -33,6 +33,7 @@ from minitorch_compile.aot.compiled_function import CompiledFunction, Differenti
 from minitorch_compile.aot.custom_calls import dissolved
 from minitorch_compile.aot.double_backward import PlainProgram
 from minitorch_compile.aot.functional_program import FunctionalProgram, Mutation, functional_program
+from minitorch_compile.aot.gradient_sources import tangents_of_gradients
 from minitorch_compile.aot.joint_graph import JointGraph, trace_joint
 from minitorch_compile.aot.keep_history import without_history
 from minitorch_compile.aot.lift_constants import lift_constants
@@ -159,7 +160,7 @@ def _compile_joint(
         inputs=wanted,
         tangents=list(zip(outputs, tangents, strict=True)),
         gradients=[joint.gradients[i] for i in wanted],
-        sources=joint.tangents_of_gradients(),
+        sources=tangents_of_gradients(joint),
         plain=PlainProgram(program.graph_module, outputs, wanted, written, drawn=2 if program.drawn else 0),
         written=written,
         refused=joint.refused,

@@ -28,13 +28,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.aot.aliasing.names import Name, Root
 from minitorch_compile.aot.aliasing.overwritten_values import seen_in
+from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.tracing import Tracer, trace
 from minitorch_compile.autograd import Function
 from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
 from minitorch_compile.dynamo.variables.functions.autograd_functions import shows_as_it_is
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, no_grad
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, fake_like
@@ -79,11 +82,22 @@ def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, 
         node.meta["no_grad"] = True
     tracer.track_result(node, tuple(results) if several else results[0])
     names = [
-        functional.bind(_stand_in(result), result) if place is None else functional.result_in_place(args[place], result)
+        functional.bind(_stand_in(result), result) if place is None else _in_place(functional, args[place], result)
         for place, result in zip(places, results, strict=True)
     ]
     functional.note(tuple(results) if several else results[0], names, seen)
     return tuple(names) if several else names[0]
+
+
+def _in_place(functional: Functionalize, argument: TensorBase, value: Tensor) -> TensorBase:
+    """A new name for what a call returned: the memory of its argument, with the history of `value`."""
+    result: TensorBase = ops.detach.meta(argument)
+    source, contents = functional.name_of(argument), functional.contents_of(argument)
+    root = Root(result, (*source.root.steps, *source.steps, ViewStep.of(ops.detach, argument, ())), value)
+    root.is_result = True
+    contents.roots.append(root)
+    functional.names[id(result)] = Name(result, root, (), value, contents.writes)
+    return result
 
 
 def _stand_in(value: Any) -> Any:

@@ -106,8 +106,16 @@ class _Rerun(Retrace):
         if target in BACKWARD_CALLS:
             self.tracer.inherited = {**self.tracer.inherited, "backward": True}
         if target is getattr and args[1:] == ("data",):
-            return self.functional.data_of(args[0])
+            return _data_of(self.functional, args[0])
         return super().call_function(target, args, kwargs)
+
+
+def _data_of(functional: Functionalize, tensor: TensorBase) -> TensorBase:
+    """A new name for `tensor.data`."""
+    data: TensorBase = ops.detach(tensor)
+    if not data.is_confined:  # what vmap shows of a batch has no name here; the batch has
+        functional.name_of(data).root.is_data = True
+    return data
 
 
 def _is_differentiated(x: Any) -> bool:

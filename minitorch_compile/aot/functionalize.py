@@ -4,8 +4,8 @@ A compiler may reorder, merge and drop operations only if no operation changes w
 program such operations only. Each tensor of the program becomes a *name* for a value, and the value is a tensor that
 is never written: `x.add_(1)` computes a new value, and from then on x, and every view of x, stand for it.
 
->>> from minitorch_compile.tensor import ops, tensor
->>> from minitorch_compile.tensor.dispatch import dispatch
+>>> from minitorch_compile.aot.functional_form import trace_functionally
+>>> from minitorch_compile.tensor import tensor
 >>> def program(x):
 ...     row = x[0]              # a view
 ...     row.mul_(10)            # a write, which x sees
@@ -25,36 +25,27 @@ Source: PyTorch's functionalization pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.aot.aliasing.names import Contents, Name, Root, followed, look_of
 from minitorch_compile.aot.aliasing.overwritten_values import Seen, Uses, seen_in
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
-from minitorch_compile.aot.aliasing.writes import (
-    kept_from_gradients,
-    refuse_other_numbers,
-    rewritten,
-    way_back,
-    with_history_of,
-)
-from minitorch_compile.aot.tracing import Tracer
+from minitorch_compile.aot.aliasing.writes import kept_from_gradients, store, window_of_root
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.dispatch.op_families import check_storable
 from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled, state
 from minitorch_compile.tensor.memory.storage import Storage
-from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
+from minitorch_compile.tensor.tensor_base import TensorBase
 
 
 class Functionalize:
     """The mode. Put it above a tracer (or above nothing: then the values are computed)."""
 
     def __init__(self) -> None:
-        self._names: dict[int, Name] = {}  # by the tensor's id; a Name keeps its tensor alive
-        self._contents: dict[Storage, Contents] = {}
+        self.names: dict[int, Name] = {}  # by the tensor's id; a Name keeps its tensor alive
+        self.contents: dict[Storage, Contents] = {}
         self.uses = Uses()
         self.placed: set[Storage] = set()  # those of which as_strided was asked for elements by their offset
 
@@ -62,27 +53,21 @@ class Functionalize:
 
     def bind(self, tensor: TensorBase, value: Tensor) -> TensorBase:
         """Makes `tensor`, with its storage, a new name for a value."""
-        if tensor.storage in self._contents:
+        if tensor.storage in self.contents:
             raise NotImplementedError(
                 f"functionalize: two tensors that share a storage came from outside (sizes {list(tensor.sizes)});"
                 " pass one of them and make the other inside, as a view"
             )
-        contents = self._contents[tensor.storage] = Contents(tensor, value)
-        self._names[id(tensor)] = Name(tensor, contents.base, (), value, 0)
+        contents = self.contents[tensor.storage] = Contents(tensor, value)
+        self.names[id(tensor)] = Name(tensor, contents.base, (), value, 0)
         return tensor
-
-    def release(self, tensor: TensorBase) -> None:
-        """Lets the tensor, a view of something that nobody can see any more, be the root of its storage."""
-        value = self.value_of(tensor, detached=True)
-        del self._contents[tensor.storage]
-        self.bind(tensor, value)
 
     def name_of(self, tensor: Any) -> Name:
         """What is known about a tensor; a real one from outside is a name for itself."""
-        if id(tensor) not in self._names:
+        if id(tensor) not in self.names:
             assert not tensor.is_fake, "a fake tensor that this mode did not see made"
             self.bind(tensor, tensor)
-        name = self._names[id(tensor)]
+        name = self.names[id(tensor)]
         if any(now != then for now, then in zip(look_of(tensor), name.look, strict=False)):
             raise NotImplementedError(
                 "functionalize: a tensor was told to look at its memory in another way, or at other memory (t_,"
@@ -93,7 +78,7 @@ class Functionalize:
     def contents_of(self, tensor: TensorBase) -> Contents:
         """The storage of a tensor."""
         self.name_of(tensor)
-        return self._contents[tensor.storage]
+        return self.contents[tensor.storage]
 
     def value_of(self, tensor: Any, detached: bool = False) -> Any:
         """The current value of a tensor; other things as they are. `detached`: no gradients will go through it."""
@@ -140,10 +125,7 @@ class Functionalize:
         if op is ops.as_strided and arguments[2] is not None:
             self.placed.add(tensor.storage)
         if op is ops.as_strided and source.steps:
-            # It looks at the memory, however its input did. So it is a view of the root, and may show more of it.
-            refuse_other_numbers(source.steps)
-            step = ViewStep.of(op, source.root.tensor, (*arguments[:2], tensor.offset))
-            step = step._replace(recorded=step.recorded and all(before.recorded for before in source.steps))
+            step = window_of_root(source, arguments, tensor.offset)
             value, steps = step.value(self.value_of(source.root.tensor)), (step,)
         else:
             step = ViewStep.of(op, bound[0], arguments)
@@ -151,26 +133,9 @@ class Functionalize:
         root = source.root
         if op is ops.detach:
             root, steps = Root(tensor, (*root.steps, *steps), value), ()
-            self._contents[tensor.storage].roots.append(root)
-        self._names[id(tensor)] = Name(tensor, root, steps, value, self._contents[tensor.storage].writes)
+            self.contents[tensor.storage].roots.append(root)
+        self.names[id(tensor)] = Name(tensor, root, steps, value, self.contents[tensor.storage].writes)
         return tensor
-
-    def data_of(self, tensor: TensorBase) -> TensorBase:
-        """A new name for `tensor.data`."""
-        data: TensorBase = ops.detach(tensor)
-        if not data.is_confined:  # what vmap shows of a batch has no name here; the batch has
-            self.name_of(data).root.is_data = True
-        return data
-
-    def result_in_place(self, argument: TensorBase, value: Tensor) -> TensorBase:
-        """A new name for what a call returned: the memory of its argument, with the history of `value`."""
-        result: TensorBase = ops.detach.meta(argument)
-        source, contents = self.name_of(argument), self.contents_of(argument)
-        root = Root(result, (*source.root.steps, *source.steps, ViewStep.of(ops.detach, argument, ())), value)
-        root.is_result = True
-        contents.roots.append(root)
-        self._names[id(result)] = Name(result, root, (), value, contents.writes)
-        return result
 
     def write(self, op: Any, bound: tuple[Any, ...]) -> TensorBase:
         """An in-place op: computes the new value and gives it to the storage."""
@@ -181,37 +146,9 @@ class Functionalize:
         result = new = op.functional(*values)
         if new.dtype is not target.dtype:
             new = ops.to_copy(new, target.dtype)
-        self.store(self.name_of(target), new)
-        if not self.name_of(target).root.is_data:
+        name = self.name_of(target)
+        store(self.contents[target.storage], name, new)
+        if not name.root.is_data:
             target.storage.version += 1
         self.note(result, [target], seen)
         return target
-
-    def store(self, name: Name, new: Tensor) -> None:
-        """Lets every root be what it is after `new` was written to the tensor of that name."""
-        contents, written, recorded = self._contents[name.tensor.storage], name.root, is_grad_enabled()
-        value = rewritten(written.value, way_back(name.steps, written.tensor, name.tensor), new)
-        if len(contents.roots) > 1:
-            way = way_back(written.steps, contents.base.tensor, written.tensor)
-            whole = rewritten(contents.base.value, way, value)
-            for root in contents.roots:
-                if root is not written:
-                    root.value = with_history_of(root.value, followed(root.steps, whole))
-        contents.writes += 1
-        written.written = contents.writes
-        if recorded:
-            written.recorded = contents.writes
-            if name.is_untracked:
-                value = kept_from_gradients(written.value, value)
-        written.value = value if recorded else with_history_of(written.value, value)
-
-
-def trace_functionally(program: Callable[[Any], Any], x: TensorBase) -> str:
-    """The functional form of a program of one tensor, in one line: for looking at."""
-    tracer, functional = Tracer(), Functionalize()
-    argument = functional.bind(fake_like(x), tracer.placeholder("x", x))
-    with dispatch.mode(tracer):
-        with dispatch.mode(functional):
-            result = program(argument)
-        value = functional.value_of(result)
-    return tracer.finish(value).graph.compact()

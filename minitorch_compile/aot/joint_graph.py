@@ -21,13 +21,15 @@ The gradient of an output is called its *tangent* here, as PyTorch does. x, whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from minitorch_compile.aot.aliasing.overwritten_values import Refusals
 from minitorch_compile.aot.keep_history import check_tracked, without_history
 from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
+from minitorch_compile.aot.refused_outputs import possible_gradients
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
 from minitorch_compile.autograd.node import BeforeApply
@@ -56,16 +58,6 @@ class JointGraph:
     gradients: list[int | None]
     refused: dict[int, RuntimeError] = field(default_factory=dict)
     starts: list[Node] = field(default_factory=list)
-
-    def tangents_of_gradients(self) -> list[frozenset[int]]:
-        """For each gradient that is returned, the numbers of the tangents that it is computed from."""
-        placeholders = self.graph_module.graph.find_nodes(op="placeholder")[self.input_count :]
-        sources: dict[Node, frozenset[int]] = {node: frozenset((i,)) for i, node in enumerate(placeholders)}
-        for node in self.graph_module.graph.nodes:
-            inherited = (sources[source] for source in node.all_input_nodes)
-            sources.setdefault(node, frozenset().union(*inherited))
-        returned = self.graph_module.graph.output_node().args[0][self.output_count :]
-        return [sources[node] for node in returned]
 
 
 class _Differentiated(Retrace):
@@ -113,7 +105,8 @@ def trace_joint(program: GraphModule, wants_tangent: Sequence[bool]) -> JointGra
         required = [x for x in inputs if _requires_grad(x)]
         wanted = [i for i, x in enumerate(outputs) if x.requires_grad and wants_tangent[i]]
         refused = {i: error for i in wanted if (error := run.refusals.of(outputs[i], required)) is not None}
-        gradients, discarded = _possible_gradients(tracer, inputs, {i: outputs[i] for i in wanted}, refused)
+        gradients_of = partial(_gradients, tracer, inputs)
+        gradients, discarded = possible_gradients(tracer, gradients_of, {i: outputs[i] for i in wanted}, refused)
     layouts = [_plain(x) for x in program.graph.output_node().meta["val"]]
     module = _finish(tracer, outputs, [g for g in gradients if g is not None], layouts)
     for node in discarded:
@@ -127,26 +120,6 @@ def trace_joint(program: GraphModule, wants_tangent: Sequence[bool]) -> JointGra
         [None if g is None else next(places) for g in gradients],
         refused,
     )
-
-
-def _possible_gradients(
-    tracer: Tracer, inputs: Sequence[Any], outputs: Mapping[int, Any], refused: dict[int, RuntimeError]
-) -> tuple[list[Any], list[Node]]:
-    """The gradients from all outputs that aren't refused; the outputs whose way back raises are entered there.
-
-    Plainly, they raise only when somebody goes back from them. Also gives the tangents of attempts that failed.
-    """
-    known = {node for node in tracer.graph.nodes if node.op == "placeholder"}
-    try:
-        return _gradients(tracer, inputs, [x for i, x in outputs.items() if i not in refused]), []
-    except RuntimeError:
-        for i, x in outputs.items():
-            try:
-                _gradients(tracer, inputs, [] if i in refused else [x])
-            except RuntimeError as error:
-                refused[i] = error.with_traceback(None)
-    discarded = [node for node in tracer.graph.nodes if node.op == "placeholder" and node not in known]
-    return _gradients(tracer, inputs, [x for i, x in outputs.items() if i not in refused]), discarded
 
 
 def _gradients(tracer: Tracer, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:

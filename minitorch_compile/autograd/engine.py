@@ -64,7 +64,6 @@ class BackwardPass:
         self.captured: dict[Edge, Grad] = dict.fromkeys(captures or ())
         self.capturing = {node for node, _ in self.captured}
         self.roots: list[Edge] = []
-        self.below: set[Node] | None = None
         self.heap: list[tuple[int, Node]] = []
         self.arrived: dict[Node, list[Grad]] = {}
         self.shared: set[Any] = set()  # storages of gradients that someone else also looks at
@@ -97,19 +96,6 @@ class BackwardPass:
                     self.visit(node, self.arrived.pop(node))
         finally:
             running.walks.pop()
-
-    def comes_to(self, node: Node) -> bool:
-        """Whether a gradient may arrive at a node in this walk. RuntimeError for a leaf if no `.grad` is filled."""
-        if isinstance(node, AccumulateGrad) and not self.accumulates:
-            raise RuntimeError(
-                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This"
-                " is currently not supported."
-            )
-        if self.needed is not None:
-            return node in self.needed
-        if self.below is None:
-            self.below = below(self.roots)
-        return node in self.below
 
     def visit(self, node: Node, grads: list[Grad]) -> None:
         """Sends the gradients of a node's outputs on to its inputs."""
@@ -165,24 +151,3 @@ class BackwardPass:
                 gradients = hook(gradients, grads)
         self.shared.update(g.storage for g in gradients if g is not None)
         return gradients
-
-
-def below(roots: Sequence[Edge]) -> set[Node]:
-    """The nodes that can be reached from the roots, with the roots."""
-    found = {node for node, _ in roots if node is not None}
-    unseen = list(found)
-    while unseen:
-        for node, _ in unseen.pop().next_functions:
-            if node is not None and node not in found:
-                found.add(node)
-                unseen.append(node)
-    return found
-
-
-def leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
-    """The nodes below the roots from which a target can be reached, with the targets themselves."""
-    needed: set[Node] = set()
-    for node in sorted(below(roots), key=lambda n: n.number):  # inputs first
-        if node in targets or any(target in needed for target, _ in node.next_functions):
-            needed.add(node)
-    return needed

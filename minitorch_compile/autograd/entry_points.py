@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.engine import BackwardPass, leading_to
+from minitorch_compile.autograd.engine import BackwardPass
 from minitorch_compile.autograd.hooks import retain_grad
 from minitorch_compile.autograd.node import Edge
+from minitorch_compile.autograd.reachable import leading_to
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.transform_stack import refuse_in_transforms
 from minitorch_compile.tensor.memory.strides import numel

@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary
 from minitorch_compile.autograd.edges import gradient_edge
 from minitorch_compile.autograd.engine import BackwardPass, running
 from minitorch_compile.autograd.hooks import register_hook
-from minitorch_compile.autograd.node import Node
+from minitorch_compile.autograd.node import AccumulateGrad, Node
+from minitorch_compile.autograd.reachable import below
 from minitorch_compile.autograd.removable_handle import RemovableHandle
 from minitorch_compile.autograd.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 
@@ -76,13 +77,16 @@ class _Collector:
         self.nodes = nodes
         self.fn = fn
         self.arrived: WeakKeyDictionary[BackwardPass, dict[int, Any]] = WeakKeyDictionary()
+        self.coming: WeakKeyDictionary[BackwardPass, int] = WeakKeyDictionary()
 
     def one_of_all(self, index: int, grad: Any) -> None:
         """Keeps a gradient; the last one that this pass computes is followed by the call."""
         walk = running.walks[-1]
         grads = self.arrived.setdefault(walk, {})
         grads[index] = grad
-        if len(grads) == sum(walk.comes_to(node) for node in self.nodes):
+        if walk not in self.coming:
+            self.coming[walk] = _coming(walk, self.nodes)
+        if len(grads) == self.coming[walk]:
             del self.arrived[walk]
             self.fn([grads.get(i) for i in range(len(self.nodes))])
 
@@ -91,6 +95,17 @@ class _Collector:
         if running.walks[-1] not in self.arrived:
             self.arrived[running.walks[-1]] = {index: grad}
             self.fn(grad)
+
+
+def _coming(walk: BackwardPass, nodes: Sequence[Node]) -> int:
+    """At how many of the nodes a gradient may arrive in this walk. RuntimeError for a leaf if no `.grad` is filled."""
+    if not walk.accumulates and any(isinstance(node, AccumulateGrad) for node in nodes):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This"
+            " is currently not supported."
+        )
+    visited = below(walk.roots) if walk.needed is None else walk.needed
+    return sum(node in visited for node in nodes)
 
 
 class _Handles(RemovableHandle):

@@ -23,16 +23,16 @@ So decompositions may use each other, Python's operators, and whatever else make
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from minitorch_compile import prims
 from minitorch_compile.aot.tracing import Retrace, Tracer
 from minitorch_compile.fx.arguments import map_aggregate
-from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.node import Node
-from minitorch_compile.prims.core import CORE, as_core
+from minitorch_compile.prims.core import as_core
+from minitorch_compile.prims.decompose_arguments import Keep, Until, check_traced, keeps_of
 from minitorch_compile.prims.decomposition_table import Rule, check_may_decompose, refusal_of_call, rule_of
 from minitorch_compile.prims.elementwise import copied
 from minitorch_compile.prims.half_precision import computes_wider, in_float32
@@ -42,11 +42,6 @@ from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
-__all__ = ["beyond_prims", "decompose", "decomposed"]
-
-Keep = Callable[[Op, tuple[Any, ...]], bool]
-Until = str | Collection[Op]
-STAGES = ("prims", "core")
 SHOW_AN_ARGUMENT = (
     prims.broadcast_in_dim, prims.reshape, prims.slice, prims.squeeze, prims.transpose, prims.view_element_type
 )  # fmt: skip
@@ -179,10 +174,10 @@ def decompose(
     ValueError for a graph from elsewhere, NotImplementedError for an op without a decomposition, RuntimeError for one
     whose decomposition never ends.
     """
-    _check_traced(graph_module)
+    check_traced(graph_module)
     for op, rule in (decompositions or {}).items():
         check_may_decompose("decompose", op, rule)
-    tracer = Decomposer(_keeps(until, keep), decompositions or {}, in_core_ops=until == "core")
+    tracer = Decomposer(keeps_of(until, keep), decompositions or {}, in_core_ops=until == "core")
     stand_ins = [
         tracer.placeholder(node.name, node.meta["val"]) for node in graph_module.graph.find_nodes(op="placeholder")
     ]
@@ -192,49 +187,3 @@ def decompose(
     decomposed_module.graph.output_node().meta["val"] = graph_module.graph.output_node().meta["val"]
     decomposed_module.meta.update(graph_module.meta)
     return decomposed_module
-
-
-def _keeps(until: Until, keep: Keep | None) -> Keep:
-    """Which calls stay, from the two arguments of `decompose`."""
-    if isinstance(until, str):
-        if until not in STAGES:
-            raise ValueError(f"decompose: until must be 'prims', 'core' or a collection of ops, but got {until!r}")
-        staying: Collection[Op] = CORE if until == "core" else ()
-    else:
-        staying = frozenset(until)
-        for op in staying:
-            if not isinstance(op, Op):
-                raise TypeError(f"decompose: until must hold ops such as torch.softmax, but it holds {op!r}")
-            if op.kind in ("composite", "inplace"):
-                raise ValueError(
-                    f"decompose: until holds {op!r}, which is {op.kind}, so it never reaches a graph of ops"
-                )
-    if keep is None:
-        return lambda op, args: op in staying
-    return lambda op, args: op in staying or keep(op, args)
-
-
-def _check_traced(graph_module: Any) -> None:
-    """TypeError for what is no graph module, ValueError for one whose arguments have no known sizes."""
-    if not isinstance(graph_module, GraphModule):
-        raise TypeError(f"decompose: expected a GraphModule, but got {graph_module!r}")
-    for node in graph_module.graph.find_nodes(op="placeholder"):
-        if "val" not in node.meta:
-            raise ValueError(
-                f"decompose: placeholder '{node.name}' has no meta['val'], so its sizes are not known; the graph must"
-                " come from aot.tracing.trace(function, example_inputs)"
-            )
-
-
-def decomposed(op: Op, *args: Any, until: Until = "prims", decompositions: Mapping[Op, Rule] | None = None) -> Graph:
-    """How one call is written in prims: for looking at."""
-    tracer = Tracer()
-    bound = op.bind(args, {})
-    names = iter(["x" if name == "input" else name for name in op.parameters])
-    stand_ins = [
-        tracer.placeholder(name, value) if isinstance(value, TensorBase) else value
-        for name, value in zip(names, bound, strict=True)
-    ]
-    with dispatch.mode(tracer):
-        result = op(*stand_ins)
-    return decompose(tracer.finish(result), until, decompositions=decompositions).graph

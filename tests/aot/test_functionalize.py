@@ -7,8 +7,8 @@ import pytest
 from minitorch_compile.aot.aliasing.view_inverses import has_inverse
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.aot_function import aot_function
+from minitorch_compile.aot.functional_form import trace_functionally
 from minitorch_compile.aot.functional_program import functional_program
-from minitorch_compile.aot.functionalize import trace_functionally
 from minitorch_compile.aot.interpret import interpret
 from minitorch_compile.aot.tracing import trace
 from minitorch_compile.aot.verify import verify_functional

@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 from minitorch_compile.aot.tracing import Tracer
 from minitorch_compile.autograd.edges import gradient_edge
-from minitorch_compile.autograd.engine import leading_to
 from minitorch_compile.autograd.function_node import FunctionNode
 from minitorch_compile.autograd.node import Node as TapeNode
 from minitorch_compile.autograd.node import modified_inplace
 from minitorch_compile.autograd.op_node import OpNode
+from minitorch_compile.autograd.reachable import leading_to
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like

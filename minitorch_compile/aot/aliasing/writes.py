@@ -10,10 +10,13 @@ tensor([[10, 20],
 
 from __future__ import annotations
 
+from typing import Any
+
+from minitorch_compile.aot.aliasing.names import Contents, Name, followed
 from minitorch_compile.aot.aliasing.view_steps import ViewStep
 from minitorch_compile.aot.keep_history import keep_history, untracked
 from minitorch_compile.tensor import Tensor, ops
-from minitorch_compile.tensor.grad_mode import set_grad_enabled
+from minitorch_compile.tensor.grad_mode import is_grad_enabled, set_grad_enabled
 from minitorch_compile.tensor.numerics.dtype import FLOATING
 from minitorch_compile.tensor.ops.reinterpretation import ReinterpretOp
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -62,3 +65,30 @@ def rewritten(base: Tensor, steps: tuple[ViewStep, ...], new: Tensor) -> Tensor:
         return new
     step, *rest = steps
     return step.replaced(base, rewritten(step.value(base), tuple(rest), new))
+
+
+def store(contents: Contents, name: Name, new: Tensor) -> None:
+    """Lets every root of a storage be what it is after `new` was written to the tensor of that name."""
+    written, recorded = name.root, is_grad_enabled()
+    value = rewritten(written.value, way_back(name.steps, written.tensor, name.tensor), new)
+    if len(contents.roots) > 1:
+        way = way_back(written.steps, contents.base.tensor, written.tensor)
+        whole = rewritten(contents.base.value, way, value)
+        for root in contents.roots:
+            if root is not written:
+                root.value = with_history_of(root.value, followed(root.steps, whole))
+    contents.writes += 1
+    written.written = contents.writes
+    if recorded:
+        written.recorded = contents.writes
+        if name.is_untracked:
+            value = kept_from_gradients(written.value, value)
+    written.value = value if recorded else with_history_of(written.value, value)
+
+
+def window_of_root(source: Name, arguments: tuple[Any, ...], offset: int) -> ViewStep:
+    """as_strided of a view: it looks at the memory, however its input did. So it is a view of the root, and may show
+    more of it."""
+    refuse_other_numbers(source.steps)
+    step = ViewStep.of(ops.as_strided, source.root.tensor, (*arguments[:2], offset))
+    return step._replace(recorded=step.recorded and all(before.recorded for before in source.steps))

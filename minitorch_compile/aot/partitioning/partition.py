@@ -38,7 +38,7 @@ from minitorch_compile.aot.partitioning.recomputation import (
     read_within_region,
     total_bytes,
 )
-from minitorch_compile.aot.partitioning.saved_report import SavedReport
+from minitorch_compile.aot.partitioning.saved_report import SavedReport, is_work
 from minitorch_compile.aot.subgraph import ancestors, descendants, extract, in_order_of_need
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.graph_view import GraphView
@@ -151,13 +151,7 @@ def cut(joint: JointGraph, sides: Sides, saved: Iterable[Node]) -> Partition:
     for node, layout in zip(backward.graph.find_nodes(op="placeholder"), kept_layouts, strict=False):
         node.meta["val"] = layout
     backward.graph.output_node().meta["val"] = tuple(layouts[joint.output_count :])
-    report = SavedReport(kept, total_bytes(read_values(sides)), _recomputed(sides, passed))
-    return Partition(forward, backward, kept, report, joint, sizes)
-
-
-def _recomputed(sides: Sides, passed: list[Node]) -> list[Node]:
-    """What both graphs compute, views and items of tuples apart, in order of execution."""
     needed = ancestors(sides.gradients, stop_at=set(passed)) - set(passed)
-    again = [n for n in needed & sides.forward if n.op == "call_function" and n.target is not operator.getitem]
-    again = [n for n in again if not is_view(n) and not is_constant(n) and not is_size(n)]
-    return sorted(again, key=sides.order.__getitem__)
+    again = sorted(filter(is_work, needed & sides.forward), key=sides.order.__getitem__)
+    report = SavedReport(kept, total_bytes(read_values(sides)), again)
+    return Partition(forward, backward, kept, report, joint, sizes)

@@ -1,6 +1,6 @@
 """Activations.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> [node.target.name for node in decomposed(ops.leaky_relu, empty_fake((2,))).find_nodes(op="call_function")]
 ['full', 'gt', 'full', 'mul', 'where']

@@ -1,6 +1,6 @@
 """Complex numbers: made, taken apart, turned; and those functions whose real formula means nothing for them.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> from minitorch_compile.tensor.numerics.dtype import complex64
 >>> print(decomposed(ops.conj_physical, empty_fake((2,), None, complex64)).compact())

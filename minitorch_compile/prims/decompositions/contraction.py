@@ -1,6 +1,6 @@
 """Matrix products.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.addmm, empty_fake((4,)), empty_fake((2, 3)), empty_fake((3, 4))).compact())
 x, mat1, mat2 -> add(mm(mat1, mat2), broadcast_in_dim(x, (2, 4), (1,)))

@@ -5,7 +5,7 @@ result, the slices that the kernel meets there as further channels of one image:
 
     (N, C, D, H, W)  ->  (N * depths, C * kernel_depth, H, W)
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake
 >>> graph = decomposed(ops.conv1d, empty_fake((1, 2, 5)), empty_fake((3, 2, 1)))
 >>> print(graph.compact().replace(" reshape", "\n  reshape"))

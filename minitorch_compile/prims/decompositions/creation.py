@@ -1,6 +1,6 @@
 """Tensors from sizes and numbers, and copies.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import ops
 >>> print(decomposed(ops.arange, 1, 7, 2).compact())
  -> iota(3, 1, 2, torch.int64)

@@ -1,6 +1,6 @@
 """The elementary functions beyond the first, written in exp, log, sqrt, sin, cos and the angle of a point.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.tan, empty_fake((2,))).compact())
 x -> div(sin(x), cos(x))

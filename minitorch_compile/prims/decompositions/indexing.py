@@ -1,6 +1,6 @@
 """Ops that choose elements by other tensors.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, int64, ops
 >>> print(decomposed(ops.embedding, empty_fake((5,), dtype=int64), empty_fake((10, 3))).compact())
 x, weight -> index(weight, (where(lt(x, full((5,), 0, torch.int64)), sub(x, full((5,), 10, torch.int64)), x),))

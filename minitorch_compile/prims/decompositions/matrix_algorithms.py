@@ -1,6 +1,6 @@
 """What LAPACK does, as prims; and inverses, determinants and the like as what follows from a factorization.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> [node.target.name for node in decomposed(ops.linalg_inv, empty_fake((2, 2))).find_nodes(op="call_function")][-1]
 'solve'

@@ -1,6 +1,6 @@
 """Normalisation.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> graph = decomposed(ops.native_layer_norm, empty_fake((2, 3)), (3,), None, None, 1e-5)
 >>> [node.target.name for node in graph.find_nodes(op="call_function")].count("sum")

@@ -1,6 +1,6 @@
 """Vector norms as sums; the algorithms of LAPACK stay calls of their kernels.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops._vector_norm, empty_fake((3,)), 0, False, 1.0).compact())
 x -> sum(abs(x), (0,))

@@ -2,7 +2,7 @@
 
 Each is computed in float64, whatever the dtype, as the kernels do: a recurrence of many steps adds up rounding errors.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, float64, ops
 >>> graph = decomposed(ops.special_hermite_polynomial_he, empty_fake((2,), None, float64), 2)    # x^2 - 1
 >>> print(graph.compact().replace(" sub(", "\\n  sub("))

@@ -1,6 +1,6 @@
 """Elementwise ops. The rules see tensors of one dtype and equal sizes: `elementwise` takes care of the rest.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.sigmoid, empty_fake((2,))).compact())
 x -> reciprocal(add(full((2,), 1.0, torch.float32), exp(neg(x))))

@@ -1,6 +1,6 @@
 """Pooling, padding and resampling.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake
 >>> print(decomposed(ops.constant_pad_nd, empty_fake((3,)), (1, -1), 7).compact())
 x -> pad(slice(x, (0,), (2,), (1,)), (1,), (0,), 7)

@@ -1,6 +1,6 @@
 """Random tensors, as functions of their place in the stream.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, float32, int64, ops
 >>> place = empty_fake((), dtype=int64)
 >>> print(decomposed(ops.philox_uniform, (3,), place, place, float32).compact())

@@ -1,6 +1,6 @@
 """Ops that collapse dimensions, and softmax, which needs such a result for each row.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.mean, empty_fake((2, 3)), 1).compact())
 x -> div(sum(x, (1,)), full((2,), 3.0, torch.float32))

@@ -1,6 +1,6 @@
 """Running sums, products and extremes.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.cumsum, empty_fake((3,)), 0).compact())
 x -> scan(x, 0, 'sum')

@@ -1,6 +1,6 @@
 """What puts elements in order, or finds their place in one: a sort, a search by halves.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.topk_indices, empty_fake((9,)), 2, 0, True).compact())
 x -> slice(sort(x, 0, True)[1], (0,), (2,), (1,))

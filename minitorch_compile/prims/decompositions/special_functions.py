@@ -1,6 +1,6 @@
 """The special functions: prims where they are series, else short formulas in these.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.erfinv, empty_fake((2,))).compact())
 x -> erf_inv(x)

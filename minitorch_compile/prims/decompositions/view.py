@@ -1,6 +1,6 @@
 """Ops that look at the same elements in another way. Between prims there are no strides: a view is a plain function.
 
->>> from minitorch_compile.prims.decomposer import decomposed
+>>> from minitorch_compile.prims.decomposed_call import decomposed
 >>> from minitorch_compile.tensor import empty_fake, ops
 >>> print(decomposed(ops.select, empty_fake((2, 3)), 1, -1).compact())
 x -> squeeze(slice(x, (0, 2), (2, 3), (1, 1)), (1,))
