@@ -66,3 +66,20 @@ def test_every_method_ends_as_in_python(subject):
             exec(PROGRAM.format(subject=subject, name=name, arguments=arguments), scope)
             compiled = outcome(optimize(scope["f"], eager))
             assert compiled == outcome(scope["f"]), f"{subject}.{name}({arguments})"
+
+
+@pytest.mark.parametrize("method", ["x.log", "(x * 2).sum", "x.__add__", "[].append", "[].__len__", "{}.get",
+                                    "'a'.join", "'a'.__len__", "object().__init__"])  # fmt: skip
+def test_what_kind_of_method_it_is(method):
+    source = f"""
+import types
+def f(x):
+    bound = {method}
+    try:
+        bound.absent
+    except AttributeError as error:
+        return type(bound), isinstance(bound, types.MethodType), callable(bound), error.args
+"""
+    scope = {}
+    exec(source, scope)
+    assert optimize(scope["f"], eager)(torch.ones(3)) == scope["f"](torch.ones(3))

@@ -15,17 +15,27 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Hashable
-from types import MethodDescriptorType, WrapperDescriptorType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
+from minitorch_compile.dynamo.variables.objects.class_lookup import look_up
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.guards.source import Source
     from minitorch_compile.dynamo.variables.tracer import Output, Tracer
+
+BOUND_TYPES: dict[type, type] = {FunctionType: MethodType, WrapperDescriptorType: MethodWrapperType}
 
 
 @functools.cache
@@ -63,7 +73,12 @@ class BuiltinMethodVariable(VariableTracker):
         return f"the method {self.name}() of {self.owner.describe()}"
 
     def python_type(self) -> type:
-        return type(getattr(self.owner.as_constant(), self.name)) if self.owner.is_constant() else type([].append)
+        """A method of Python's, as those of our tensors are, a slot such as `__len__`, or a function in C."""
+        if self.owner.is_constant():
+            return type(getattr(self.owner.as_constant(), self.name))
+        found = None if self.overridden is not None else look_up(self.owner.python_type(), self.name)
+        raw = self.overridden if found is None else found.value
+        return BOUND_TYPES.get(type(raw), BuiltinMethodType)
 
     @property
     def function(self) -> Any:
@@ -95,7 +110,15 @@ class BuiltinMethodVariable(VariableTracker):
             return tracer.output.from_python(self.name)
         if name in ("__qualname__", "__doc__") and self.owner.is_constant():
             return tracer.output.from_python(getattr(getattr(self.owner.as_constant(), self.name), name))
+        if self.python_type() is MethodType and look_up(MethodType, name) is None:
+            return self._function_attribute(tracer, name)
         return super().getattr(tracer, name)
+
+    def _function_attribute(self, tracer: Tracer, name: str) -> Value:
+        """A method asks its function for what it does not have itself."""
+        if hasattr(getattr(self.owner.python_type(), self.name), name):
+            self.unsupported(f"the attribute '{name}'")
+        tracer.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
 
     def truth(self, tracer: Tracer) -> bool:
         return True
