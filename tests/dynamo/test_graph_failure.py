@@ -47,6 +47,25 @@ def unused_in_a_branch_that_is_taken(x, log):
     return x * 2
 
 
+def an_unused_write(x, log):
+    x.clone().index_copy_(0, FAR, x[:1])
+    return x * 2
+
+
+def a_write_that_nobody_reads_any_more(x, log):
+    y = x * 2
+    z = y + 1
+    y.view(-1)[FAR * 7] = 1.0
+    return z
+
+
+def written_into_what_nobody_reads(x, log):
+    y = torch.zeros(1, 3)
+    y += x[FAR]
+    y.add_(1)
+    return x * 2
+
+
 def asked_for_its_sizes_only(x, log):
     return torch.linalg.inv(torch.zeros(2, 2)).new_full((2,), 1.5) + x.sum()
 
@@ -94,10 +113,16 @@ def divides_integers(x, log):
     return x.long()[0, :2] // n
 
 
+def wrong_numbers_in_the_program(x, log):
+    log.append("before")
+    return torch.nn.functional.cross_entropy(x, torch.tensor([9] * len(x)))
+
+
 PROGRAMS = (
     after_side_effects, after_a_write, after_a_write_to_a_view, after_random_numbers, unused,
-    unused_in_a_branch_that_is_taken, asked_for_its_sizes_only, caught, caught_by_a_caller, finally_runs,
-    behind_a_break, divides_integers,
+    unused_in_a_branch_that_is_taken, an_unused_write, a_write_that_nobody_reads_any_more,
+    written_into_what_nobody_reads, wrong_numbers_in_the_program, asked_for_its_sizes_only, caught, caught_by_a_caller,
+    finally_runs, behind_a_break, divides_integers,
 )  # fmt: skip
 
 

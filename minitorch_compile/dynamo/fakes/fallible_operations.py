@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch_compile.fx import Graph, Node
-from minitorch_compile.fx.effects import is_impure
+from minitorch_compile.fx.effects import is_impure, is_random, writes
 from minitorch_compile.tensor import Op
 from minitorch_compile.tensor.dispatch.op_families import InplaceOp
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -48,15 +48,46 @@ def failing_nodes(graph: Graph) -> list[Node]:
 
 def unneeded_failing_nodes(graph: Graph, results: Sequence[Node]) -> list[Node]:
     """Those whose value nobody asks for. They are made outputs of the graph, so that no backend leaves them out."""
+    failing = failing_nodes(graph)
+    if not failing:
+        return []
+    outside = {_memory(node) for node in graph.nodes if node.op in ("placeholder", "get_attr")}
+    writes_inside: dict[Any, list[Node]] = {}
+    for node in graph.nodes:
+        if node.op.startswith("call") and writes(node) and _memory(written(node)) not in outside:
+            writes_inside.setdefault(_memory(written(node)), []).append(node)
+    places = {node: place for place, node in enumerate(graph.nodes)}
+    inside = {node for nodes in writes_inside.values() for node in nodes}
     needed: set[Node] = set()
-    waiting = [*results, *(n for n in graph.nodes if n.op.startswith("call") and is_impure(n))]
+    waiting = [*results, *(n for n in graph.nodes if n.op.startswith("call") and n not in inside and _has_effect(n))]
     while waiting:
         node = waiting.pop()
-        if node not in needed:
-            needed.add(node)
-            waiting += [x for x in node.all_input_nodes if not (_only_looks(node) and x is node.args[0])]
-    needed.update(n for n in failing_nodes(graph) if _is_item_of(n, needed))
-    return [n for n in failing_nodes(graph) if n not in needed and isinstance(n.meta["val"], TensorBase)]
+        if node in needed:
+            continue
+        needed.add(node)
+        read = [x for x in node.all_input_nodes if not (_only_looks(node) and x is node.args[0])]
+        waiting += [*read, *(w for x in read for w in writes_inside.get(_memory(x), ()) if places[w] < places[node])]
+        waiting += writes_inside.get(_memory(node), ()) if node in results else ()
+    needed.update(n for n in failing if _is_item_of(n, needed))
+    unneeded = (written(n) if n in inside else n for n in failing if n not in needed)
+    return [node for node in dict.fromkeys(unneeded) if isinstance(node.meta["val"], TensorBase)]
+
+
+def written(node: Node) -> Node:
+    """The tensor that an operation writes to."""
+    out = node.kwargs.get("out")
+    return out if isinstance(out, Node) else node.args[0] if node.args and isinstance(node.args[0], Node) else node
+
+
+def _memory(node: Node) -> Any:
+    """What the tensors that share elements have in common; None for what is no tensor."""
+    value = node.meta.get("val")
+    return value.storage if isinstance(value, TensorBase) else None
+
+
+def _has_effect(node: Node) -> bool:
+    """Whether a backend runs the node though nobody reads its value: numbers drawn for nobody need not be computed."""
+    return is_impure(node) and not (is_random(node) and not writes(node))
 
 
 def _only_looks(node: Node) -> bool:
