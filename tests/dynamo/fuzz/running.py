@@ -141,7 +141,7 @@ class _Observer:
             except (Exception, BaseExceptionGroup) as error:  # exceptions are behaviour, too
                 result = error
                 self.seen["raised"] = _message(error)
-                error.__traceback__ = None  # it holds on to the frames of the program
+                _let_go_of_frames(error)
                 if str(getattr(error, "__notes__", [""])[0]).startswith(NOTE):
                     del error.__notes__
         self.seen["printed"] = ADDRESS.sub("", printed.getvalue())
@@ -192,6 +192,18 @@ class _Observer:
             except Exception as error:
                 self.seen[name] = _message(error)
         self.seen[f"{name} printed"] = ADDRESS.sub("", printed.getvalue())
+
+
+def _let_go_of_frames(error: BaseException) -> None:
+    """Tracebacks, also those of the exceptions that were handled meanwhile, hold on to the frames of the program."""
+    waiting: list[BaseException | None] = [error]
+    known: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in known:
+            known.add(id(one))
+            one.__traceback__ = None
+            waiting += [one.__context__, one.__cause__, *getattr(one, "exceptions", ())]
 
 
 def _message(error: Exception) -> tuple[str, str]:
