@@ -28,7 +28,7 @@ from nbformat import NotebookNode
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from minitorch_compile.course.lessons import find_exercise  # noqa: E402
+from minitorch_compile.course.checking.lessons import find_exercise  # noqa: E402
 
 SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION\n?", re.MULTILINE | re.DOTALL)
 SOLUTION_MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import minitorch_compile as torch
-from minitorch_compile.course.svg import INK, PALETTE, arrow, arrow_heads, element, label
+from minitorch_compile.course.drawings.svg import INK, PALETTE, arrow, arrow_heads, element, label
 from minitorch_compile.fx import GraphModule
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -9,7 +9,7 @@
 # %%
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.storage_drawing import draw_storage
+from minitorch_compile.course.drawings.storage import draw_storage
 
 # %% [markdown]
 # ## 01.1 Where an element lies

@@ -8,7 +8,7 @@
 # %%
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.stack_drawing import draw_run
+from minitorch_compile.course.drawings.stack import draw_run
 from minitorch_compile.dynamo import interpret
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter
 from minitorch_compile.dynamo.bytecode.decode import decode

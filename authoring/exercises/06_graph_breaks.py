@@ -153,7 +153,7 @@ check("06.2")
 
 # %%
 if passed("06.2"):
-    from minitorch_compile.course.split_drawing import draw_split
+    from minitorch_compile.course.drawings.split import draw_split
 
     def halved(x):
         y = x + 1

@@ -8,7 +8,7 @@
 # %%
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.cutting import cheapest, joint_graph, read, size, work
+from minitorch_compile.course.measures.cutting import (cheapest, joint_graph, read, size, work)
 
 # %% [markdown]
 # ## 11.1 The inverse of a slice

@@ -13,7 +13,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.loops import SilentHandler, bytes_moved, computed, loops_of
+from minitorch_compile.course.measures.loops import (SilentHandler, bytes_moved, computed, loops_of)
 from minitorch_compile.inductor.ir.index import Index, flatten, symbol, unflatten
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.printer import loop_variables, print_operation

@@ -14,7 +14,7 @@ from numba.types import float32
 
 import minitorch_compile as torch
 from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.vecmath_splice import splice_vecmath
+from minitorch_compile.course.splicing.vecmath_splice import splice_vecmath
 from minitorch_compile.inductor.runtime.native import (
     absolute,
     accumulate_sum,

@@ -13,7 +13,7 @@
 # Here is the whole route. Keep it in mind as a map: each box is a floor of the package and a few lessons of the course.
 
 # %%
-from minitorch_compile.course.pipeline_drawing import draw_pipeline
+from minitorch_compile.course.drawings.pipeline import draw_pipeline
 
 draw_pipeline()
 
@@ -28,7 +28,7 @@ draw_pipeline()
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from minitorch_compile.course.image_drawing import draw_images
+from minitorch_compile.course.drawings.images import draw_images
 
 digits = load_digits()
 pixels = (digits.images / 16).astype("float32")
@@ -165,7 +165,7 @@ print("loss of each epoch:", *(f"{loss:.4f}" for loss in compiled.losses))
 # each other, the two curves are one.
 
 # %%
-from minitorch_compile.course.line_chart import draw_lines
+from minitorch_compile.course.drawings.line_chart import draw_lines
 
 differences = [abs(a - b) for a, b in zip(eager.losses, compiled.losses)]
 assert max(differences) < 1e-4, differences
@@ -412,7 +412,7 @@ print(explanation.graph_count, "graphs, same result")
 
 
 # %% tags=["varies", "table"]
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 
 
 def row(name, trained, plain, quick):

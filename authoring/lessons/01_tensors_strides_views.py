@@ -37,7 +37,7 @@ print("move every number  ", microseconds(lambda: big.t().contiguous()))
 # colours.
 
 # %%
-from minitorch_compile.course.storage_drawing import draw_layout
+from minitorch_compile.course.drawings.storage import draw_layout
 
 cells = list(range(12))
 draw_layout(cells, sizes=(3, 4), strides=(4, 1))
@@ -349,7 +349,7 @@ print("sizes", y.shape, " strides", y.stride(), " offset", y.storage_offset())
 print(y)
 
 # %%
-from minitorch_compile.course.storage_drawing import draw_storage
+from minitorch_compile.course.drawings.storage import draw_storage
 
 draw_storage(y)
 

@@ -127,7 +127,7 @@ except ValueError as error:
 # three rows that read it.
 
 # %%
-from minitorch_compile.course.storage_drawing import draw_storage
+from minitorch_compile.course.drawings.storage import draw_storage
 
 draw_storage(torch.arange(4).expand(3, 4))
 
@@ -176,7 +176,7 @@ print((prediction - target).shape)
 
 # %%
 def promotion_table(names: list[str]):
-    from minitorch_compile.course.table import Table
+    from minitorch_compile.course.drawings.table import Table
 
     def result(a, b):
         return str(torch.promote_types(getattr(torch, a), getattr(torch, b))).removeprefix("torch.")

@@ -153,7 +153,7 @@ print(Calculator(discount, 80, 25).run(), discount(80, 25))
 # keeps its colour from the instruction that pushed it to the one that takes it away.
 
 # %%
-from minitorch_compile.course.stack_drawing import draw_run
+from minitorch_compile.course.drawings.stack import draw_run
 
 draw_run(Calculator(discount, 80, 25))
 
@@ -475,7 +475,7 @@ print(f"500 programs agree, {raised} of them on the exception that they end with
 # %% tags=["varies"]
 import importlib
 
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 

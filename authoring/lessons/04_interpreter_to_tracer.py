@@ -341,7 +341,7 @@ graph.draw()
 # with a percent sign.
 
 # %%
-from minitorch_compile.course.stack_drawing import draw_run
+from minitorch_compile.course.drawings.stack import draw_run
 
 
 def shifted(x, scale):

@@ -392,7 +392,7 @@ for value, arguments in [
 # versions share are left out of the picture.
 
 # %%
-from minitorch_compile.course.version_drawing import draw_versions
+from minitorch_compile.course.drawings.versions import draw_versions
 
 graphs = ["x * 3.0", "x / 5.0", "x * 5.0"]
 draw_versions([(list(map(str, guards)), g) for (_, guards), g in zip(own.versions, graphs)])

@@ -430,7 +430,7 @@ print(generated(report, torch.tensor([0.5, 1.0]), []))
 # didn't take, dashed:
 
 # %%
-from minitorch_compile.course.split_drawing import draw_split
+from minitorch_compile.course.drawings.split import draw_split
 
 compiled = torch.compile(report, backend="eager")
 compiled(torch.tensor([0.5, 1.0]), [])

@@ -386,7 +386,7 @@ print(sees_tensors(lambda words: sorted(words), (["b", "a"],)))
 # frame would be stopped as well, and so on without end:
 
 # %%
-from minitorch_compile.course.frame_drawing import draw_frames
+from minitorch_compile.course.drawings.frames import draw_frames
 from minitorch_compile.dynamo import FrameHook
 from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.frame_evaluation.region_frames import RegionFrames

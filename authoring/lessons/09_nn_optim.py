@@ -185,7 +185,7 @@ def zeros_for(rule, params):
 # place, and a rate that suits it. What is drawn is the distance from the bottom.
 
 # %%
-from minitorch_compile.course.line_chart import draw_lines
+from minitorch_compile.course.drawings.line_chart import draw_lines
 
 
 def descend(rule, lr, steps=60):
@@ -277,7 +277,7 @@ draw_lines(curves, x_label="epoch", y_label="loss")
 # means that ink here speaks for the digit, pale that it speaks against it.
 
 # %%
-from minitorch_compile.course.image_drawing import draw_images
+from minitorch_compile.course.drawings.images import draw_images
 
 
 def as_ink(pixels):
@@ -416,7 +416,7 @@ print(str(torch.compiler.inspect(compiled_rule, *arguments).schedule).splitlines
 # tower of 30 layers of 256 units, with a relu after each, for several sizes of the weights:
 
 # %%
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 
 
 def sizes_through(deviation, depth=30, width=256):

@@ -368,7 +368,7 @@ print(inspect.getsource(pointwise_rules.aligned))
 # %%
 from collections import Counter
 
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 from minitorch_compile.func.batching.rules import FAMILIES, RULES as ITS_RULES, WITHOUT_A_RULE
 from minitorch_compile.tensor import ops
 

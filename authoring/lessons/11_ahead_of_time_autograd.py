@@ -399,7 +399,7 @@ choices = [read(joint), [node["mm"], node["x"]], [node["x"], node["w"]]]
 # does each cost? We count the bytes between the passes, and the work in the second one.
 
 # %%
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 
 
 def cost(joint, saved):
@@ -507,7 +507,7 @@ print(narrowest_cut(pipes))
 # exercise 11.4.
 
 # %%
-from minitorch_compile.course.pipes_drawing import draw_pipes
+from minitorch_compile.course.drawings.pipes import draw_pipes
 
 draw_pipes(pipes, cut=narrowest_cut(pipes)[1])
 

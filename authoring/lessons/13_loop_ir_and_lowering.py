@@ -464,7 +464,7 @@ for text, box in {
 # through the third table, whose rows are longer. The fourth reads them in the order of the second, three at a time.
 
 # %%
-from minitorch_compile.course.address_drawing import draw_addresses
+from minitorch_compile.course.drawings.addresses import draw_addresses
 
 
 class Addresses(Compute):
@@ -634,7 +634,7 @@ print(lower(prim_graph(lambda x: F.layer_norm(x, (6,)), (4, 6))))
 # in the address costs nothing.
 
 # %%
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 
 

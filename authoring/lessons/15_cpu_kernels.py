@@ -362,7 +362,7 @@ for name, total in sums.items():
 # The single one is off by nine percent! Let's watch it go wrong, every hundred thousand numbers.
 
 # %%
-from minitorch_compile.course.line_chart import draw_lines
+from minitorch_compile.course.drawings.line_chart import draw_lines
 
 on_the_way = np.cumsum(tenths)[99_999::100_000]
 exact = np.arange(1, 101) * 10_000
@@ -537,7 +537,7 @@ print({name: bound for name, bound in vecmath.ULP_BOUNDS.items() if name.endswit
 # place of the name. That is how your tanh gets into the running stack in the exercises.
 
 # %%
-from minitorch_compile.course.vecmath_splice import splice_vecmath
+from minitorch_compile.course.splicing.vecmath_splice import splice_vecmath
 
 with splice_vecmath("exp_float32", exp_float32):
     ours = torch.compile(lambda x: x.exp() + 1)(rows)

@@ -5,7 +5,7 @@
 # it. Let's count that: operations, and bytes that at least have to be fetched or stored, for four programs of float32.
 
 # %%
-from minitorch_compile.course.table import Table
+from minitorch_compile.course.drawings.table import Table
 
 
 def cost(program, count, numbers):
@@ -194,7 +194,7 @@ def tiles(lo, hi, a, b, c, packed, rows_of_b):
 # rows of the result, as the first one takes its time.
 
 # %% tags=["varies"]
-from minitorch_compile.course.bar_chart import draw_bars
+from minitorch_compile.course.drawings.bar_chart import draw_bars
 
 
 @kernel("lesson_blas", float32, float32, float32)
@@ -230,7 +230,7 @@ draw_bars(speed, unit="GFLOP/s")
 # And here is the roof, with our products under it, and three programs that nobody can lift.
 
 # %% tags=["varies"]
-from minitorch_compile.course.roofline_drawing import draw_roofline
+from minitorch_compile.course.drawings.roofline import draw_roofline
 from minitorch_compile.inductor.runtime.native import accumulate_sum
 from minitorch_compile.inductor.kernels.vecmath import exp_float32
 
@@ -505,7 +505,7 @@ print(np.abs(attention_in_blocks(100 * q, k, v, 96) - attention(100 * q, k, v)).
 # %%
 import tracemalloc
 
-from minitorch_compile.course.line_chart import draw_lines
+from minitorch_compile.course.drawings.line_chart import draw_lines
 
 
 def megabytes(function, *arguments):
@@ -634,7 +634,7 @@ def best_fit(gaps):
 
 
 # %%
-from minitorch_compile.course.life_drawing import draw_lives
+from minitorch_compile.course.drawings.lives import draw_lives
 
 placed = plan(lives, lambda life: -life.nbytes, best_fit)
 draw_lives([(n.name.name, n.first, n.last, placed[n], n.nbytes) for n in lives])

@@ -3,10 +3,10 @@
 Everything runs on this machine, without a network or an account.
 """
 
-from .check import check, passed
-from .hints import hint
+from .checking.check import check, passed
+from .grading.hints import hint
+from .grading.progress import progress
 from .own_parts import own_parts
-from .progress import progress
-from .splice import original, splice, splice_all
+from .splicing.splice import original, splice, splice_all
 
 __all__ = ["check", "hint", "original", "own_parts", "passed", "progress", "splice", "splice_all"]

@@ -9,9 +9,9 @@ import os
 import sys
 from pathlib import Path
 
-from .course_folder import course_folder
-from .grade import Grade, grade_folder, percent, table
-from .progress import progress
+from .grading.course_folder import course_folder
+from .grading.grade import Grade, grade_folder, percent, table
+from .grading.progress import progress
 
 
 def main(arguments: list[str] | None = None) -> int:

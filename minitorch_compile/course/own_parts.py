@@ -9,14 +9,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .check_worker import run_cells
-from .course_folder import work_folder
-from .exercise import Exercise
-from .grade import Grade
-from .notebook_file import code_cells
-from .notebook_slice import slice_for
-from .progress import grades_of
-from .splice import splice_all
+from .checking.check_worker import run_cells
+from .checking.exercise import Exercise
+from .checking.notebook_file import code_cells
+from .checking.notebook_slice import slice_for
+from .grading.course_folder import work_folder
+from .grading.grade import Grade
+from .grading.progress import grades_of
+from .splicing.splice import splice_all
 
 
 @contextmanager

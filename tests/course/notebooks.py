@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 
-from minitorch_compile.course.check_process import result_of
-from minitorch_compile.course.check_worker import events
-from minitorch_compile.course.exercise import Exercise
-from minitorch_compile.course.notebook_slice import slice_for
-from minitorch_compile.course.result import Result
+from minitorch_compile.course.checking.check_process import result_of
+from minitorch_compile.course.checking.check_worker import events
+from minitorch_compile.course.checking.exercise import Exercise
+from minitorch_compile.course.checking.notebook_slice import slice_for
+from minitorch_compile.course.checking.result import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 AUTHORING = ROOT / "authoring" / "exercises"

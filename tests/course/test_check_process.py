@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from minitorch_compile.course import check, passed
-from minitorch_compile.course.check_process import judge
-from minitorch_compile.course.exercise import Exercise
-from minitorch_compile.course.lessons import find_exercise
-from minitorch_compile.course.result import Result
+from minitorch_compile.course.checking.check_process import judge
+from minitorch_compile.course.checking.exercise import Exercise
+from minitorch_compile.course.checking.lessons import find_exercise
+from minitorch_compile.course.checking.result import Result
 
 POSITION = dataclasses.replace(find_exercise("01.1"), seconds=100.0)
 SHORT = dataclasses.replace(POSITION, seconds=2.0)

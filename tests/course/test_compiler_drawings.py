@@ -5,8 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import minitorch_compile as torch
-from minitorch_compile.course.split_drawing import draw_split
-from minitorch_compile.course.version_drawing import draw_versions
+from minitorch_compile.course.drawings.split import draw_split
+from minitorch_compile.course.drawings.versions import draw_versions
 
 SVG = "{http://www.w3.org/2000/svg}"
 

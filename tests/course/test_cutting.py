@@ -8,7 +8,8 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.aot.subgraph import descendants
-from minitorch_compile.course.cutting import (
+from minitorch_compile.course.drawings.pipes import UNLIMITED, draw_pipes
+from minitorch_compile.course.measures.cutting import (
     CHEAP,
     backward_graph,
     cheapest,
@@ -18,7 +19,6 @@ from minitorch_compile.course.cutting import (
     tangents,
     work,
 )
-from minitorch_compile.course.pipes_drawing import UNLIMITED, draw_pipes
 from minitorch_compile.tensor import empty_fake
 
 

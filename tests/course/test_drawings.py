@@ -6,14 +6,14 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from minitorch_compile.course.address_drawing import draw_addresses
-from minitorch_compile.course.bar_chart import draw_bars
-from minitorch_compile.course.image_drawing import draw_images
-from minitorch_compile.course.life_drawing import draw_lives
-from minitorch_compile.course.line_chart import draw_lines
-from minitorch_compile.course.pipeline_drawing import STAGES, draw_pipeline
-from minitorch_compile.course.roofline_drawing import draw_roofline
-from minitorch_compile.course.table import RECORDS, Table
+from minitorch_compile.course.drawings.addresses import draw_addresses
+from minitorch_compile.course.drawings.bar_chart import draw_bars
+from minitorch_compile.course.drawings.images import draw_images
+from minitorch_compile.course.drawings.line_chart import draw_lines
+from minitorch_compile.course.drawings.lives import draw_lives
+from minitorch_compile.course.drawings.pipeline import STAGES, draw_pipeline
+from minitorch_compile.course.drawings.roofline import draw_roofline
+from minitorch_compile.course.drawings.table import RECORDS, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
 

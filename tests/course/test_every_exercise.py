@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from minitorch_compile.course.exercise import Exercise
-from minitorch_compile.course.lessons import Lesson, all_lessons
-from minitorch_compile.course.splice_points import splice_point
+from minitorch_compile.course.checking.exercise import Exercise
+from minitorch_compile.course.checking.lessons import Lesson, all_lessons
+from minitorch_compile.course.splicing.splice_points import splice_point
 
 from .notebooks import AUTHORING, ROOT, judged_here, tool
 

@@ -2,7 +2,7 @@
 
 import re
 
-from minitorch_compile.course.frame_drawing import draw_frames
+from minitorch_compile.course.drawings.frames import draw_frames
 
 ROWS = [(0, "main", "runs as it is"), (1, "step", "captured"), (2, "inner", "captured")]
 

@@ -9,11 +9,11 @@ import re
 import pytest
 
 from minitorch_compile.course.__main__ import main
-from minitorch_compile.course.check_process import judge
-from minitorch_compile.course.grade import grade_notebook, table
-from minitorch_compile.course.hints import hint, read_hints
-from minitorch_compile.course.lessons import find_exercise, load_lesson
-from minitorch_compile.course.notebook_file import NotANotebook, code_cells
+from minitorch_compile.course.checking.check_process import judge
+from minitorch_compile.course.checking.lessons import find_exercise, load_lesson
+from minitorch_compile.course.checking.notebook_file import NotANotebook, code_cells
+from minitorch_compile.course.grading.grade import grade_notebook, table
+from minitorch_compile.course.grading.hints import hint, read_hints
 
 LESSON = load_lesson("01_tensors_strides_views")
 FILE = f"{LESSON.name}.ipynb"

@@ -11,11 +11,11 @@ import warnings
 
 import pytest
 
-from minitorch_compile.course import check_process
-from minitorch_compile.course.check_events import MOST_BYTES, checked
-from minitorch_compile.course.check_keeper import ON_LINUX
-from minitorch_compile.course.check_process import judge
-from minitorch_compile.course.lessons import find_exercise
+from minitorch_compile.course.checking import check_process
+from minitorch_compile.course.checking.check_events import MOST_BYTES, checked
+from minitorch_compile.course.checking.check_keeper import ON_LINUX
+from minitorch_compile.course.checking.check_process import judge
+from minitorch_compile.course.checking.lessons import find_exercise
 
 POSITION = dataclasses.replace(find_exercise("01.1"), seconds=60.0)
 # The channel of events is the only pipe that the process has.

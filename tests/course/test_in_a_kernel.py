@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from minitorch_compile.course.lessons import all_lessons
+from minitorch_compile.course.checking.lessons import all_lessons
 
 from .notebooks import ROOT, tool
 

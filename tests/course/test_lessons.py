@@ -8,7 +8,7 @@ import re
 import nbformat
 import pytest
 
-from minitorch_compile.course.table import RECORDS
+from minitorch_compile.course.drawings.table import RECORDS
 
 from .notebooks import ROOT, tool
 

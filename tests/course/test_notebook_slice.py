@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from minitorch_compile.course.notebook_slice import CellSyntaxError, is_unwritten, slice_for
+from minitorch_compile.course.checking.notebook_slice import CellSyntaxError, is_unwritten, slice_for
 
 
 def kept(name: str, *cells: str) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.course import original, splice, splice_all
-from minitorch_compile.course.splice_points import SPLICE_POINTS, splice_point
+from minitorch_compile.course.splicing.splice_points import SPLICE_POINTS, splice_point
 from minitorch_compile.dynamo.guards.dict_versions import word_of_dict
 from minitorch_compile.dynamo.guards.memory_snapshot import native_code
 from minitorch_compile.tensor.memory import strides

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from minitorch_compile.course.stack_drawing import draw_run, recorded_steps
+from minitorch_compile.course.drawings.stack import draw_run, recorded_steps
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, function_frame
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.course.storage_drawing import draw_layout, draw_storage
+from minitorch_compile.course.drawings.storage import draw_layout, draw_storage
 
 
 def labels(drawing) -> list[str]:

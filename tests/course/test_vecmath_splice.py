@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 
 import minitorch_compile as torch
-from minitorch_compile.course.vecmath_splice import splice_vecmath
+from minitorch_compile.course.splicing.vecmath_splice import splice_vecmath
 
 from .notebooks import ROOT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, agree
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, agree
 
 from .layouts import ANY_NUMBER_OF_DIMENSIONS, position
 

@@ -6,7 +6,15 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, Trial, WrongAnswer, call_text, diagnose, outcome
+from minitorch_compile.course.checking.exercise import (
+    Exercise,
+    Misconception,
+    Trial,
+    WrongAnswer,
+    call_text,
+    diagnose,
+    outcome,
+)
 from minitorch_compile.tensor.memory import strides as package
 
 from .layouts import Ints, row_major, visited

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 WINDOWS = Exercise(
     "01.6",

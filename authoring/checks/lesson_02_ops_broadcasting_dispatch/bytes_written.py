@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.tensor import empty_fake, ops
 from minitorch_compile.tensor.dispatch.dispatch import mode
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, Misconception, agree
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, agree
 
 from .dtypes import SECTION
 

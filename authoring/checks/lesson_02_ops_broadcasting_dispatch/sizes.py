@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, agree
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, agree
 from minitorch_compile.tensor.memory import strides as package
 
 Ints = tuple[int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, WrongAnswer, diagnose, outcome
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, WrongAnswer, diagnose, outcome
 from minitorch_compile.dynamo.bytecode.instructions import Program
 from minitorch_compile.dynamo.execution.stack_shapes import stack_shapes
 

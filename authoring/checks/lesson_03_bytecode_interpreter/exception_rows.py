@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, agree
-from minitorch_compile.course.splice import original
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, agree
+from minitorch_compile.course.splicing.splice import original
 from minitorch_compile.dynamo.bytecode.exception_table import ByteRange, encode_exception_table
 from minitorch_compile.dynamo.bytecode.exception_table import parse_exception_table as parse
 

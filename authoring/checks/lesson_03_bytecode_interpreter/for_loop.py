@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.dynamo.execution.concrete import interpret
 from minitorch_compile.dynamo.execution.interpreter import BytecodeInterpreter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.dynamo.bytecode.instructions import INSTRUCTIONS, JUMPS, Instruction, Program
 
 from .listing import NO_CODE, frame_of

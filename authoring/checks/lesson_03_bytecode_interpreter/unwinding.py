@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.dynamo.execution.concrete import interpret
 
 from .listing import frame_of, read_listing

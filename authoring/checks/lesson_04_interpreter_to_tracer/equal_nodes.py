@@ -7,7 +7,7 @@ from typing import Any
 
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 from minitorch_compile.fx import Graph, GraphModule, Interpreter
 from minitorch_compile.tensor import Tensor
 

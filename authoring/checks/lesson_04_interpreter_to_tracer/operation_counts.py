@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 from .capturing import capture, count_calls
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, LocalSource, Source

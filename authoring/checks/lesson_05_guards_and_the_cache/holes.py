@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.tensor import Tensor
 
 from . import leaky_versions

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.tensor import Tensor

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.dynamo.explain import ExplainOutput, explain
 
 BROKEN_TO_ORDER = Exercise(

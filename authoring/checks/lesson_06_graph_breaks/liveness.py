@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.dynamo.bytecode.control_flow import successors
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.bytecode.instructions import Program

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, WrongAnswer, agree
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, WrongAnswer, agree
 
 MERGED_EFFECTS = Exercise(
     "06.4",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, interpret

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.dynamo.frame_evaluation.native import CAPTURE, PASS, RUN_AS_IS, Callback, Word, native_hook
 
 REMEMBERING_HOOK = Exercise(

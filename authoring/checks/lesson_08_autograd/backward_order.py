@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 BACKWARD_ORDER = Exercise(
     "08.3",

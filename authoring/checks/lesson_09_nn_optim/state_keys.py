@@ -7,7 +7,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile import nn
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 KEYS = Exercise(
     "09.4",

@@ -8,7 +8,7 @@ from typing import Any
 import minitorch_compile as torch
 import minitorch_compile.nn.functional as F
 from minitorch_compile import nn
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 LOOP = Exercise(
     "09.3",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile import nn
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 WALK = Exercise(
     "09.1",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import outcome
+from minitorch_compile.course.checking.exercise import outcome
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.dispatch.dispatch import mode
 from minitorch_compile.tensor.dispatch.op import Op

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, agree
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, agree
 
 SHIFTED = Exercise(
     "10.1",

@@ -10,9 +10,9 @@ from typing import Any
 import minitorch_compile as torch
 from minitorch_compile.aot import min_cut_partition
 from minitorch_compile.aot.partitioning.max_flow import FlowNetwork
-from minitorch_compile.course.cutting import joint_graph
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.measures.cutting import joint_graph
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.tensor import empty_fake
 
 CUT_NEAR_THE_SINK = Exercise(

@@ -7,8 +7,8 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.aot import JointGraph
-from minitorch_compile.course.cutting import cheapest, joint_graph, read, size, work
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.measures.cutting import cheapest, joint_graph, read, size, work
 from minitorch_compile.tensor import Tensor, empty_fake
 
 LOSING = Exercise(

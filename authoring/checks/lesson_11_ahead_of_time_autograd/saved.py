@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.cutting import cheapest, joint_graph, read, results, size
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.measures.cutting import cheapest, joint_graph, read, results, size
 from minitorch_compile.tensor import empty_fake
 
 SAVED = Exercise(

@@ -8,8 +8,17 @@ from typing import Any
 import minitorch_compile as torch
 from minitorch_compile.aot import JointGraph
 from minitorch_compile.aot.subgraph import extract
-from minitorch_compile.course.cutting import arguments, cheapest, gradients, joint_graph, read, size, tangents, work
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.measures.cutting import (
+    arguments,
+    cheapest,
+    gradients,
+    joint_graph,
+    read,
+    size,
+    tangents,
+    work,
+)
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import Tensor, empty_fake
 

@@ -9,7 +9,7 @@ import minitorch_compile as torch
 from minitorch_compile import prims
 from minitorch_compile.aot.passes import simplify
 from minitorch_compile.aot.tracing import trace
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer, outcome
 from minitorch_compile.tensor import Tensor, empty_fake
 
 from .accuracy import worst

@@ -8,8 +8,8 @@ from typing import Any
 import minitorch_compile as torch
 from minitorch_compile.aot.passes import check_pass
 from minitorch_compile.aot.tracing import trace
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.fx import Graph, GraphModule
 from minitorch_compile.tensor import empty_fake
 

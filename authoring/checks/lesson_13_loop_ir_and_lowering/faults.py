@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.course.loops import computed
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.measures.loops import computed
 from minitorch_compile.tensor import Tensor
 
 from . import faulty_lowerings

@@ -1,7 +1,7 @@
 """Four lowerings that look right, as exercise 13.4 shows them, and what each is meant to compute.
 
 >>> import minitorch_compile as torch
->>> from minitorch_compile.course.loops import computed
+>>> from minitorch_compile.course.measures.loops import computed
 >>> x = torch.arange(6.0).reshape(2, 3)
 >>> np.array_equal(computed(transposed, x, (1, 0)), right_transposed(x.numpy(), (1, 0)))
 True

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer, outcome
-from minitorch_compile.course.loops import bytes_moved, loops_of
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer, outcome
+from minitorch_compile.course.measures.loops import bytes_moved, loops_of
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.tensor import Tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.course.loops import bytes_moved, loops_of
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.measures.loops import bytes_moved, loops_of
 from minitorch_compile.inductor.ir.loops import Loop
 
 LOOPS_AND_BYTES = Exercise(

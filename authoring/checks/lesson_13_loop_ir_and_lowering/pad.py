@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.course.loops import computed
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.measures.loops import computed
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.printer import print_operation

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.loops import SilentHandler, loops_of
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.measures.loops import SilentHandler, loops_of
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
 from minitorch_compile.inductor.ir.printer import loop_variables, print_operation

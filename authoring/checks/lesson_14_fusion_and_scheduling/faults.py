@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.inductor.ir.loops import Loop
 
 from . import faulty_rules

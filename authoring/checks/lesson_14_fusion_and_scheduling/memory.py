@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.inductor.runtime.raw_memory import ALIGNMENT
 from minitorch_compile.inductor.schedule.memory_plan import Life, assign_offsets
 

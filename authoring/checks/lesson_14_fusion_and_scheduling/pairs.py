@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import accesses_of
 from minitorch_compile.inductor.ir.handler import Handler

@@ -13,7 +13,7 @@ from typing import Any
 from minitorch_compile import prims
 from minitorch_compile.aot.passes import simplify
 from minitorch_compile.aot.tracing import trace
-from minitorch_compile.course.exercise import NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.lowering import lower
 from minitorch_compile.inductor.schedule.schedule import Schedule

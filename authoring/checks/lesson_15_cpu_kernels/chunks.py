@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, Misconception, agree
-from minitorch_compile.course.splice import original
+from minitorch_compile.course.checking.exercise import Exercise, Misconception, agree
+from minitorch_compile.course.splicing.splice import original
 
 CHUNKS = Exercise(
     "15.5",

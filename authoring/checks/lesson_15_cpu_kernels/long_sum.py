@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.exercise import Exercise, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer
 
 from .vector_code import learners_kernel, optimised
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 from .vector_code import compiled, optimised, vector_operations
 

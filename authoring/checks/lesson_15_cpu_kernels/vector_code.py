@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from minitorch_compile.course.exercise import NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer
 from minitorch_compile.inductor.runtime.kernel_function import NativeFunction
 
 ARITHMETIC = re.compile(

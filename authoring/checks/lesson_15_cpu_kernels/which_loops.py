@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import types
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 from minitorch_compile.inductor.runtime.native import accumulate_sum
 
 from .vector_code import compiled, optimised, vector_operations

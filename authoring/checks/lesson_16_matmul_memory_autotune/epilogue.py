@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 EPILOGUE = Exercise(
     "16.3",

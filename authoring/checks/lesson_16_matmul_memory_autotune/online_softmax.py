@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 ONLINE_SOFTMAX = Exercise(
     "16.5",

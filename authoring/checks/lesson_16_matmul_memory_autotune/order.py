@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice, product
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 from .cache import lines_fetched
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import minitorch_compile as torch
-from minitorch_compile.course.exercise import Exercise, WrongAnswer, outcome
-from minitorch_compile.course.splice import splice
+from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
+from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.dependencies import Access
 from minitorch_compile.inductor.ir.index import Index, symbol

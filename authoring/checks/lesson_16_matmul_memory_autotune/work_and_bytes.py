@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.course.exercise import Exercise, NotWritten, WrongAnswer
+from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 WORK_AND_BYTES = Exercise(
     "16.1",

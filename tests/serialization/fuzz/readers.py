@@ -21,7 +21,7 @@ import numpy as np
 
 import minitorch_compile as torch
 from minitorch_compile import nn
-from minitorch_compile.course.grade import code_cells
+from minitorch_compile.course.grading.grade import code_cells
 from minitorch_compile.inductor.runtime import object_store
 from minitorch_compile.inductor.tuning import autotune_cache
 from minitorch_compile.serialization import UnreadableFileError

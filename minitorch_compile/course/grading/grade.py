@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .check_process import judge_all, unjudged
-from .lessons import Lesson, all_lessons
-from .notebook_file import NotANotebook, code_cells
-from .result import Result, readable
+from ..checking.check_process import judge_all, unjudged
+from ..checking.lessons import Lesson, all_lessons
+from ..checking.notebook_file import NotANotebook, code_cells
+from ..checking.result import Result, readable
 
 
 @dataclass(frozen=True)

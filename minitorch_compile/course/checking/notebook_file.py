@@ -2,13 +2,13 @@
 
 >>> import tempfile
 >>> with tempfile.TemporaryDirectory() as folder:
-...     path = Path(folder) / "01_strides.ipynb"
+...     path = Path(folder) / "01_views.ipynb"
 ...     _ = path.write_text('{"cells": [{"cell_type": "code", "source": ["x = 1\\\\n", "y = 2"]}]}')
 ...     print(code_cells(path))
 ...     _ = path.write_text('{"cells": null}')
 ...     code_cells(path)
 Traceback (most recent call last):
-minitorch_compile.course.notebook_file.NotANotebook: 01_strides.ipynb is not a notebook: it has no list of cells
+minitorch_compile.course.checking.notebook_file.NotANotebook: 01_views.ipynb is not a notebook: it has no list of cells
 
 What is no cell, or a cell without a text, counts as an empty one, so that the others keep their numbers.
 """

@@ -25,7 +25,7 @@ class SplicePoint:
     def resolve(self) -> Any:
         """The object there: a function, or one wrapped by `functools.lru_cache`."""
         module_name, _, path = self.target.partition(":")
-        found: Any = importlib.import_module(f"{__package__.rpartition('.')[0]}.{module_name}")
+        found: Any = importlib.import_module(f"minitorch_compile.{module_name}")
         for attribute in path.split("."):
             found = getattr(found, attribute)
         return found

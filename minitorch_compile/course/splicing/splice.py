@@ -30,7 +30,8 @@ from minitorch_compile.tensor.dispatch.op_families import ViewOp
 
 from .splice_points import SplicePoint, splice_point
 
-PACKAGE = __package__.rpartition(".")[0]
+PACKAGE = "minitorch_compile"
+COURSE = f"{PACKAGE}.course"
 CACHED = type(lru_cache(len))
 _one_thread = threading.RLock()
 
@@ -92,7 +93,7 @@ def _call_learners(*args: Any, _learners: Callable[..., Any], **kwargs: Any) -> 
 def _forget_results() -> None:
     """Nothing computed by one version may be used with the other: empty the package's caches, and its compiled code."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(f"{PACKAGE}.") and not name.startswith(__package__):
+        if name.startswith(f"{PACKAGE}.") and not name.startswith(COURSE):
             for cached in [value for value in vars(module).values() if isinstance(value, CACHED)]:
                 cached.cache_clear()
     for op in table.values():

@@ -6,9 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..checking.lessons import find_exercise
 from .course_folder import work_folder
 from .kept_file import read_kept, write_kept
-from .lessons import find_exercise
 
 
 def hint(number: str, level: int | None = None) -> None:

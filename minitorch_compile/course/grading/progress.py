@@ -10,16 +10,16 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from .check_process import judge_all
+from ..checking.check_process import judge_all
+from ..checking.exercise import Exercise
+from ..checking.lessons import Lesson, all_lessons
+from ..checking.notebook_file import NotANotebook, code_cells
+from ..checking.notebook_slice import CellSyntaxError, slice_for
+from ..checking.result import Result, readable
 from .course_folder import work_folder
-from .exercise import Exercise
 from .grade import Grade, table, ungraded
 from .hints import read_hints
 from .kept_file import read_kept, write_kept
-from .lessons import Lesson, all_lessons
-from .notebook_file import NotANotebook, code_cells
-from .notebook_slice import CellSyntaxError, slice_for
-from .result import Result, readable
 
 Remembered = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""The drawings of the lessons: SVG that a notebook shows, and tables."""
