@@ -27,7 +27,7 @@ from minitorch_compile.dynamo.variables.containers.sequences import TupleVariabl
 from minitorch_compile.dynamo.variables.containers.sets import SetVariable
 from minitorch_compile.dynamo.variables.containers.user_containers import contents_of
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up, printed_name
-from minitorch_compile.dynamo.variables.objects.enums import answer_of_members
+from minitorch_compile.dynamo.variables.objects.enum_members import answer_of_members
 from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable

@@ -36,7 +36,7 @@ from minitorch_compile.dynamo.variables.containers.sequences import (
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
 from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, PartialVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up
-from minitorch_compile.dynamo.variables.objects.enums import MemberVariable
+from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
 from minitorch_compile.dynamo.variables.tensors.sym_int import SymIntVariable
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 from minitorch_compile.dynamo.variables.tracer import Tracer

@@ -66,7 +66,8 @@ from minitorch_compile.dynamo.variables.functions.getters import GETTERS, Getter
 from minitorch_compile.dynamo.variables.functions.marked_functions import mark_of
 from minitorch_compile.dynamo.variables.objects.class_lookup import is_library, look_up
 from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
-from minitorch_compile.dynamo.variables.objects.enums import EnumVariable, MemberVariable
+from minitorch_compile.dynamo.variables.objects.enum_classes import EnumVariable
+from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.modules import ModuleVariable
 from minitorch_compile.dynamo.variables.objects.namespaces import NamespaceVariable

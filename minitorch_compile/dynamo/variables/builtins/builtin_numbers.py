@@ -21,7 +21,7 @@ from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
 from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
-from minitorch_compile.dynamo.variables.objects.enums import MemberVariable
+from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.objects.special_answers import judged
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
