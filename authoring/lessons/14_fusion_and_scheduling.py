@@ -521,9 +521,9 @@ for edge in planned.why_not:
 # %%
 import inspect
 
-from minitorch_compile.inductor.schedule import scheduler
+from minitorch_compile.inductor.schedule import fit
 
-print(inspect.getsource(scheduler._share_memory))
+print(inspect.getsource(fit.share_memory))
 print(inspect.getsource(Group._fuse_in_order))
 
 # %% [markdown]

@@ -153,7 +153,8 @@ class CudaTarget(Target):
     def compile(self, graph: LoopGraph, options: Options = DEFAULTS) -> Compiled:
         check_cuda(self.simulated)
         from minitorch_compile.inductor.codegen.cuda.program import CudaProgram
-        from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
+        from minitorch_compile.inductor.schedule.fit import Limits
+        from minitorch_compile.inductor.schedule.scheduler import schedule
 
         program = CudaProgram(schedule(graph, Limits(operations=options.max_fusion_size)))
         if log_code.is_on:

@@ -4,9 +4,10 @@ import pytest
 
 from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.lowering import lower
+from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.inductor.schedule.schedule import reads_of
-from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.tensor.numerics.dtype import float32
 from tests.inductor.prim_graphs import record, tensors_of
 from tests.inductor.programs import PROGRAMS, floats, ints

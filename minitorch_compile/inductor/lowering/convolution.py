@@ -18,6 +18,7 @@ from minitorch_compile.inductor.kernels.convolution_plan import Shape
 from minitorch_compile.inductor.lowering.extern import extern_rule
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import reindexed
+from minitorch_compile.inductor.lowering.stored_views import dense_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.prims import Prim
 from minitorch_compile.tensor.memory.memory_format import channels_last, strides_in, suggested_format
@@ -30,7 +31,7 @@ def convolution_rule(prim: Prim) -> Rule:
     in_rows = extern_rule(prim, 2)
 
     def rule(graph: GraphLowering, first: TensorBox, second: TensorBox, *parameters: Any) -> TensorBox:
-        views = [graph.view(box) for box in (first, second)]
+        views = [stored_view(graph, box) for box in (first, second)]
         fakes = [empty_fake(box.sizes, None, box.dtype) for box in (first, second)]
         sizes = tuple(prim.meta(*fakes, *parameters).sizes)
         shape = shape_of_convolution(prim.name, first.sizes, second.sizes, sizes, parameters)
@@ -39,7 +40,7 @@ def convolution_rule(prim: Prim) -> Rule:
             made = in_rows(graph, first, second, *parameters)
             assert isinstance(made, TensorBox)
             return made
-        a, b = (graph.view_in(box, strides_in(channels_last, box.sizes)) for box in (first, second))
+        a, b = (dense_view(graph, box, strides_in(channels_last, box.sizes)) for box in (first, second))
         if is_matrix_product(prim, shape):
             return product_of_pixels(graph, prim, a, b, sizes)
         out = graph.new_buffer(sizes, first.dtype, strides_in(channels_last, sizes))

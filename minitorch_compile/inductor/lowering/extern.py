@@ -16,6 +16,7 @@ from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.pointwise import elementwise
 from minitorch_compile.inductor.lowering.reduction import reduced
 from minitorch_compile.inductor.lowering.shape import reindexed
+from minitorch_compile.inductor.lowering.stored_views import contiguous_view, stored_view
 from minitorch_compile.inductor.lowering.table import Rule, lowering
 from minitorch_compile.prims import Prim
 from minitorch_compile.tensor.memory.strides import numel
@@ -24,8 +25,8 @@ from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 def matrix(graph: GraphLowering, x: TensorBox) -> StridedView:
     """The box as matrices that BLAS can read, copied only if need be."""
-    view = graph.view(x)
-    return view if matrix_layout(view) else graph.contiguous_view(x)
+    view = stored_view(graph, x)
+    return view if matrix_layout(view) else contiguous_view(graph, x)
 
 
 def product(graph: GraphLowering, prim: Prim, a: TensorBox, b: TensorBox) -> TensorBox:
@@ -71,7 +72,7 @@ def extern_rule(prim: Prim, tensors: int) -> Rule:
         several = isinstance(shapes, tuple)
         results: tuple[TensorBase, ...] = shapes if several else (shapes,)
         outputs = [graph.new_buffer(tuple(fake.sizes), fake.dtype) for fake in results]
-        inputs = [graph.contiguous_view(box) for box in boxes]
+        inputs = [contiguous_view(graph, box) for box in boxes]
         made = graph.extern(prim.name, inputs, outputs, *parameters)
         return tuple(made) if several else made[0]
 
@@ -89,7 +90,7 @@ lowering(prims.max_pool2d)(extern_rule(prims.max_pool2d, 1))
 def _(
     graph: GraphLowering, query: TensorBox, key: TensorBox, value: TensorBox, mask: TensorBox | None, *how: Any
 ) -> tuple[TensorBox, ...]:
-    inputs = [graph.view(query), matrix(graph, key), matrix(graph, value)]
+    inputs = [stored_view(graph, query), matrix(graph, key), matrix(graph, value)]
     sizes = (*query.sizes[:3], value.sizes[3])
     outputs = [_buffer_like(graph, sizes, inputs[0]), graph.new_buffer((*sizes[:3], 2), query.dtype)]
     return tuple(_attention(graph, prims.flash_attention, inputs, mask, outputs, how))
@@ -98,9 +99,15 @@ def _(
 @lowering(prims.flash_attention_backward)
 def _(graph: GraphLowering, *arguments: Any) -> tuple[TensorBox, ...]:
     grad, query, key, value, out, normalizers, mask, *how = arguments
-    inputs = [graph.view(grad), graph.view(query), matrix(graph, key), matrix(graph, value), graph.view(out)]
+    inputs = [
+        stored_view(graph, grad),
+        stored_view(graph, query),
+        matrix(graph, key),
+        matrix(graph, value),
+        stored_view(graph, out),
+    ]
     outputs = [_buffer_like(graph, view.sizes, view) for view in inputs[1:4]]
-    inputs.append(graph.contiguous_view(normalizers))
+    inputs.append(contiguous_view(graph, normalizers))
     return tuple(_attention(graph, prims.flash_attention_backward, inputs, mask, outputs, how))
 
 
@@ -110,7 +117,7 @@ def _attention(
     """The call; a mask is the last input, no mask the first parameter: in either way, the prim's order."""
     if mask is None:
         return graph.extern(prim.name, inputs, outputs, None, *how)
-    return graph.extern(prim.name, [*inputs, graph.view(mask)], outputs, *how)
+    return graph.extern(prim.name, [*inputs, stored_view(graph, mask)], outputs, *how)
 
 
 def _buffer_like(graph: GraphLowering, sizes: Ints, like: StridedView) -> Buffer:

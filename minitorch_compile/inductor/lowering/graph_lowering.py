@@ -13,10 +13,9 @@ from typing import Any
 from minitorch_compile.fx import GraphModule, Node
 from minitorch_compile.fx.arguments import map_arg
 from minitorch_compile.inductor.ir.buffer import Buffer, Ints
-from minitorch_compile.inductor.ir.dependencies import in_dependency_order, plain_view
-from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, same_layout, whole
+from minitorch_compile.inductor.ir.dependencies import in_dependency_order
+from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.ir.handler import Origin
-from minitorch_compile.inductor.ir.index import variables
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation, TensorBox
 from minitorch_compile.inductor.lowering.outputs import lower_outputs, written_back
 from minitorch_compile.inductor.lowering.table import ADAPTERS, table
@@ -35,7 +34,7 @@ EXPENSIVE_OPERATION = 8  # what exp and its kin count for
 
 
 class GraphLowering:
-    """Builds a `LoopGraph`; lowerings call `realize`, `view`, `extern`, ... on it."""
+    """Builds a `LoopGraph`; lowerings call `realize`, `extern`, ... on it."""
 
     def __init__(self) -> None:
         self.inputs: list[Buffer] = []
@@ -68,31 +67,6 @@ class GraphLowering:
             self.origin = outer
         assert box.buffer is not None
         return box.buffer
-
-    def view(self, box: TensorBox) -> StridedView:
-        """The box as part of a buffer: without a copy if it only renames the elements of one."""
-        base = box
-        while base.buffer is None and base.view_of is not None:
-            base = base.view_of
-        if base.buffer is None and base.numel <= box.numel:
-            self.realize(base)  # what is viewed here may be wanted elsewhere too, so it is stored rather than the view
-        found = plain_view(box.load, variables("i", box.sizes))
-        if found is None:
-            return whole(self.realize(box))
-        return StridedView(found.buffer, box.sizes, found.strides, found.offset)
-
-    def contiguous_view(self, box: TensorBox) -> StridedView:
-        """The box in row-major order, copied if need be."""
-        return self.view_in(box, contiguous_strides(box.sizes))
-
-    def view_in(self, box: TensorBox, strides: Ints) -> StridedView:
-        """The box with these dense strides, copied if need be."""
-        view = self.view(box)
-        if not same_layout(view, strides):
-            buffer = self.new_buffer(box.sizes, box.dtype, strides)
-            self.add(Loop(buffer, box.sizes, box.load))
-            return whole(buffer)
-        return StridedView(view.buffer, view.sizes, strides, view.offset)
 
     # ------------------------------------------------------------------------------------------ what lowerings make
 

@@ -20,6 +20,7 @@ from minitorch_compile.inductor.ir.dependencies import plain_view
 from minitorch_compile.inductor.ir.extern_call import StridedView, same_layout, whole
 from minitorch_compile.inductor.ir.index import variables
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
+from minitorch_compile.inductor.lowering.stored_views import stored_view
 from minitorch_compile.tensor.memory.strides import contiguous_strides, is_dense, numel
 from minitorch_compile.tensor.tensor_base import TensorBase
 
@@ -46,7 +47,7 @@ def lower_outputs(graph: GraphLowering, node: Node, boxes: Any) -> list[StridedV
 def output_of(graph: GraphLowering, box: TensorBox, wanted: TensorBase) -> StridedView:
     """The box as a tensor that the caller gets: in a buffer of its own, with the strides it expects."""
     sizes, strides = box.sizes, tuple(wanted.strides)
-    view = graph.view(box) if box.buffer is not None or is_view(box) else None
+    view = stored_view(graph, box) if box.buffer is not None or is_view(box) else None
     if view is not None and view.buffer.kind == "temporary" and same_layout(view, strides) and view.offset == 0:
         if numel(sizes) == numel(view.buffer.sizes):
             view.buffer.kind = "output"

@@ -1,10 +1,26 @@
 """What a native call's list of kernels is made of, beside kernels, numbers and names of arrays.
 
+Kernels that are `InTurns` do one block of their common range after the other, each kernel what the one before it has
+just finished; what goes from one to the next may be a `ScratchBlock`, of which memory holds only the block at hand.
+
 >>> Chunks(extent=1000, length=256)
 Chunks(extent=1000, length=256)
->>> double = ScratchBlock(offset=0, element="float64", nbytes=8, extent=3)
->>> InTurns(3, 2, ("first", 3, "x", double), ("second", 3, double, "out")).kernels[1]
-('second', 3, ScratchBlock(offset=0, element='float64', nbytes=8, extent=3), 'out')
+>>> from numba import types
+>>> from minitorch_compile.inductor.runtime.kernel_function import kernel
+>>> from minitorch_compile.inductor.runtime.native_call import NativeCall, np
+>>> @kernel("doctest_add_in_turns", types.float64, types.float64, types.float64)
+... def add(lo, hi, x, y, out):
+...     for i in range(lo, hi):
+...         out[i] = x[i] + y[i]
+>>> double = ScratchBlock(0, "float64", 8, 3)
+>>> in_turns = NativeCall(
+...     tensors=("x", "out"),
+...     scratch=16,
+...     steps=[InTurns(3, 2, (add, 3, "x", "x", double), (add, 3, double, double, "out"))],
+... )
+>>> x, out = np.arange(3.0), np.empty(3)
+>>> in_turns((x, out)); out
+array([0., 4., 8.])
 """
 
 from __future__ import annotations

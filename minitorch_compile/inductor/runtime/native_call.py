@@ -6,9 +6,8 @@ kernels of a four-layer GPT one after the other would take as long to compile as
 An argument of a kernel is a number, a tuple of numbers (passed as a pointer to its words), or the name of an array.
 Names of `tensors` are arrays that the caller passes; `temporaries` are places in one block of memory that lives during
 the call. `Chunks` stand for the range [lo, hi) that a kernel's parameters begin with, where threads may share it out;
-what only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. Kernels that are `InTurns`
-do one block of their common range after the other, each kernel what the one before it has just finished; what goes from
-one to the next may be a `ScratchBlock`, of which memory holds only the block at hand.
+what only the kernel itself uses is a `Part` of "scratch", which each thread has for itself. What kernels that are
+`InTurns` do, `call_steps.py` shows.
 
 >>> from minitorch_compile.inductor.runtime.kernel_function import kernel
 >>> @kernel("doctest_add", types.float64, types.float64, types.float64)
@@ -27,20 +26,10 @@ one to the next may be a `ScratchBlock`, of which memory holds only the block at
 >>> x, out = np.arange(3.0), np.empty(3)
 >>> quadruple((x, out)); out
 array([0., 4., 8.])
->>> double = ScratchBlock(0, "float64", 8, 3)
->>> in_turns = NativeCall(
-...     tensors=("x", "out"),
-...     scratch=16,
-...     steps=[InTurns(3, 2, (add, 3, "x", "x", double), (add, 3, double, double, "out"))],
-... )
->>> x, out = np.arange(3.0), np.empty(3)
->>> in_turns((x, out)); out
-array([0., 4., 8.])
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -52,7 +41,6 @@ from minitorch_compile.inductor.runtime import native_loop
 from minitorch_compile.inductor.runtime.call_steps import CallStep, Chunks, InTurns, Part, ScratchBlock
 from minitorch_compile.inductor.runtime.interpreted_call import interpret
 from minitorch_compile.inductor.runtime.native_loop import (
-    ARRAY_DATA,
     FIRST_TENSOR,
     IN_BLOCK,
     IN_LIST,
@@ -60,9 +48,11 @@ from minitorch_compile.inductor.runtime.native_loop import (
     IN_WINDOW,
     MOST_ARGUMENTS,
     NUMBER,
-    TUPLE_ITEMS,
 )
+from minitorch_compile.inductor.runtime.object_layout import check_layout
 from minitorch_compile.inductor.runtime.raw_memory import words_of
+
+check_layout()
 
 
 class NativeCall:
@@ -163,19 +153,3 @@ class NativeCall:
             known = argument in self.tensors  # the block may be one of them: the caller keeps it from call to call
             return (FIRST_TENSOR + self.tensors.index(argument), 0) if known else (IN_BLOCK, 0)
         return (IN_LIST, 0) if isinstance(argument, tuple) else (NUMBER, int(argument))
-
-
-def check_layout() -> None:
-    """RuntimeError if an array's data isn't where `execute` looks for it."""
-    word_at = lambda address: ctypes.c_int64.from_address(address).value
-    arrays = (np.zeros(1), np.zeros(3, np.int64))
-    for number, array in enumerate(arrays):
-        item = word_at(id(arrays) + TUPLE_ITEMS + 8 * number)
-        if item != id(array) or word_at(item + ARRAY_DATA) != array.ctypes.data:
-            raise RuntimeError(
-                "inductor: this Python or NumPy lays out its objects in an unknown way;"
-                " use backend='loops' or 'aot_eager'"
-            )
-
-
-check_layout()

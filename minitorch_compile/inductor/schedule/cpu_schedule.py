@@ -19,10 +19,11 @@ from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
 from minitorch_compile.inductor.options import DEFAULTS, Options
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
+from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.fused_call import Blocks
 from minitorch_compile.inductor.schedule.packed_products import Choice, pack_products, packing_pays
 from minitorch_compile.inductor.schedule.schedule import Schedule
-from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.schedule.split_reductions import split_reductions
 
 

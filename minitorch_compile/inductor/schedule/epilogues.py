@@ -3,7 +3,8 @@
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import whole
 >>> from minitorch_compile.inductor.ir.loops import Loop, LoopGraph
->>> from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
+>>> from minitorch_compile.inductor.schedule.fit import Limits
+>>> from minitorch_compile.inductor.schedule.scheduler import schedule
 >>> from minitorch_compile.tensor.numerics.dtype import float32
 >>> x, w, product, out = (Buffer.contiguous(name, (64, 64), float32) for name in ("x", "w", "product", "out"))
 >>> multiply = ExternCall("mm", [whole(x), whole(w)], [product])
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.schedule.fit import between
 from minitorch_compile.inductor.schedule.fused_call import Blocks, FusedCall, fuse_call
 from minitorch_compile.inductor.schedule.group import Group, WhyNot
 from minitorch_compile.inductor.schedule.schedule import call_of
@@ -47,7 +49,7 @@ def _with_epilogue(scheduler: Scheduler, node: Node, reader: Node, blocks: Block
     if not isinstance(reader.step, Group):
         return WhyNot(f"{reader.name} is an extern kernel ({call_of(reader.step).kernel})")
     assert isinstance(node.step, ExternCall)
-    between = scheduler.between(node, reader)
-    if between is not None:
-        return WhyNot(f"{between.name} must run between them")
+    middle = between(scheduler, node, reader)
+    if middle is not None:
+        return WhyNot(f"{middle.name} must run between them")
     return fuse_call(node.step, reader.step, blocks)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.ir.extern_call import ExternCall
+from minitorch_compile.inductor.schedule.fit import fit
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import WhyNot
 from minitorch_compile.inductor.schedule.schedule import Edge
@@ -44,6 +45,6 @@ def _reason(scheduler: Scheduler, a: Node, b: Node) -> str:
         if isinstance(node.step, ExternCall):
             return f"{node.name} is an extern kernel ({node.step.kernel})"
     if refused is None:
-        result = scheduler.try_fuse(a, b)
+        result = fit(scheduler, a, b)
         refused = result if isinstance(result, WhyNot) else WhyNot("they were never compared")
     return refused.reason

@@ -2,10 +2,8 @@
 
 Fusing saves memory traffic: a value that one loop writes and the next reads never leaves the processor, and a buffer
 that two loops read is read once. Starting from one group a loop, the pair that saves most bytes is fused, and again,
-until no pair is left. Two groups fit if they can share axes, if every value is read where it was written, and if no
-third operation has to run between them. When no pair is left, groups that read the result of an extern kernel become
-its epilogue, where the target has blocks for it (`fused_call`). Why a pair did not fit is kept, for every edge:
-`schedule.why_not`.
+until no pair is left that fits (`fit.py`). Then groups that read the result of an extern kernel become its epilogue,
+where the target has blocks for it (`fused_call`). Why a pair did not fit is kept, for every edge: `schedule.why_not`.
 
 >>> from minitorch_compile.inductor.ir.buffer import Buffer
 >>> from minitorch_compile.inductor.ir.extern_call import whole
@@ -21,8 +19,7 @@ kernel 0: z = neg(exp(x))  [i0:32]  reads x; writes z; keeps y to itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from minitorch_compile import logs
 from minitorch_compile.inductor.ir.buffer import Buffer
@@ -31,7 +28,7 @@ from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.loops import LoopGraph
 from minitorch_compile.inductor.ir.printer import print_graph
 from minitorch_compile.inductor.schedule.epilogues import add_epilogues
-from minitorch_compile.inductor.schedule.fused_call import Blocks
+from minitorch_compile.inductor.schedule.fit import Limits, fit
 from minitorch_compile.inductor.schedule.group import Group, WhyNot
 from minitorch_compile.inductor.schedule.reasons import unfused_edges
 from minitorch_compile.inductor.schedule.schedule import Edge, Schedule, ScheduleStep, reads_of
@@ -39,17 +36,6 @@ from minitorch_compile.inductor.schedule.text import describe_step
 
 log_ir, log_fused_ir = logs.artifact("ir_pre_fusion"), logs.artifact("ir_post_fusion")
 log_fusion, log_schedule = logs.artifact("fusion"), logs.artifact("schedule")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a target can hold in one kernel. `blocks_of` says how it makes an extern call's result block by block; a
-    call for which that is None gets no epilogue.
-    """
-
-    operations: int = 300
-    buffers: int = 24
-    blocks_of: Callable[[ExternCall], Blocks | None] = lambda call: None
 
 
 class Node:
@@ -111,7 +97,7 @@ class Scheduler:
             a, b = _latest(first, fused_into), _latest(second, fused_into)
             if a is b or (a, b) in self.refused:
                 continue
-            result = self.try_fuse(a, b)
+            result = fit(self, a, b)
             if isinstance(result, WhyNot):
                 self.refused[a, b] = result
                 continue
@@ -149,43 +135,6 @@ class Scheduler:
                     saved[pair] = saved.get(pair, 0) + buffer.nbytes
         return sorted(saved, key=lambda pair: (-saved[pair], pair[1].first - pair[0].first))
 
-    def try_fuse(self, a: Node, b: Node) -> Group | WhyNot:
-        """The two groups as one, or why not. `a` comes first."""
-        if any(buffer in a.reads for buffer in b.step.outputs):
-            a, b = b, a
-        assert isinstance(a.step, Group) and isinstance(b.step, Group)
-        result = a.step.fuse(b.step)
-        if isinstance(result, WhyNot):
-            return result
-        if result.operations > self.limits.operations:
-            return WhyNot(f"the kernel would have more than {self.limits.operations} operations")
-        if len(result.inputs) + len(self.outputs_seen_outside(result, {a, b})) > self.limits.buffers:
-            return WhyNot(f"the kernel would have more than {self.limits.buffers} buffers")
-        if not _share_memory(a.step, b.step, result):
-            return WhyNot("they read nothing at the same place")
-        between = self.between(a, b) or self.between(b, a)
-        if between is not None:
-            return WhyNot(f"{between.name} must run between them")
-        return result
-
-    def outputs_seen_outside(self, fused: Group, parts: set[Node]) -> list[Buffer]:
-        """The outputs that the kernel would have to write to memory."""
-        return [b for b in fused.outputs if b in self.results or not parts.issuperset(self.readers.get(b, ()))]
-
-    def between(self, a: Node, b: Node) -> Node | None:
-        """A step that needs `a` and that `b` needs, directly or through others."""
-        seen, stack = {b}, [(node, node) for node in self.inputs(b) if node is not a]
-        while stack:
-            node, entry = stack.pop()
-            if node in seen or node.latest < a.first:
-                continue
-            seen.add(node)
-            for source in self.inputs(node):
-                if source is a:
-                    return entry
-                stack.append((source, entry))
-        return None
-
     def inputs(self, node: Node) -> Iterator[Node]:
         for buffer in node.reads:
             producer = self.producer.get(buffer)
@@ -219,14 +168,6 @@ def _latest(node: Node, fused_into: dict[Node, Node]) -> Node:
     while node in fused_into:
         node = fused_into[node]
     return node
-
-
-def _share_memory(a: Group, b: Group, fused: Group) -> bool:
-    """Whether the fused group really saves traffic: it reads something at one place for both sides."""
-    ours = set(a.outputs)
-    first = {access[:2] for m in fused.members if m.loop.buffer in ours for access in [*m.reads, m.write]}
-    second = {access[:2] for m in fused.members if m.loop.buffer not in ours for access in m.reads}
-    return not first.isdisjoint(second)
 
 
 def finished(step: ScheduleStep) -> ScheduleStep:

@@ -40,10 +40,11 @@ from minitorch_compile.inductor.runtime import code_cache
 from minitorch_compile.inductor.runtime.tensor_call import tensor_of
 from minitorch_compile.inductor.schedule.block_calls import blocks_of
 from minitorch_compile.inductor.schedule.cpu_schedule import cpu_schedule
+from minitorch_compile.inductor.schedule.fit import Limits
 from minitorch_compile.inductor.schedule.fused_call import Blocks, FusedCall
 from minitorch_compile.inductor.schedule.packed_products import can_pack, packing_pays, row_blocks
 from minitorch_compile.inductor.schedule.schedule import Schedule, call_of
-from minitorch_compile.inductor.schedule.scheduler import Limits, schedule
+from minitorch_compile.inductor.schedule.scheduler import schedule
 from minitorch_compile.inductor.schedule.split_reductions import split_reductions
 from minitorch_compile.inductor.schedule.step_graph import step_graph
 from minitorch_compile.inductor.tuning.autotune_cache import key_of, recall, remember, structure_of

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from minitorch_compile.inductor.codegen.shared.emit import Spelling
+from minitorch_compile.inductor.codegen.shared.spelling import Spelling
 from minitorch_compile.inductor.ir.handler import COMPARISONS, Number
 from minitorch_compile.inductor.kernels.scipy_functions import ROUTINES
 from minitorch_compile.tensor.numerics.dtype import bfloat16, bool_, dtype, float16, float32, int64

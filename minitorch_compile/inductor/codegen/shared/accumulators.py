@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minitorch_compile.inductor.codegen.shared.emit import Spelling
+from minitorch_compile.inductor.codegen.shared.spelling import Spelling
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, float32, float64
 

@@ -1,52 +1,20 @@
 """The handler that writes a kernel: running a loop body under it leaves the lines that compute the body.
 
 Every operation becomes a line `t3 = t1 * t2` in the outermost block where its operands exist, and an operation written
-before is not written again. How an operation is spelled is up to the target (`Spelling`).
+before is not written again. How an operation is spelled is up to the target (`spelling.py`).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
+from minitorch_compile.inductor.codegen.shared.spelling import Spelling
 from minitorch_compile.inductor.ir.buffer import Buffer
 from minitorch_compile.inductor.ir.handler import PREDICATES, Handler, Number
 from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, symbol
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype, int64
-
-
-class Spelling(ABC):
-    """How a target writes operations on elements."""
-
-    @abstractmethod
-    def constant(self, value: Number, dtype: dtype) -> str: ...
-
-    @abstractmethod
-    def apply(self, prim: str, dtype: dtype, operands: list[str]) -> str:
-        """A prim whose operands have this dtype."""
-
-    @abstractmethod
-    def convert(self, operand: str, source: dtype, target: dtype) -> str: ...
-
-    @abstractmethod
-    def random(self, seed: str, counter: str, dtype: dtype) -> str: ...
-
-    @abstractmethod
-    def load(self, pointer: str, address: str, dtype: dtype) -> str: ...
-
-    @abstractmethod
-    def store(self, pointer: str, address: str, value: str, dtype: dtype) -> str: ...
-
-    def checked(self, function: str) -> str:
-        """The name of a function that checks a computed index."""
-        return function
-
-    def digit(self, base: str, divisor: int, modulus: int, may_be_negative: bool) -> str:
-        """(base // divisor) % modulus as a text that binds tightly; a modulus of 0 stands for none."""
-        quotient = f"({base}) // {divisor}" if divisor != 1 else f"({base})"
-        return f"({quotient} % {modulus})" if modulus else f"({quotient})"
 
 
 class EmitHandler(Handler):
