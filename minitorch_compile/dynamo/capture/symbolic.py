@@ -18,32 +18,25 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import sys
 from itertools import takewhile
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile import logs
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.bytecode.decode_rules import UnsupportedBytecode
 from minitorch_compile.dynamo.bytecode.instructions import NULL, Program
-from minitorch_compile.dynamo.capture.domain import SymbolicDomain
 from minitorch_compile.dynamo.capture.expectations import Expectation, expected_outcome
+from minitorch_compile.dynamo.capture.import_hooks import ImportHooks
+from minitorch_compile.dynamo.capture.suspending_hooks import SuspendingHooks
 from minitorch_compile.dynamo.errors import SourceLine, Unsupported
 from minitorch_compile.dynamo.guards import content_guards
 from minitorch_compile.dynamo.guards.library_members import same_global
 from minitorch_compile.dynamo.guards.source import ConstantSource, ItemSource
 from minitorch_compile.dynamo.resuming.resume import resume_code_of
-from minitorch_compile.dynamo.variables.base import ObservedException, Value
-from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.containers.generators import GeneratorVariable
-from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
-from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
-from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable, TracebackVariable
+from minitorch_compile.dynamo.variables.base import Value
 from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, NestedFunctionVariable
 from minitorch_compile.dynamo.variables.functions.skipped_modules import is_library_code, reason_to_skip
 from minitorch_compile.dynamo.variables.objects.class_lookup import is_fixed
-from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
 from minitorch_compile.dynamo.variables.side_effects import DELETED
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
@@ -59,7 +52,7 @@ INLINE_DEPTH_LIMIT = 120  # calls inside calls; each takes about eight frames of
 ASYNC_FLAGS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class SymbolicInterpreter(SymbolicDomain):
+class SymbolicInterpreter(SuspendingHooks, ImportHooks):
     """One frame of the traced program. `scope` is the module of its function, `parent` the frame that called it."""
 
     def __init__(
@@ -248,49 +241,10 @@ class SymbolicInterpreter(SymbolicDomain):
                 return outcome
         return tracked.truth(self)
 
-    # --- functions and generators -------------------------------------------------------------------------------------
+    # --- functions and exceptions -------------------------------------------------------------------------------------
 
     def make_function(self, code: Value, attributes: dict[str, Value]) -> Value:
         return NestedFunctionVariable(self.constant(code), attributes, self.scope)
-
-    def make_generator(self) -> Value:
-        return GeneratorVariable(self)
-
-    def get_yield_from_iter(self, iterable: Value) -> Value:
-        return self.as_iterator(iterable)
-
-    def send(self, receiver: Value, value: Value) -> tuple[bool, Value]:
-        tracked = receiver.realize()
-        if isinstance(tracked, GeneratorVariable):
-            item = tracked.send_value(self, value)
-            return (False, tracked.returned) if item is None else (True, item)
-        item = self.next_or_none(tracked) if isinstance(tracked, IteratorVariable) else None
-        if item is None and not isinstance(tracked, IteratorVariable):
-            raise Unsupported("generator-frame", f"`yield from` {tracked.describe()} is not followed.")
-        return (False, ConstantVariable(None)) if item is None else (True, item)
-
-    # --- exceptions ---------------------------------------------------------------------------------------------------
-
-    def caught(self, error: BaseException) -> Value | None:
-        return error.value if isinstance(error, ObservedException) else None
-
-    def raise_(self, exception: Any, cause: Any) -> NoReturn:
-        if exception is NULL:
-            handled = self.handled_here_or_above()
-            if handled is NULL:
-                self.raise_error(RuntimeError, "No active exception to reraise")
-            raise ObservedException(handled.realize())
-        value = exception.realize()
-        if isinstance(value, ClassVariable):
-            value = self.call(value, [], {}).realize()
-        if not isinstance(value, ExceptionVariable):
-            raise Unsupported("unsupported-object", f"raising {value.describe()}, which was made before the call.")
-        if cause is not NULL:
-            value.cause = cause
-        handled = self.handled_here_or_above()
-        if handled is not NULL and handled is not value:
-            value.context = handled
-        raise ObservedException(value)
 
     def handled_here_or_above(self) -> Any:
         """The exception that the innermost `except` on the call stack is handling, NULL if none."""
@@ -298,53 +252,3 @@ class SymbolicInterpreter(SymbolicDomain):
         while frame is not None and frame.handled is NULL:
             frame = frame.parent
         return NULL if frame is None else frame.handled
-
-    def reraise(self, exception: Value) -> NoReturn:
-        raise ObservedException(cast(ExceptionVariable, exception.realize()))  # or one from outside, of any tracker
-
-    def exception_matches(self, exception: Value, classes: Value) -> Value:
-        cls = exception.realize().python_type()
-        tracked = classes.realize()
-        listed = self.unpack_all(tracked) if isinstance(tracked, TupleVariable) else [tracked]
-        wanted = [self.constant(item) for item in listed]
-        if not all(isinstance(item, type) and issubclass(item, BaseException) for item in wanted):
-            self.raise_error(TypeError, "catching classes that do not inherit from BaseException is not allowed")
-        return ConstantVariable(any(item in cls.__mro__ for item in wanted))
-
-    def exception_info(self, exception: Value) -> list[Value]:
-        cls = exception.realize().python_type()
-        return [self.output.wrap_constant(cls, cls.__name__), exception, TracebackVariable()]
-
-    def stop_iteration_value(self, exception: Value) -> tuple[bool, Any]:
-        tracked = exception.realize()
-        if not issubclass(tracked.python_type(), StopIteration):
-            return False, None
-        return True, self.load_attr(tracked, "value")
-
-    def stop_iteration_error(self, exception: Value) -> Value:
-        if not issubclass(exception.realize().python_type(), StopIteration):
-            return exception
-        error = ExceptionVariable(RuntimeError, [ConstantVariable("generator raised StopIteration")])
-        error.cause = error.context = exception
-        return error
-
-    # --- imports ------------------------------------------------------------------------------------------------------
-
-    def import_name(self, name: str, fromlist: Value, level: Value) -> Value:
-        """A module that is imported already. Importing one now would run its code while tracing."""
-        names, depth = self.constant(fromlist), self.constant(level)
-        package = self.scope.real.get("__package__") or self.scope.real.get("__name__", "")
-        full = (
-            name
-            if depth == 0
-            else ".".join([*package.split(".")[: len(package.split(".")) - depth + 1], *filter(None, [name])])
-        )
-        module = sys.modules.get(full)
-        missing = [item for item in names or () if not hasattr(module, item)]
-        if not isinstance(module, ModuleType) or missing:
-            raise Unsupported("unsupported-call", f"importing {name}, which is not loaded yet, runs its code.")
-        top = module if names else sys.modules[full.partition(".")[0]]
-        return self.output.wrap_constant(top, top.__name__)
-
-    def import_from(self, module: Value, name: str) -> Value:
-        return self.load_attr(module, name)
