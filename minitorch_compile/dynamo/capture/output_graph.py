@@ -18,39 +18,36 @@ import operator
 import re
 import sys
 from collections.abc import Callable, Mapping
-from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.control import is_graph_step
 from minitorch_compile.dynamo.capture.expectations import Expectation
+from minitorch_compile.dynamo.capture.failed_calls import raise_failure
 from minitorch_compile.dynamo.capture.finished_graph import SizeInput
 from minitorch_compile.dynamo.capture.global_guards import guard_global_state, guard_random_stream
 from minitorch_compile.dynamo.capture.grad_switches import switch_grad_mode
-from minitorch_compile.dynamo.capture.places_in_memory import asks_for_offset, check_window, places_windowed
+from minitorch_compile.dynamo.capture.outside_values import OutsideValues
+from minitorch_compile.dynamo.capture.places_in_memory import MAY_ASK_FOR_PLACE, check_window, places_asked
+from minitorch_compile.dynamo.capture.tensor_questions import TensorQuestions
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.fakes.fake_mode import FakeMode
 from minitorch_compile.dynamo.fakes.freed_history import BackwardCall
 from minitorch_compile.dynamo.fakes.symbolic_sizes import Layout, SizePolicy, SymbolicSizes
-from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.class_guards import Lookups
 from minitorch_compile.dynamo.guards.guards import GuardSet
 from minitorch_compile.dynamo.guards.namespace import Namespace
-from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, Source
+from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
-from minitorch_compile.dynamo.variables.builder import build, from_python
-from minitorch_compile.dynamo.variables.constant import ConstantVariable
-from minitorch_compile.dynamo.variables.lazy import LazyVariable
-from minitorch_compile.dynamo.variables.scope import CellVariable, GlobalsVariable
+from minitorch_compile.dynamo.variables.builder import from_python
 from minitorch_compile.dynamo.variables.side_effects import SideEffects
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
-from minitorch_compile.dynamo.variables.tracer import Output
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.arguments import map_aggregate, map_arg
 from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.own_builtins import SCOPE
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import Symbol, SymInt
-from minitorch_compile.tensor import FakeDataError, Op, fake_like, grad_mode
+from minitorch_compile.tensor import Op, fake_like, grad_mode
 from minitorch_compile.tensor.memory.storage import Storage
 from minitorch_compile.tensor.modes.symbolic_layout import specializing
 from minitorch_compile.tensor.ops import clone
@@ -65,7 +62,7 @@ if TYPE_CHECKING:
 OWN_NAMES = ("MISS", "READ_ERRORS", "function", "plain", "compiled", "error", "unneeded")  # of every generated function
 
 
-class OutputGraph(Output):
+class OutputGraph(OutsideValues, TensorQuestions):
     """Everything that is collected while one frame, with all that is inlined into it, is traced."""
 
     def __init__(
@@ -75,6 +72,7 @@ class OutputGraph(Output):
         policy: SizePolicy | None = None,
         builtins: Mapping[str, Any] = SCOPE,
     ) -> None:
+        super().__init__()
         self.builtins = builtins  # as the program has them
         self.graph = Graph()
         self.sizes = SymbolicSizes(policy or SizePolicy(), self._line_being_traced)
@@ -89,12 +87,8 @@ class OutputGraph(Output):
         self.inputs: list[TensorVariable] = []
         self.generators: list[GeneratorVariable] = []  # that the program made
         self.grad_mode_before = grad_mode.state.enabled
-        self._tracked: dict[int, VariableTracker] = {}
-        self._scopes: dict[int, GlobalsVariable] = {}
-        self._alive: list[Any] = []  # keeps the ids in `_tracked` and `_lazy` valid
-        self._lazy: dict[tuple[Source, int], LazyVariable] = {}
         self._fake_storages: dict[int, Storage] = {}
-        self._tensors_by_fake: dict[int, TensorVariable] = {}
+        self.tensors_by_fake: dict[int, TensorVariable] = {}
         self._last_input: Node | None = None
         self.expectations: list[Expectation] = []
         self.has_steps = False  # whether function transforms are in the graph
@@ -114,69 +108,15 @@ class OutputGraph(Output):
 
     def forget(self) -> None:
         """Lets go of all values of the program."""
-        for values in (self._tracked, self._scopes, self._lazy, self._tensors_by_fake):
-            values.clear()
-        for listed in (self._alive, self.inputs, self.generators, self.dropped_gradients):
+        super().forget()
+        self.tensors_by_fake.clear()
+        for listed in (self.inputs, self.generators, self.dropped_gradients):
             listed.clear()
         self.side_effects.forget()
-
-    # --- values from outside ------------------------------------------------------------------------------------------
-
-    def wrap(self, value: Any, source: Source) -> Value:
-        """A value read from `source`, to be looked into when the program does."""
-        key = (source, id(value))
-        if key not in self._lazy:
-            self._lazy[key] = LazyVariable(self, value, source)
-        return self._lazy[key]
-
-    def build(self, value: Any, source: Source) -> VariableTracker:
-        """The tracker of a value, with guards. One object has one tracker, on however many paths it is reached."""
-        known = self._tracked.get(id(value))
-        if id(value) in self._scopes:
-            raise Unsupported("unsupported-object", "the globals of a module used as a dict.")
-        if known is None:
-            known = build(self, value, source)
-            if known.source is not None and not isinstance(known, ConstantVariable):
-                self._tracked[id(value)] = known
-                self._alive.append(value)
-        elif known.source is not None and known.source != source and not isinstance(source, ConstantSource):
-            self.guards.add(guards.same_object(source, known.source))
-        return known
-
-    def wrap_cell(self, cell: CellType, source: Source) -> CellVariable:
-        known = self._tracked.get(id(cell))
-        if known is None:
-            known = self._tracked[id(cell)] = CellVariable.existing(self, cell, source)
-            self._alive.append(cell)
-        elif known.source is not None and known.source != source:
-            self.guards.add(guards.same_object(source, known.source))
-        assert isinstance(known, CellVariable)
-        return known
-
-    def scope_of(self, module_globals: dict[str, Any]) -> GlobalsVariable:
-        """The globals of a module; G for those of the traced function."""
-        known = self._scopes.get(id(module_globals))
-        if id(module_globals) in self._tracked:
-            raise Unsupported("unsupported-object", "a dict that is also the globals of a function.")
-        if known is None:
-            hint = "globals_" + str(module_globals.get("__name__", "module")).rpartition(".")[2]
-            source = ConstantSource(self.names.install(module_globals, hint))
-            known = self._scopes[id(module_globals)] = GlobalsVariable(module_globals, source)
-        return known
-
-    def stored_globals(self, module_globals: dict[str, Any]) -> dict[str, Any]:
-        """What the program set in a module, or deleted."""
-        known = self._scopes.get(id(module_globals))
-        return {} if known is None else known.stored
 
     def from_python(self, value: Any) -> Value:
         """A value that was computed while tracing."""
         return from_python(self, value)
-
-    def tracked_like(self, variable: VariableTracker) -> list[VariableTracker]:
-        """All objects from outside of the same class that were looked into."""
-        cls = variable.python_type()
-        return [known for known in self._tracked.values() if known.python_type() is cls]
 
     # --- tensors ------------------------------------------------------------------------------------------------------
 
@@ -192,7 +132,7 @@ class OutputGraph(Output):
         variable = TensorVariable(node, fake, type(value), source, value)
         variable.layout = layout
         self.inputs.append(variable)
-        self._tensors_by_fake[id(fake)] = variable
+        self.tensors_by_fake[id(fake)] = variable
         return variable
 
     def _fake_of(self, value: TensorBase) -> TensorBase:
@@ -245,19 +185,21 @@ class OutputGraph(Output):
     def _size_meta(self) -> dict[str, Any]:
         return {"stack": self.tracer.user_line()} if self.frames else {}
 
+    # --- calls --------------------------------------------------------------------------------------------------------
+
     def call(self, kind: str, target: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """One node: call_function of `target`, or call_method of that name on the first argument."""
         tracer = self.tracer
         graph_args = tuple(tracer.graph_argument(arg) for arg in args)
         graph_kwargs = {name: tracer.graph_argument(arg) for name, arg in kwargs.items()}
         fake_args, fake_kwargs = map_arg((graph_args, graph_kwargs), lambda node: node.meta["val"])
-        if asks_for_offset(target, args):
-            map_aggregate((fake_args, fake_kwargs), lambda x: self.guard_offset(x) if isinstance(x, TensorBase) else x)
-        places = places_windowed(target, fake_args, fake_kwargs, self._tensors_by_fake.values())
+        name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+        places = places_asked(self, name, args, fake_args, fake_kwargs) if name in MAY_ASK_FOR_PLACE else []
         written_before = len(self.fakes.written)
         self.fakes.may_raise = False
-        result = self._run_fake(kind, target, fake_args, fake_kwargs)
-        check_window(result, places)
+        result = self._run_fake(name, _method(target) if kind == "call_method" else target, fake_args, fake_kwargs)
+        if places:
+            check_window(result, places)
         if is_plain(result) and result is not None and len(self.fakes.written) == written_before:
             return self.from_python(result)  # a question about shapes, answered now
         node = self.graph.create_node(kind, target, graph_args, graph_kwargs)
@@ -271,31 +213,15 @@ class OutputGraph(Output):
         """Whether the line being traced stands in a try or with block, here or in a caller."""
         return any(frame.program.handler_of(frame.current) is not None for frame in self.frames)
 
-    def _run_fake(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        name = target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+    def _run_fake(self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             with self.fakes.active(), collected() as warned:
-                function = _method(target) if kind == "call_method" else target
                 result = specializing(function, args, kwargs, passing=(Unsupported, ObservedException))
-        except FakeDataError as error:
-            reason = "data-dependent-shape" if "size" in str(error) else "data-dependent-value"
-            raise Unsupported(reason, f"{name} needs the tensor's data, which does not exist while tracing.") from error
-        except NotImplementedError as error:
-            raise Unsupported("missing-rule", f"{name}: {error}") from error
         except Exception as error:  # noqa: BLE001  whatever it is, the program would get it too
-            self._refuse_views((args, kwargs))
-            self.tracer.raise_real(error)
+            raise_failure(self, name, error, (args, kwargs))
         if warned:
             raise self.tracer.at_users_line(Unsupported("input-output", f"{name} warns at each call: {warned[0]}"))
         return result
-
-    def _refuse_views(self, arguments: Any) -> None:
-        """The fake of an input is no view. Autograd refuses a write to one in other words, so the real one is asked."""
-        storages: set[Storage] = set()
-        map_aggregate(arguments, lambda x: storages.add(x.storage) if isinstance(x, TensorBase) else None)
-        for variable in self.inputs:
-            if variable.fake.storage in storages and variable.fake.requires_grad and variable.real.base is not None:
-                raise Unsupported("aliased-inputs-mutated", "a view that requires grad, and is used where that fails.")
 
     def _result(self, node: Node, value: Any) -> Value:
         """The tracker of what a node gives. A tensor that came back unchanged keeps its tracker."""
@@ -312,9 +238,9 @@ class OutputGraph(Output):
         raise Unsupported("unsupported-call", f"{node.target} gives a {type(value).__name__}.")
 
     def _tensor(self, node: Node, fake: TensorBase) -> TensorVariable:
-        known = self._tensors_by_fake.get(id(fake))
+        known = self.tensors_by_fake.get(id(fake))
         if known is None:
-            known = self._tensors_by_fake[id(fake)] = TensorVariable(node, fake, type(fake))
+            known = self.tensors_by_fake[id(fake)] = TensorVariable(node, fake, type(fake))
         return known
 
     def _several(self, node: Node, values: Any) -> Value:
@@ -330,34 +256,11 @@ class OutputGraph(Output):
         item.meta.update(node.meta, val=value)
         return self._tensor(item, value)
 
-    def tensor_of(self, fake: TensorBase) -> TensorVariable | None:
-        """The tracker of a fake, None if it is not one of the traced program."""
-        return self._tensors_by_fake.get(id(fake))
-
     def forget_erased_nodes(self, kept: set[Node]) -> None:
         """After part of the graph was taken out again: its tensors and sizes are gone."""
-        self._tensors_by_fake = {fake: t for fake, t in self._tensors_by_fake.items() if t.node in kept}
+        self.tensors_by_fake = {fake: t for fake, t in self.tensors_by_fake.items() if t.node in kept}
         self.size_inputs = [size for size in self.size_inputs if size.node in kept]
         self.size_nodes.keep(kept)
-
-    def guard_offset(self, fake: TensorBase) -> None:
-        """The program asked where in its memory a tensor begins: all inputs on this memory begin where they did."""
-        for variable in self.inputs:
-            if variable.fake.storage is fake.storage and variable.source is not None:
-                offset, seen = AttrSource(variable.source, "offset"), variable.real.offset
-                same = guards.Guard(offset, "STORAGE_OFFSET", f"{{0}} == {seen}", str(seen), about=guards.About.OBJECT)
-                self.guards.add(same)
-
-    def has_gradients(self, storage: Storage) -> bool:
-        """Whether a tensor on this memory takes part in differentiation."""
-        tensors = self._tensors_by_fake.values()
-        return any(tensor.fake.storage is storage and tensor.fake.requires_grad for tensor in tensors)
-
-    def gradient_dropped(self, tensor: TensorVariable) -> None:
-        """The program stores None as the gradient of a tensor from outside. If what comes before it may raise, or turn
-        out otherwise than was expected, the plain program would find the old gradient there, and so must this one."""
-        if not self.expectations and not any(node.meta.get("may_raise") for node in self.graph.nodes):
-            self.dropped_gradients.append(tensor)
 
     def switch_grad_mode(self, enabled: bool) -> None:
         """Grad mode changes now, for the fakes, and in the graph when it runs."""

@@ -21,20 +21,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
+from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.tensor.memory.viewing import is_inside
 from minitorch_compile.tensor.numerics.dtype import dtype as element_type
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
+    from minitorch_compile.dynamo.capture.output_graph import OutputGraph
     from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
 ASKS_FOR_OFFSET = ("as_strided", "as_strided_", "as_strided_scatter", "is_set_to", "view_as_complex", "view_dtype")
+MAY_ASK_FOR_PLACE = (*ASKS_FOR_OFFSET, "view")
 
 
-def asks_for_offset(target: Any, args: list[Value]) -> bool:
+def places_asked(
+    output: OutputGraph, name: str, args: list[Value], fake_args: tuple[Any, ...], fake_kwargs: dict[str, Any]
+) -> list[Place]:
+    """Guards the offsets that a call depends on; and which tensors the window must not leave that it shows."""
+    if _asks_for_offset(name, args):
+        arguments = fake_args, fake_kwargs
+        map_aggregate(arguments, lambda x: output.guard_offset(x) if isinstance(x, TensorBase) else x)
+    return _places_windowed(name, fake_args, fake_kwargs, output.tensors_by_fake.values())
+
+
+def _asks_for_offset(name: str, args: list[Value]) -> bool:
     """Whether a call depends on where in its memory a tensor begins, which nothing else in a graph does. A view as
     another dtype does: it begins at whole elements only."""
-    name = target if isinstance(target, str) else getattr(target, "__name__", "")
     is_dtype = name == "view" and len(args) == 2 and issubclass(args[1].realize().python_type(), element_type)
     return name in ASKS_FOR_OFFSET or is_dtype
 
@@ -55,12 +67,11 @@ class Place(NamedTuple):
         return is_inside((view.sizes, view.strides, view.offset - self.offset), self.sizes, self.strides)
 
 
-def places_windowed(
-    target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], known: Iterable[TensorVariable]
+def _places_windowed(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], known: Iterable[TensorVariable]
 ) -> list[Place]:
     """If the call is an as_strided: which tensors the window must not leave. All from outside that share the memory; of
     memory that the program made, the first tensor."""
-    name = target if isinstance(target, str) else getattr(target, "__name__", "")
     x = args[0] if args else kwargs.get("input")
     if name not in ("as_strided", "as_strided_") or not isinstance(x, TensorBase):
         return []
