@@ -34,6 +34,7 @@ from weakref import ReferenceType
 from minitorch_compile.tensor.tensor_base import TensorBase
 
 ATOMS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
+FLAGS_MADE = frozenset(("_value2member_map_",))  # an enum.Flag keeps the combinations that it was asked for
 NAMED = (type, ModuleType, enum.Enum, BuiltinFunctionType, CodeType, TracebackType)
 _SAMPLES: tuple[Any, ...] = (
     iter([]), reversed([]), iter(()), iter({}), iter({}.values()), iter({}.items()), iter(set()), iter(""),
@@ -158,7 +159,11 @@ class Artist:
 
     def _class(self, value: type) -> tuple[Any, ...]:
         """A class of the program: the attributes that it has now."""
-        shown = {k: v for k, v in vars(value).items() if not k.startswith("__") and not hasattr(type(v), "__get__")}
+        shown = {
+            k: v
+            for k, v in vars(value).items()
+            if not k.startswith("__") and not hasattr(type(v), "__get__") and k not in FLAGS_MADE
+        }
         return value.__qualname__, *self._items(shown)
 
     def _tensor(self, x: TensorBase) -> tuple[Any, ...]:
