@@ -18,7 +18,7 @@ Source: PyTorch's core ATen operators (`docs/source/torch.compiler_ir.md`); `PYT
 from __future__ import annotations
 
 from minitorch_compile.prims.decomposition_table import Rule
-from minitorch_compile.prims.prim import Prim
+from minitorch_compile.prims.prim import Prim, table
 from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.op import Op
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_, dtype, float64, int64
@@ -27,14 +27,7 @@ Ints = tuple[int, ...]
 
 # ------------------------------------------------------------------------------------------ prims as ops
 
-# Prims whose op takes the same arguments.
-SAME_ARGUMENTS = """
-    abs atan2 bitwise_and bitwise_not bitwise_or bitwise_xor bmm cat ceil complex convolution_input_grad
-    convolution_weight_grad cos digamma eq erf erfc exp expm1 flash_attention flash_attention_backward floor fmod full
-    gather gcd ge gt igamma igammac index index_put le lgamma log log1p lt maximum minimum mm mul ne neg nextafter
-    philox_uniform pow reciprocal remainder round rsqrt scatter_add signbit
-    sin sqrt squeeze sub tanh trunc where add
-"""
+# A prim is the op of its own name, called with the same arguments. Of these, the op has another name.
 OTHER_NAMES = {
     "airy_ai": "special_airy_ai",
     "bessel_i0e": "special_i0e",
@@ -71,13 +64,21 @@ OTHER_NAMES = {
     "zeta": "special_zeta",
 }
 
-_rules: dict[str, Rule] = {name: ops.table[name] for name in SAME_ARGUMENTS.split()}
-_rules.update({name: ops.table[op] for name, op in OTHER_NAMES.items()})
+_rules: dict[str, Rule] = {}  # of prims that take other arguments than any op
 
 
 def as_core(prim: Prim) -> Rule:
     """The prim as a function of the same parameters that calls core ops."""
-    return _rules[prim.name]
+    return _rules.get(prim.name) or _op_of(prim.name)
+
+
+def _op_of(prim: str) -> Op:
+    name = OTHER_NAMES.get(prim, prim)
+    if name not in ops.table:
+        raise LookupError(
+            f"prims.{prim}: there is no op named {name!r}; OTHER_NAMES says of which op it is the strict form"
+        )
+    return ops.table[name]
 
 
 def _spells(rule: Rule) -> Rule:
@@ -219,8 +220,8 @@ def _named(*lists: str) -> list[Op]:
 
 CORE: frozenset[Op] = frozenset(
     [
-        *_named(KEPT_WHOLE, WITHOUT_A_SIMPLER_FORM, IN_SPELLINGS, SAME_ARGUMENTS),
-        *_named(*OTHER_NAMES.values()),
+        *_named(KEPT_WHOLE, WITHOUT_A_SIMPLER_FORM, IN_SPELLINGS),
+        *(_op_of(prim) for prim in table if prim not in _rules),
     ]
 )
 

@@ -36,14 +36,14 @@ from minitorch_compile.tensor.numerics.dtype import FLOATING, INTEGER, bool_, dt
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
-def unary(categories: Sequence[int]) -> Callable[[Kernel], Prim]:
-    """A prim of one tensor `x`."""
+def unary(categories: Sequence[int], result: dtype | None = None) -> Callable[[Kernel], Prim]:
+    """A prim of one tensor `x`; the result has its dtype unless one is given."""
 
     def rule(name: str, x: Any) -> TensorBase:
         check_tensor(name, "x", x, categories)
-        return empty_fake(x.sizes, None, x.dtype)
+        return empty_fake(x.sizes, None, result or x.dtype)
 
-    return prim("pointwise", rule, dtypes=IN_WORDS[tuple(categories)], sizes="those of x")
+    return prim("pointwise", rule, dtypes=_in_words(categories, result), sizes="those of x", result=result)
 
 
 def binary(categories: Sequence[int], result: dtype | None = None) -> Callable[[Kernel], Prim]:
@@ -54,8 +54,11 @@ def binary(categories: Sequence[int], result: dtype | None = None) -> Callable[[
         check_like(name, "b", b, "a", a)
         return empty_fake(a.sizes, None, result or a.dtype)
 
-    dtypes = IN_WORDS[tuple(categories)] + (f" -> {result.name}" if result else "")
-    return prim("pointwise", rule, dtypes=dtypes, sizes="those of a and b")
+    return prim("pointwise", rule, dtypes=_in_words(categories, result), sizes="those of a and b", result=result)
+
+
+def _in_words(categories: Sequence[int], result: dtype | None) -> str:
+    return IN_WORDS[tuple(categories)] + (f" -> {result.name}" if result else "")
 
 
 # ------------------------------------------------------------------------------------------ one tensor
@@ -168,12 +171,7 @@ def trunc(x: Array) -> Array:
     return np.trunc(x)
 
 
-def _signbit_rule(name: str, x: Any) -> TensorBase:
-    check_tensor(name, "x", x, FLOATS)
-    return empty_fake(x.sizes, None, bool_)
-
-
-@prim("pointwise", _signbit_rule, dtypes="floats -> bool", sizes="those of x")
+@unary(FLOATS, bool_)
 def signbit(x: Array) -> Array:
     """Whether the bit of the sign is set, as in -1, -0.0 and half of the NaNs: no comparison sees the latter two."""
     return np.signbit(x)

@@ -53,11 +53,13 @@ _CATEGORY_NAMES = {BOOL: "bool", INTEGER: "integer", FLOATING: "floating-point",
 class Prim(KernelOp):
     """A primitive operation: strict arguments, a NumPy kernel, a shape rule. Its results are row-major.
 
-    `dtypes` says what it takes (and what it gives, if that differs), `sizes` which sizes the result has.
+    `dtypes` says what it takes (and what it gives, if that differs), `sizes` which sizes the result has; `result` is
+    its dtype, where that is the same whatever it takes.
     """
 
     dtypes = ""
     sizes = ""
+    result: dtype | None = None
 
     def __init__(self, kernel: Kernel, **row: Any) -> None:
         super().__init__(kernel, **row)
@@ -81,7 +83,9 @@ def find(name: str) -> Prim:
     return table[name]
 
 
-def prim(kind: str, shape_rule: Callable[..., Any], *, dtypes: str, sizes: str) -> Callable[[Kernel], Prim]:
+def prim(
+    kind: str, shape_rule: Callable[..., Any], *, dtypes: str, sizes: str, result: dtype | None = None
+) -> Callable[[Kernel], Prim]:
     """Declares a prim. `shape_rule(name, *parameters)` checks the arguments and returns the result as a fake tensor.
 
     `dtypes` and `sizes` say in words what it checks and gives: they become part of the docstring.
@@ -89,7 +93,7 @@ def prim(kind: str, shape_rule: Callable[..., Any], *, dtypes: str, sizes: str) 
 
     def declare(kernel: Kernel) -> Prim:
         new = Prim(kernel, kind=kind, namespaces=["prims"])
-        new.dtypes, new.sizes = dtypes, sizes
+        new.dtypes, new.sizes, new.result = dtypes, sizes, result
         new.__doc__ = f"{kernel.__doc__}\n\n    dtypes: {dtypes}. sizes: {sizes}."
         if new.name in table:
             raise ValueError(f"prims: {new.name!r} is declared twice")

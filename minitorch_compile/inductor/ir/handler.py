@@ -24,8 +24,9 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from minitorch_compile.inductor.ir.index import Index
+from minitorch_compile.prims import table as prims
 from minitorch_compile.source_place import source_place
-from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
 if TYPE_CHECKING:
     from minitorch_compile.inductor.ir.buffer import Buffer
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 Number = bool | int | float
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-PREDICATES = COMPARISONS | {"signbit"}  # whose result is a bool, whatever the operands are
+PREDICATES = frozenset(name for name, prim in prims.items() if prim.result is bool_)
 
 
 class Origin(NamedTuple):

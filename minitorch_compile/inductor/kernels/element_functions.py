@@ -1,6 +1,8 @@
 """Elementwise functions that kernels call and that are neither one instruction nor an elementary function.
 
->>> truncated_quotient(-7, 2), integer_remainder(-7, 2), truncated_remainder(-7, 2), truncated_quotient(1, 0)
+Those that serve other targets as well are in `portable_functions.py`.
+
+>>> quick_quotient(-7, 2), quick_remainder(-7, 2), quick_truncated_remainder(-7, 2), quick_quotient(1, 0)
 (-3, 1, -1, 0)
 """
 
@@ -49,29 +51,6 @@ def float_remainder(x, y):
     return select(rest == zero, copy_sign(rest, y), shifted)
 
 
-@inlined
-def truncated_quotient(x, y):
-    """x / y with the fraction dropped; 0 if y is 0."""
-    if y == 0:
-        return 0
-    if y == -1:
-        return -x
-    down = x // y
-    return down + 1 if down < 0 and down * y != x else down
-
-
-@inlined
-def truncated_remainder(x, y):
-    """What truncated_quotient leaves, with the sign of x; 0 if y is 0."""
-    return 0 if y == 0 else x - truncated_quotient(x, y) * y
-
-
-@inlined
-def integer_remainder(x, y):
-    """x % y with the sign of y; 0 if y is 0."""
-    return 0 if y == 0 or y == -1 else x % y
-
-
 # ------------------------------------------------------------------------------------------------ quick division
 
 # Up to here, float64 holds an integer exactly, and the rounded quotient by another, its fraction dropped, is exact.
@@ -86,7 +65,7 @@ def far_numerator(x):
 
 @inlined
 def quick_quotient(x, y):
-    """As `truncated_quotient`, by a division of floats, which vectorises: processors have no other for vectors."""
+    """x / y with the fraction dropped; 0 if y is 0. By a division of floats: processors have no other for vectors."""
     zero = np.int64(0)
     divisor = select(y == 0, np.int64(1), np.int64(y))
     return select(y == 0, zero, np.int64(np.float64(x) / np.float64(divisor)))
@@ -102,18 +81,6 @@ def quick_remainder(x, y):
     """x % y with the sign of y; 0 if y is 0."""
     rest, divisor = quick_truncated_remainder(x, y), np.int64(y)
     return select((rest != 0) & ((rest < 0) != (divisor < 0)), rest + divisor, rest)
-
-
-@inlined
-def integer_power(x, y):
-    """x multiplied y times, by repeated squaring; 0 for a negative y (prims.pow refuses those)."""
-    result = 1 if y >= 0 else 0
-    while y > 0:
-        if y & 1:
-            result *= x
-        x *= x
-        y >>= 1
-    return result
 
 
 # ------------------------------------------------------------------------------------------------ computed indices

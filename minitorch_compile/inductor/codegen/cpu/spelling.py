@@ -17,6 +17,7 @@ import math
 
 from minitorch_compile.inductor.codegen.shared.spelling import Spelling
 from minitorch_compile.inductor.ir.handler import COMPARISONS, Number
+from minitorch_compile.inductor.kernels.portable_functions import FOR_FLOATS, FOR_INTEGERS
 from minitorch_compile.inductor.kernels.scipy_functions import ROUTINES
 from minitorch_compile.tensor.numerics.dtype import bfloat16, bool_, dtype, float16, float32, int64
 
@@ -28,20 +29,17 @@ INFIX = {
 }  # fmt: skip
 
 # Functions with one name for all floating-point dtypes.
-FLOAT_FUNCTIONS = {
+FLOAT_FUNCTIONS = FOR_FLOATS | {
     "abs": "absolute", "sqrt": "square_root", "floor": "floor", "ceil": "ceil", "round": "round_half_even",
     "trunc": "trunc", "maximum": "maximum", "minimum": "minimum", "where": "select",
     "signbit": "sign_bit", **{prim: prim for prim in ROUTINES},
 }  # fmt: skip
 # Slower functions that are right where the quick ones of `vecmath` may not be: see `fast_path`.
 CAREFUL_FUNCTIONS = {"remainder": "float_remainder", "fmod": "truncated_float_remainder"}
-CAREFUL_INTEGER_FUNCTIONS = {
-    "div": "truncated_quotient", "remainder": "integer_remainder", "fmod": "truncated_remainder",
-}  # fmt: skip
 
-INTEGER_FUNCTIONS = {
-    "abs": "abs", "maximum": "max", "minimum": "min", "where": "select", "div": "quick_quotient",
-    "remainder": "quick_remainder", "fmod": "quick_truncated_remainder", "pow": "integer_power",
+INTEGER_FUNCTIONS = FOR_INTEGERS | {"abs": "abs", "maximum": "max", "minimum": "min", "where": "select"}
+QUICK_INTEGER_FUNCTIONS = {
+    "div": "quick_quotient", "remainder": "quick_remainder", "fmod": "quick_truncated_remainder",
 }  # fmt: skip
 
 
@@ -107,8 +105,8 @@ class CpuSpelling(Spelling):
             return f" {INFIX[prim]} ".join(operands)
         if prim in ("neg", "bitwise_not"):
             return f"{'-' if prim == 'neg' else '~'}{operands[0]}"
-        careful = CAREFUL_INTEGER_FUNCTIONS if self.careful else {}
-        return f"{careful.get(prim) or INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
+        quick = {} if self.careful else QUICK_INTEGER_FUNCTIONS
+        return f"{quick.get(prim) or INTEGER_FUNCTIONS[prim]}({', '.join(map(typed, operands))})"
 
     def _bool(self, prim: str, operands: list[str]) -> str:
         if prim == "bitwise_not":

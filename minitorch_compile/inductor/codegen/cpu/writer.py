@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
-from minitorch_compile.inductor.codegen.cpu.spelling import CAREFUL_INTEGER_FUNCTIONS, CpuSpelling
+from minitorch_compile.inductor.codegen.cpu.spelling import QUICK_INTEGER_FUNCTIONS, CpuSpelling
 from minitorch_compile.inductor.codegen.shared.block import Block, Value
 from minitorch_compile.inductor.codegen.shared.emit import EmitHandler
 from minitorch_compile.inductor.codegen.shared.kernel_source import (
@@ -94,7 +94,7 @@ class CpuKernelWriter(EmitHandler):
         if prim in DOUBTFUL and value.dtype.is_floating_point:
             function = f"{DOUBTFUL[prim]}_{value.dtype.name}"
             self.doubt(value, f"{function}({', '.join(operand.name for operand in operands)})")
-        if prim in CAREFUL_INTEGER_FUNCTIONS and value.dtype is int64:
+        if prim in QUICK_INTEGER_FUNCTIONS and value.dtype is int64:
             self.doubt(value, f"far_numerator({operands[0].name})")
         return value
 

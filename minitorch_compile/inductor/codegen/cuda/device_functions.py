@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numba import config, cuda
 
+from minitorch_compile.inductor.kernels import portable_functions
+
 SIMULATED = bool(config.ENABLE_CUDASIM)
 library: Any = np if SIMULATED else math
 
@@ -148,33 +150,6 @@ def float_remainder(x, y):
 
 
 @cuda.jit(device=True)
-def truncated_quotient(x, y):
-    """x / y with the fraction dropped; 0 if y is 0."""
-    if y == 0:
-        return 0
-    down = x // y
-    return down + 1 if down < 0 and down * y != x else down
-
-
-@cuda.jit(device=True)
-def truncated_remainder(x, y):
-    return 0 if y == 0 else x - truncated_quotient(x, y) * y
-
-
-@cuda.jit(device=True)
-def integer_remainder(x, y):
-    return 0 if y == 0 else x - (x // y) * y
-
-
-@cuda.jit(device=True)
-def integer_power(x, y):
-    result = 1 if y >= 0 else 0
-    for _ in range(y):
-        result *= x
-    return result
-
-
-@cuda.jit(device=True)
 def wrapped_index(value, size, status):
     """`value` as an index below `size`, counted from the end if negative; out of range: 0, and `status` says so."""
     place = value + size if value < 0 else value
@@ -190,3 +165,8 @@ def checked_index(value, size, status):
         status[0], status[1], status[2] = 2, value, size
         return 0
     return value
+
+
+# The functions that CPU kernels call, too.
+for _name in (*portable_functions.FOR_FLOATS.values(), *portable_functions.FOR_INTEGERS.values()):
+    globals()[_name] = cuda.jit(device=True)(vars(portable_functions)[_name].py_func)

@@ -9,20 +9,18 @@
 from __future__ import annotations
 
 from minitorch_compile.inductor.codegen.cpu.spelling import INFIX, CpuSpelling, typed
+from minitorch_compile.inductor.kernels.portable_functions import FOR_FLOATS, FOR_INTEGERS
 from minitorch_compile.tensor.numerics.dtype import bool_, dtype
 
-FUNCTIONS = {
+FUNCTIONS = FOR_FLOATS | {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "square_root", "sin": "sin", "cos": "cos",
     "tanh": "tanh", "erf": "erf", "pow": "power", "atan2": "atan2", "floor": "floor",
     "ceil": "ceil", "trunc": "trunc", "round": "round_half_even", "maximum": "maximum", "minimum": "minimum",
     "remainder": "float_remainder", "fmod": "truncated_float_remainder", "where": "select",
 }  # fmt: skip
 
-INTEGER_FUNCTIONS = {
-    "maximum": "max", "minimum": "min", "where": "device_functions.select",
-    "div": "device_functions.truncated_quotient",
-    "remainder": "device_functions.integer_remainder", "fmod": "device_functions.truncated_remainder",
-    "pow": "device_functions.integer_power", "abs": "abs",
+INTEGER_FUNCTIONS = {prim: f"device_functions.{name}" for prim, name in FOR_INTEGERS.items()} | {
+    "maximum": "max", "minimum": "min", "where": "device_functions.select", "abs": "abs",
 }  # fmt: skip
 
 
