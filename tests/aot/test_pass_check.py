@@ -143,7 +143,10 @@ def test_a_pass_can_be_left_out_by_name():
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_passes():
-    with config.patch(disabled_passes=("remove_noops",)), pytest.raises(ValueError, match="remove_no_ops, merge_views"):
+    with (
+        config.patch(disabled_passes=("remove_noops",)),
+        pytest.raises(ValueError, match="remove_no_ops, .*merge_views"),
+    ):
         simplify(graph_of(lambda x: x))
 
 
