@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 
 import minitorch_compile as torch  # noqa: E402
 from minitorch_compile.as_torch import installed  # noqa: E402
-from minitorch_compile.dynamo.break_examples import EXAMPLES, SETUP  # noqa: E402
-from minitorch_compile.dynamo.break_reasons import REASONS, BreakReason  # noqa: E402
+from minitorch_compile.dynamo.breaks.break_examples import EXAMPLES, SETUP  # noqa: E402
+from minitorch_compile.dynamo.breaks.break_reasons import REASONS, BreakReason  # noqa: E402
 
 PAGE = ROOT / "docs" / "graph_breaks.md"
 INTRODUCTION = """\

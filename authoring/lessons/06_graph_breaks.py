@@ -462,7 +462,7 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# The code at the end, `MTC-B07`, is a row of a catalogue, `dynamo/break_reasons.py`. Every reason has one.
+# The code at the end, `MTC-B07`, is a row of a catalogue, `dynamo/breaks/break_reasons.py`. Every reason has one.
 #
 # ## Getting rid of breaks
 #

@@ -15,8 +15,8 @@ from minitorch_compile.dynamo import (
     graph_break,
     is_compiling,
 )
-from minitorch_compile.dynamo.break_reasons import break_reason
-from minitorch_compile.dynamo.explain import explain
+from minitorch_compile.dynamo.breaks.break_reasons import break_reason
+from minitorch_compile.dynamo.explaining.explain import explain
 from minitorch_compile.dynamo.stance import set_stance
 
 is_dynamo_compiling = is_compiling  # PyTorch's second name for it

@@ -38,7 +38,7 @@ from minitorch_compile.compiler.pipeline import Compiled, Inductor
 from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import optimize_in, region_of
-from minitorch_compile.dynamo.explain import ExplainOutput, report
+from minitorch_compile.dynamo.explaining.explain import ExplainOutput, report
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor.codegen.cpu.wrapper import GeneratedFile, write_file

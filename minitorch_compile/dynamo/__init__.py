@@ -14,7 +14,7 @@ from minitorch_compile.dynamo.capture import traced_backward
 from minitorch_compile.dynamo.errors import BackendCompilerFailed, GraphBreak, InternalTracerError, Unsupported
 from minitorch_compile.dynamo.eval_frame import cache_sizes, optimize, region_of
 from minitorch_compile.dynamo.execution.concrete import interpret
-from minitorch_compile.dynamo.explain import ExplainOutput, explain
+from minitorch_compile.dynamo.explaining.explain import ExplainOutput, explain
 from minitorch_compile.dynamo.fakes.dimension_marks import (
     mark_dynamic,
     mark_static,

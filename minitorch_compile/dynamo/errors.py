@@ -19,7 +19,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch_compile.dynamo.break_reasons import REASONS, BreakReason
+from minitorch_compile.dynamo.breaks.break_reasons import REASONS, BreakReason
 from minitorch_compile.source_place import source_place
 
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

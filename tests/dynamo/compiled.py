@@ -8,8 +8,8 @@ from typing import Any
 import minitorch_compile as torch
 from minitorch_compile.dynamo import optimize, region_of
 from minitorch_compile.dynamo.cache.region import Region
-from minitorch_compile.dynamo.comparing import Behaviour, behaviour
 from minitorch_compile.dynamo.testing import CompileCounter
+from minitorch_compile.dynamo.testing.comparing import Behaviour, behaviour
 
 Arguments = Callable[[], tuple[Any, ...]]
 

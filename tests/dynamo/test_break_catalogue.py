@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import minitorch_compile as torch
-from minitorch_compile.dynamo.break_examples import EXAMPLES
-from minitorch_compile.dynamo.break_reasons import REASONS, break_reason
+from minitorch_compile.dynamo.breaks.break_examples import EXAMPLES
+from minitorch_compile.dynamo.breaks.break_reasons import REASONS, break_reason
 from tools import break_page
 
 # These have no program of their own: they are told together with another reason, or as a warning.

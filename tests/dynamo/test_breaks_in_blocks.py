@@ -9,8 +9,8 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.dynamo import disable, graph_break, optimize, region_of
-from minitorch_compile.dynamo.comparing import behaviour
 from minitorch_compile.dynamo.testing import CompileCounter, eager
+from minitorch_compile.dynamo.testing.comparing import behaviour
 from tests.dynamo.compiled import matrix
 
 

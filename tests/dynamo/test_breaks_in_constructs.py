@@ -10,8 +10,8 @@ import types
 import pytest
 
 from minitorch_compile.dynamo import disable, optimize
-from minitorch_compile.dynamo.comparing import behaviour
 from minitorch_compile.dynamo.testing import CompileCounter
+from minitorch_compile.dynamo.testing.comparing import behaviour
 from tests.dynamo.compiled import matrix
 
 

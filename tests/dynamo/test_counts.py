@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from minitorch_compile import as_torch
-from minitorch_compile.dynamo.comparing import Behaviour, behaviour
+from minitorch_compile.dynamo.testing.comparing import Behaviour, behaviour
 from tests.dynamo.counting import RECORDED, Case, counted, load, program_files
 
 RECORD = json.loads(RECORDED.read_text())

@@ -5,8 +5,8 @@ import pytest
 import minitorch_compile as torch
 from minitorch_compile.aot import aot_eager
 from minitorch_compile.dynamo import graph_break, optimize
-from minitorch_compile.dynamo.comparing import behaviour
 from minitorch_compile.dynamo.testing import CompileCounter, eager
+from minitorch_compile.dynamo.testing.comparing import behaviour
 from tests.dynamo.compiled import matrix
 
 FAR = torch.tensor([7])

@@ -9,8 +9,8 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.dynamo import optimize
-from minitorch_compile.dynamo.comparing import behaviour
 from minitorch_compile.dynamo.testing import eager
+from minitorch_compile.dynamo.testing.comparing import behaviour
 from tests.dynamo.compiled import matrix
 
 Pair = collections.namedtuple("Pair", "a b")

@@ -16,8 +16,8 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.dynamo import disable, graph_break, optimize
-from minitorch_compile.dynamo.comparing import behaviour
 from minitorch_compile.dynamo.testing import eager
+from minitorch_compile.dynamo.testing.comparing import behaviour
 from tests.dynamo.compiled import assert_same, matrix
 
 LOG: list = []

@@ -9,7 +9,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile.dynamo import InternalTracerError, Unsupported, disable, graph_break, optimize, region_of
-from minitorch_compile.dynamo.break_reasons import REASONS
+from minitorch_compile.dynamo.breaks.break_reasons import REASONS
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.testing import CompileCounter, eager
 from tests.dynamo.compiled import assert_same, entry_count, matrix

@@ -10,7 +10,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.dynamo.explain import ExplainOutput, explain
+from minitorch_compile.dynamo.explaining.explain import ExplainOutput, explain
 
 BROKEN_TO_ORDER = Exercise(
     "06.5",

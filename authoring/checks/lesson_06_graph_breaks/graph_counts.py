@@ -10,7 +10,7 @@ from typing import Any
 
 import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
-from minitorch_compile.dynamo.explain import explain
+from minitorch_compile.dynamo.explaining.explain import explain
 
 from . import breaking_programs
 

@@ -20,7 +20,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile import logs
-from minitorch_compile.dynamo.break_reasons import REASONS
+from minitorch_compile.dynamo.breaks.break_reasons import REASONS
 from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.entry import Entry
 from minitorch_compile.dynamo.errors import GraphBreak, InternalTracerError

@@ -5,7 +5,7 @@ comes out of it. So every tensor that lives on must be one from which nobody can
 for that was freed by the walk; another one would need a history that the graph does not have, and the program breaks
 at backward() instead.
 
->>> from minitorch_compile.dynamo.explain import explain
+>>> from minitorch_compile.dynamo.explaining.explain import explain
 >>> from minitorch_compile.tensor import ones
 >>> def step(w, x, keep):
 ...     loss = (w * x).square().sum()

@@ -4,7 +4,7 @@ Each attempt at a frame notes the step at which it met something new, and starts
 exception that was raised while tracing has no traceback that could be made again, so the split comes before it. Where
 no generated code can do the breaking instruction, the whole frame runs as it is.
 
->>> from minitorch_compile.dynamo.explain import explain
+>>> from minitorch_compile.dynamo.explaining.explain import explain
 >>> from minitorch_compile.tensor import ones
 >>> def f(x):
 ...     print(x.sum().item())
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from minitorch_compile.dynamo.break_reasons import REASONS
+from minitorch_compile.dynamo.breaks.break_reasons import REASONS
 from minitorch_compile.dynamo.errors import GraphBreak, SourceLine, Unsupported
 from minitorch_compile.dynamo.fakes.freed_history import LiveHistory
 from minitorch_compile.dynamo.rewriting.break_writer import raised_while_tracing, why_not_here

@@ -1,6 +1,6 @@
 """Generators that a frame leaves behind half-way in a `try` or `with`: their blocks end when the last reference goes.
 
->>> from minitorch_compile.dynamo.explain import explain
+>>> from minitorch_compile.dynamo.explaining.explain import explain
 >>> from minitorch_compile.tensor import ones
 >>> def f(x, log):
 ...     def parts():

@@ -14,7 +14,7 @@ OVERWRITTEN = "has been modified by an inplace operation"
 
 @dataclass(frozen=True)
 class Difference:
-    """`what` differs in call number `call`: the smallest parts of the pictures that do."""
+    """`what` differs in call number `call`: the smallest parts of the canonical forms that do."""
 
     call: int
     what: str

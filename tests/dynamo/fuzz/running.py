@@ -23,8 +23,8 @@ from typing import Any
 import minitorch_compile as torch
 from minitorch_compile.aot import aot_eager
 from minitorch_compile.dynamo import optimize
-from minitorch_compile.dynamo.object_picture import ITERATORS, Artist
 from minitorch_compile.dynamo.testing import eager
+from minitorch_compile.dynamo.testing.canonical_form import ITERATORS, Canonicalizer
 from tests.dynamo.fuzz.changes import CHANGES, undone
 from tests.dynamo.fuzz.class_world import CLASS_WORLD
 from tests.dynamo.fuzz.world import BETWEEN, CALLS, CLASS_CALLS, WORLD
@@ -165,12 +165,12 @@ class _Observer:
     def look(
         self, classes: tuple[type, ...], arguments: Any, result: Any, world: dict[str, Any], when: str = ""
     ) -> None:
-        """The picture of everything that the program can reach, and the random states."""
+        """The canonical form of everything that the program can reach, and the random states."""
         gc.collect()
-        artist = Artist(classes, self.versions)
+        forms = Canonicalizer(classes, self.versions)
         state = {k: v for k, v in world.items() if not isinstance(v, ModuleType) and k[:2] != "__" and k not in CACHES}
         for name, value in {"result": result, "arguments": arguments, "globals": list(state.items())}.items():
-            self.seen[name + when] = artist.draw(value)
+            self.seen[name + when] = forms.form_of(value)
         self.seen["random" + when] = hash(random.getstate()), torch.random.default_generator.position()
         self.seen["grad mode" + when] = torch.is_grad_enabled()
 
@@ -188,7 +188,7 @@ class _Observer:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             try:
-                self.seen[name] = Artist().draw(action())
+                self.seen[name] = Canonicalizer().form_of(action())
             except Exception as error:
                 self.seen[name] = _message(error)
         self.seen[f"{name} printed"] = ADDRESS.sub("", printed.getvalue())

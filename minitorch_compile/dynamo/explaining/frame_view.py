@@ -1,6 +1,6 @@
 """One compiled frame, linked: the user's line, the instructions it became, the graph nodes these left behind.
 
->>> from minitorch_compile.dynamo.explain import explain
+>>> from minitorch_compile.dynamo.explaining.explain import explain
 >>> from minitorch_compile.tensor import ones
 >>> def step(x, scale):
 ...     y = x * scale

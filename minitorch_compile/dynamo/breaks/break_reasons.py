@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from minitorch_compile.dynamo.break_examples import EXAMPLES
+from minitorch_compile.dynamo.breaks.break_examples import EXAMPLES
 
 
 @dataclass(frozen=True)

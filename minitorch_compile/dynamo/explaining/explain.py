@@ -34,7 +34,7 @@ from minitorch_compile.dynamo.bytecode.decode import decode
 from minitorch_compile.dynamo.cache.region import Region
 from minitorch_compile.dynamo.errors import GraphBreak
 from minitorch_compile.dynamo.eval_frame import optimize_in
-from minitorch_compile.dynamo.frame_view import FrameView
+from minitorch_compile.dynamo.explaining.frame_view import FrameView
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.testing import eager
 from minitorch_compile.fx import GraphModule

@@ -6,8 +6,8 @@
 >>> behaviour(program, (3, [1]))
 Behaviour(value=(('int', '6'), ('tuple', 0, (('int', '3'), ('list', 1, (('int', '1'), ('int', '3'))))), ()), printed='')
 
-`picture` (of `object_picture.py`) turns a value into nested tuples, with a number for each object, so that equal
-pictures mean equal values with the same sharing between them.
+`canonical_form` (of `canonical_form.py`) turns a value into nested tuples, with a number for each object, so that equal
+forms mean equal values with the same sharing between them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch_compile.dynamo.object_picture import Artist
+from minitorch_compile.dynamo.testing.canonical_form import Canonicalizer
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What a call did: the picture of (result, arguments, more state), and what was printed."""
+    """What a call did: the canonical form of (result, arguments, more state), and what was printed."""
 
     value: tuple[Any, ...]
     printed: str
@@ -40,10 +40,10 @@ def behaviour(
         except Exception as error:  # noqa: BLE001  exceptions are behaviour, too
             text = "" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
             result = (type(error).__name__, text)
-    artist = Artist()
-    pictures = (
-        artist.draw(result),
-        artist.draw((*args, *(kwargs or {}).values())),
-        tuple(artist.draw(item) for item in state),
+    forms = Canonicalizer()
+    compared = (
+        forms.form_of(result),
+        forms.form_of((*args, *(kwargs or {}).values())),
+        tuple(forms.form_of(item) for item in state),
     )
-    return Behaviour(pictures, printed.getvalue())
+    return Behaviour(compared, printed.getvalue())

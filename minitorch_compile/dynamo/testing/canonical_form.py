@@ -1,12 +1,12 @@
-"""A value as nested tuples: what is in it, and which of its parts are one object.
+"""The canonical form of a value: nested tuples that say what is in it, and which of its parts are one object.
 
 >>> shared = [1]
->>> picture([shared, shared]) == picture([[1], [1]])
+>>> canonical_form([shared, shared]) == canonical_form([[1], [1]])
 False
->>> picture([shared, 2])
+>>> canonical_form([shared, 2])
 ('list', 0, (('list', 1, (('int', '1'),)), ('int', '2')))
 
-Each object gets a number when it is first met and is drawn as that number from then on, so equal pictures mean
+Each object gets a number when it is first met and is that number from then on, so equal forms mean
 isomorphic graphs of objects. Identity is left out where Python leaves it open: for numbers, strings and tuples of them.
 """
 
@@ -61,9 +61,9 @@ TENSOR_STATE = frozenset(
 )
 
 
-def picture(value: Any) -> Any:
-    """The picture of one value."""
-    return Artist().draw(value)
+def canonical_form(value: Any) -> Any:
+    """The canonical form of one value."""
+    return Canonicalizer().form_of(value)
 
 
 def is_atom(value: Any) -> bool:
@@ -71,11 +71,11 @@ def is_atom(value: Any) -> bool:
     return type(value) in ATOMS or type(value) is tuple and all(map(is_atom, value))
 
 
-class Artist:
-    """Draws pictures; an object seen before is drawn as its number.
+class Canonicalizer:
+    """Gives canonical forms; an object seen before is its number.
 
-    `classes`: those whose own attributes are drawn, too; other classes are just named. `versions`: whether to draw how
-    often tensors were written to.
+    `classes`: those whose own attributes are looked at, too; other classes are just named. `versions`: whether to say
+    how often tensors were written to.
     """
 
     def __init__(self, classes: tuple[type, ...] = (), versions: bool = False) -> None:
@@ -84,7 +84,7 @@ class Artist:
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []
 
-    def draw(self, value: Any) -> Any:
+    def form_of(self, value: Any) -> Any:
         if is_atom(value):
             return type(value).__name__, repr(value)
         if isinstance(value, NAMED) and value not in self.classes:
@@ -109,36 +109,36 @@ class Artist:
         """What an object keeps in its `__dict__` and its slots."""
         slots = copyreg._slotnames(type(value))  # type: ignore[attr-defined]
         filled = [(name, kept) for name in slots if (kept := _own(value, name)) is not NOTHING]
-        drawn = tuple((name, self.draw(kept)) for name, kept in filled)
+        shown = tuple((name, self.form_of(kept)) for name, kept in filled)
         own = _own(value, "__dict__")
-        return drawn if own is NOTHING or not own else (*drawn, *self._items(own))
+        return shown if own is NOTHING or not own else (*shown, *self._items(own))
 
     def _items(self, mapping: Any) -> tuple[Any, ...]:
-        return tuple((self.draw(key), self.draw(item)) for key, item in dict.items(mapping))
+        return tuple((self.form_of(key), self.form_of(item)) for key, item in dict.items(mapping))
 
     def _members(self, value: Any) -> tuple[Any, ...]:
         """Of a set, in an order that doesn't depend on addresses."""
         atoms = sorted((type(item).__name__, repr(item)) for item in value if is_atom(item))
         known = sorted(self._numbers[id(item)] for item in value if id(item) in self._numbers)
         fresh = [item for item in value if not is_atom(item) and id(item) not in self._numbers]
-        return (*atoms, *known, *(self.draw(item) for item in sorted(fresh, key=_outside)))
+        return (*atoms, *known, *(self.form_of(item) for item in sorted(fresh, key=_outside)))
 
     def _deque(self, value: collections.deque[Any]) -> tuple[Any, ...]:
-        return (value.maxlen, *map(self.draw, value))
+        return (value.maxlen, *map(self.form_of, value))
 
     def _function(self, value: FunctionType) -> tuple[Any, ...]:
-        defaults = self.draw(value.__defaults__), self.draw(value.__kwdefaults__)
-        return value.__code__.co_qualname, *defaults, self.draw(value.__closure__), self.draw(value.__dict__)
+        defaults = self.form_of(value.__defaults__), self.form_of(value.__kwdefaults__)
+        return value.__code__.co_qualname, *defaults, self.form_of(value.__closure__), self.form_of(value.__dict__)
 
     def _cell(self, value: CellType) -> tuple[Any, ...]:
         try:
-            return (self.draw(value.cell_contents),)
+            return (self.form_of(value.cell_contents),)
         except ValueError:
             return ("empty",)
 
     def _exception(self, value: BaseException) -> tuple[Any, ...]:
-        chain = self.draw(value.__cause__), self.draw(value.__context__), value.__suppress_context__
-        return self.draw(value.args), self.draw(value.__dict__), chain
+        chain = self.form_of(value.__cause__), self.form_of(value.__context__), value.__suppress_context__
+        return self.form_of(value.args), self.form_of(value.__dict__), chain
 
     def _generator(self, value: GeneratorType) -> tuple[Any, ...]:
         """Where a suspended generator stands. One that was rebuilt has no longer the variables that it won't read."""
@@ -154,8 +154,8 @@ class Artist:
         except RuntimeError as error:  # the dict that it goes through has changed, so it is of no more use
             return ("no more", str(error))
         if over and isinstance(over[0], range):  # it matters only what is still to come
-            return (self.draw(over[0][position[0] if position and position[0] else 0 :]),)
-        return tuple(self.draw(part) for part in (over, *position))
+            return (self.form_of(over[0][position[0] if position and position[0] else 0 :]),)
+        return tuple(self.form_of(part) for part in (over, *position))
 
     def _class(self, value: type) -> tuple[Any, ...]:
         """A class of the program: the attributes that it has now."""
@@ -171,10 +171,10 @@ class Artist:
         storage = self._numbers.setdefault(id(memory), len(self._numbers))
         self._alive.append(memory)
         layout = tuple(x.sizes), tuple(x.strides), x.offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
-        hung = tuple((name, self.draw(item)) for name, item in vars(x).items() if name not in TENSOR_STATE)
+        hung = tuple((name, self.form_of(item)) for name, item in vars(x).items() if name not in TENSOR_STATE)
         version = x.storage.version if self.versions else None
-        base = None if x.base is None or not self.versions else (self.draw(x.base), x.untracked)
-        return storage, layout, x.array.tobytes(), self.draw(x.grad), version, base, hung
+        base = None if x.base is None or not self.versions else (self.form_of(x.base), x.untracked)
+        return storage, layout, x.array.tobytes(), self.form_of(x.grad), version, base, hung
 
 
 def _own(value: Any, name: str) -> Any:
@@ -190,28 +190,28 @@ def _outside(value: Any) -> str:
     return f"{type(value).__qualname__} {sorted(map(repr, vars(value).items())) if hasattr(value, '__dict__') else ''}"
 
 
-Rule = Callable[[Artist, Any], tuple[Any, ...]]
+Rule = Callable[[Canonicalizer, Any], tuple[Any, ...]]
 RULES: dict[tuple[type, ...], Rule] = {
-    (TensorBase,): Artist._tensor,
-    (list,): lambda artist, value: tuple(map(artist.draw, list.__iter__(value))),  # below an `__iter__` of its own
-    (tuple,): lambda artist, value: tuple(map(artist.draw, tuple.__iter__(value))),
-    (int,): lambda artist, value: (int.__repr__(value),),
-    (str,): lambda artist, value: (str.__repr__(value),),
-    (collections.defaultdict,): lambda artist, value: (artist.draw(value.default_factory), *artist._items(value)),
-    (dict,): Artist._items,
-    (set, frozenset): Artist._members,
-    (collections.deque,): Artist._deque,
-    (MappingProxyType,): lambda artist, value: artist._items(dict(value)),
-    (MethodType,): lambda artist, value: (artist.draw(value.__func__), artist.draw(value.__self__)),
-    (CellType,): Artist._cell,
-    (GeneratorType,): Artist._generator,
-    (functools.partial,): lambda artist, value: tuple(map(artist.draw, (value.func, value.args, value.keywords))),
-    (ReferenceType,): lambda artist, value: (artist.draw(value()),),
-    (property, staticmethod, classmethod): lambda artist, value: ("descriptor",),
-    ITERATORS: Artist._iterator,
+    (TensorBase,): Canonicalizer._tensor,
+    (list,): lambda forms, value: tuple(map(forms.form_of, list.__iter__(value))),  # below an `__iter__` of its own
+    (tuple,): lambda forms, value: tuple(map(forms.form_of, tuple.__iter__(value))),
+    (int,): lambda forms, value: (int.__repr__(value),),
+    (str,): lambda forms, value: (str.__repr__(value),),
+    (collections.defaultdict,): lambda forms, value: (forms.form_of(value.default_factory), *forms._items(value)),
+    (dict,): Canonicalizer._items,
+    (set, frozenset): Canonicalizer._members,
+    (collections.deque,): Canonicalizer._deque,
+    (MappingProxyType,): lambda forms, value: forms._items(dict(value)),
+    (MethodType,): lambda forms, value: (forms.form_of(value.__func__), forms.form_of(value.__self__)),
+    (CellType,): Canonicalizer._cell,
+    (GeneratorType,): Canonicalizer._generator,
+    (functools.partial,): lambda forms, value: tuple(map(forms.form_of, (value.func, value.args, value.keywords))),
+    (ReferenceType,): lambda forms, value: (forms.form_of(value()),),
+    (property, staticmethod, classmethod): lambda forms, value: ("descriptor",),
+    ITERATORS: Canonicalizer._iterator,
 }
 WITH_ATTRIBUTES: dict[type, Rule] = {
-    FunctionType: Artist._function,
-    BaseException: Artist._exception,
-    type: Artist._class,
+    FunctionType: Canonicalizer._function,
+    BaseException: Canonicalizer._exception,
+    type: Canonicalizer._class,
 }

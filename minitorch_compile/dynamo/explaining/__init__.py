@@ -1,0 +1,1 @@
+"""What compilation made of a call, to be read."""
