@@ -232,7 +232,8 @@ class FrameCompiler:
         output = self.output
         before, behind = list[str](), list[str]()  # the call of the graph
         try:
-            guard_aliasing(output)
+            if output.written_inputs or output.side_effects.changed:
+                guard_aliasing(output)
             codegen = write_body(output, write)
             self._check_outputs(codegen)
             if output.expectations:

@@ -118,6 +118,8 @@ class Decoder:
         return bisect.bisect_left(self.offsets, offset)
 
     def _exception_entries(self) -> Iterator[ExceptionEntry]:
+        if not self.code.co_exceptiontable:
+            return  # no `try`, no `with`
         for start, end, target, depth, lasti in parse_exception_table(self.code.co_exceptiontable):
             entry = ExceptionEntry(self.index_at(start), self.index_at(end), self.index_at(target), depth, lasti)
             if entry.start < entry.end:

@@ -40,7 +40,8 @@ def finish_graph(output: OutputGraph, outputs: list[TensorVariable]) -> list[Ten
     output.graph.output((*results, *output.unneeded))
     output.graph.output_node().meta["val"] = tuple(node.meta["val"] for node in (*results, *output.unneeded))
     _drop_unused_items(output.graph)
-    drop_idle_switches(output.graph, output.grad_mode_before)
+    if output.graph.find_nodes(op="call_function", target=switch_grad_mode):
+        drop_idle_switches(output.graph, output.grad_mode_before)
     _drop_unused_sizes(output.graph)
     needed = _symbols_of([variable for variable in output.inputs if variable.node.users])
     for symbol in sorted(needed, key=lambda s: int(s.name[1:])):  # a backend finds each size among its inputs

@@ -31,7 +31,7 @@ from minitorch_compile.dynamo.variables.objects.enum_members import answer_of_me
 from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS
 from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
-from minitorch_compile.dynamo.variables.tensors.numbers import arithmetic, comparison
+from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable, arithmetic, comparison
 from minitorch_compile.dynamo.variables.tensors.sym_int import size_arithmetic, size_comparison
 from minitorch_compile.dynamo.variables.tensors.tensor import TensorVariable
 
@@ -51,7 +51,7 @@ class OperatorHooks(TracerServices):
 
     def binary(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
-        number = size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
+        number = self._arithmetic(op, left, right)
         if number is not None:
             return number
         if _both_constant(left, right):
@@ -62,6 +62,18 @@ class OperatorHooks(TracerServices):
         if result is None:
             self._operator_error(op, op, left, right)
         return result
+
+    def _arithmetic(self, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
+        """An expression, where one of them is a number whose value is not pinned down."""
+        if isinstance(left, NumberVariable) or isinstance(right, NumberVariable):
+            return size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
+        return None
+
+    def _comparison(self, op: str, left: VariableTracker, right: VariableTracker) -> Value | None:
+        """The outcome, guarded, where one of them is such a number."""
+        if isinstance(left, NumberVariable) or isinstance(right, NumberVariable):
+            return size_comparison(self, op, left, right) or comparison(op, left, right)
+        return None
 
     def _ask_both(self, left: VariableTracker, right: VariableTracker, op: str) -> Value | None:
         """Python's order: the left operand first, unless the right one's class is a subclass that overrides the
@@ -91,7 +103,7 @@ class OperatorHooks(TracerServices):
 
     def inplace(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
-        number = size_arithmetic(self, op, left, right) or arithmetic(op, left, right)
+        number = self._arithmetic(op, left, right)
         if number is not None:
             return number
         if _both_constant(left, right):
@@ -109,7 +121,7 @@ class OperatorHooks(TracerServices):
 
     def compare(self, op: str, a: Value, b: Value) -> Value:
         left, right = a.realize(), b.realize()
-        outcome = size_comparison(self, op, left, right) or comparison(op, left, right)
+        outcome = self._comparison(op, left, right)
         if outcome is not None:
             return outcome
         if _both_constant(left, right):
