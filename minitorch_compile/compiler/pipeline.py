@@ -7,6 +7,8 @@
     cuda_sim                       lowered to CUDA kernels, run in Numba's simulator
     inductor                       lowered to Numba kernels in one file, compiled
 
+The last three are targets of the same loops; every target is a backend (`inductor/targets.py`).
+
 Each backend is the one before it with one more stage, and all give the same numbers. So a wrong result is found by
 asking which is the first backend that shows it.
 
@@ -34,13 +36,12 @@ from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
 from minitorch_compile.inductor.lowering.layout_choice import with_suited_layouts
-from minitorch_compile.inductor.targets import find_target
+from minitorch_compile.inductor.targets import TARGETS, find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
 
 Compiled = Callable[..., Any]
-WITH_ATTENTION = ("cpu", "loops")  # the targets that know attention as one kernel, or as one prim
 
 
 @register_backend
@@ -85,7 +86,7 @@ class Inductor:
     def before_autograd(self, graph: GraphModule) -> GraphModule:
         """The functional program, with what the target has a kernel for as one operation, gradient included."""
         stage("differentiating")
-        return prepare(graph) if self.target in WITH_ATTENTION else graph
+        return prepare(graph) if find_target(self.target).has_attention else graph
 
     def decompose(self, graph: GraphModule) -> GraphModule:
         """The joint graph (only forward, if nothing requires grad) over prims, as far as it goes."""
@@ -114,6 +115,5 @@ class Inductor:
         return compile_graph(graph, example_inputs, self.target, self.options)
 
 
-register_backend(Inductor("loops"), name="loops")
-register_backend(Inductor("cuda_sim"), name="cuda_sim", tags=("debug",))
-register_backend(Inductor("cpu"), name="inductor")
+for _target in TARGETS.values():
+    register_backend(Inductor(_target.name), name=_target.backend or _target.name, tags=_target.tags)

@@ -45,9 +45,16 @@ log_ir, log_code = logs.artifact("ir_pre_fusion"), logs.artifact("output_code")
 
 
 class Target(ABC):
-    """A way to run loops. `dtypes` are those of the tensors that it can have to do with."""
+    """A way to run loops. `dtypes` are those of the tensors that it can have to do with.
+
+    `backend` is what `compile(backend=...)` calls it, if not by its `name`; `tags` are that backend's.
+    `has_attention`: it knows attention as one kernel, or as one prim.
+    """
 
     name: str
+    backend = ""
+    tags: tuple[str, ...] = ()
+    has_attention = False
 
     @property
     def dtypes(self) -> frozenset[dtype]:
@@ -67,6 +74,7 @@ class LoopsTarget(Target):
     """Interprets the loops, unfused."""
 
     name = "loops"
+    has_attention = True
 
     @property
     def dtypes(self) -> frozenset[dtype]:
@@ -107,6 +115,8 @@ class CpuTarget(Target):
     """One file of Numba kernels a graph, called natively."""
 
     name = "cpu"
+    backend = "inductor"
+    has_attention = True
 
     @property
     def dtypes(self) -> frozenset[dtype]:
@@ -141,6 +151,8 @@ class CpuTarget(Target):
 
 class CudaTarget(Target):
     """Kernels for the GPU, or for the simulator that comes with Numba."""
+
+    tags = ("debug",)
 
     def __init__(self, name: str, simulated: bool) -> None:
         self.name = name

@@ -47,11 +47,6 @@ def flip(batch: Batch, op: Op, input: Any, dims: Any) -> Any:
     return op(input.value, shifted(dims, input.dim()) if len(dims) else ())
 
 
-@batching_rule("tril", "triu")
-def triangle(batch: Batch, op: Op, input: Any, diagonal: int) -> Any:
-    return op(input.value, diagonal)
-
-
 @batching_rule("resample")
 def resample(batch: Batch, op: Op, input: Any, dim: int, *tables: Any) -> Any:
     if batch.holds(tables):

@@ -13,7 +13,7 @@ from typing import Any
 from minitorch_compile.func.batching.batch import Batch, with_ones
 from minitorch_compile.func.batching.pointwise import aligned
 from minitorch_compile.func.batching.reductions import shifted
-from minitorch_compile.func.batching.rules import batching_rule, for_kind
+from minitorch_compile.func.batching.rules import batching_rule
 from minitorch_compile.tensor import ops
 from minitorch_compile.tensor.dispatch.op import Op
 
@@ -45,12 +45,6 @@ def addmm(batch: Batch, op: Op, input: Any, mat1: Any, mat2: Any, beta: float, a
     return scaled if beta == 0 else ops.add(scaled, start if beta == 1 else ops.mul(start, beta))
 
 
-@for_kind("linalg")
-def of_matrices(batch: Batch, op: Op, A: Any, *rest: Any) -> Any:
-    """They work on the last two dimensions, for any number of dimensions before."""
-    return op(A.value, *rest)
-
-
 @batching_rule("_linalg_solve", "_linalg_solve_triangular")
 def solved(batch: Batch, op: Op, A: Any, B: Any, *rest: Any) -> Any:
     if B.dim() == A.dim() - 1:  # a vector for each matrix
@@ -65,11 +59,6 @@ def cat(batch: Batch, op: Op, tensors: Any, dim: int) -> Any:
     """Vectors without elements join anything, as in PyTorch."""
     joined = [x for x in tensors if x.dim() != 1 or x.sizes[0] > 0] or tensors[:1]
     return op([batch.spread(x) for x in joined], shifted(dim, joined[0].dim())[0])
-
-
-@batching_rule("constant_pad_nd")
-def padded(batch: Batch, op: Op, input: Any, pad: Any, value: Any) -> Any:
-    return op(input.value, pad, value)
 
 
 @batching_rule("split_with_sizes_copy")

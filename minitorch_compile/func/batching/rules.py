@@ -2,12 +2,13 @@
 
 A rule gets the batch, the op and all its parameters; it returns the result(s) with the batch as first dimension:
 
-    @batching_rule("tril", "triu")
-    def triangle(batch, op, input, diagonal):
-        return op(batch.spread(input), diagonal)          # the last two dimensions are where they were
+    @batching_rule("select")
+    def select(batch, op, input, dim, index):
+        return op(input.value, shifted(dim, input.dim())[0], index)          # all dimensions are one further
 
-Whole families share one (`for_kind`): every pointwise op broadcasts, every reduction shifts its dimensions by one. An
-op without a rule is run once for each example, with a warning that names it.
+Whole families share one (`for_kind`): every pointwise op broadcasts, every reduction shifts its dimensions by one. Ops
+that are declared to work on rows do so for a batch of batches, too (`of_rows`). An op without a rule is run once for
+each example, with a warning that names it.
 """
 
 from __future__ import annotations
@@ -58,7 +59,14 @@ def for_kind(kind: str) -> Callable[[Rule], Rule]:
 
 def rule_of(op: Op) -> Rule:
     """The rule for an op."""
-    return RULES.get(op) or FAMILIES.get(op.kind) or one_by_one
+    if op in RULES:
+        return RULES[op]
+    return of_rows if getattr(op, "rows", False) else FAMILIES.get(op.kind, one_by_one)
+
+
+def of_rows(batch: Batch, op: Op, *bound: Any) -> Any:
+    """The op itself: to what works on the last dimensions, the batch is one more dimension in front."""
+    return op(*(batch.spread(x) if isinstance(x, Tensor) else x for x in bound))
 
 
 def one_by_one(batch: Batch, op: Op, *bound: Any) -> Any:

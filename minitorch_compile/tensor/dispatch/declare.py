@@ -131,11 +131,13 @@ def kernel_op(
     functional: bool = False,
     inplace: bool = False,
     inplace_function: bool = False,
+    rows: bool = False,
 ) -> Callable[[Kernel], KernelOp]:
-    """Any other op with a kernel; give it a `shape_rule` as well."""
+    """Any other op with a kernel; give it a `shape_rule` as well. `rows`: it works on the last dimensions of its
+    tensors, and those in front are a batch, as many as there are; so vmap needs no rule for it."""
 
     def declare(kernel: Kernel) -> KernelOp:
-        op = register(KernelOp(kernel, kind=kind, namespaces=where_visible(torch, methods, functional)))
+        op = register(KernelOp(kernel, kind=kind, rows=rows, namespaces=where_visible(torch, methods, functional)))
         if inplace:
             register(InplaceOp(op, namespaces=where_visible(inplace_function, True, False)))
         return op

@@ -164,9 +164,10 @@ class KernelOp(Op):
     arrays.
     """
 
-    def __init__(self, kernel: Callable[..., Any], *, kind: str, **row: Any) -> None:
+    def __init__(self, kernel: Callable[..., Any], *, kind: str, rows: bool = False, **row: Any) -> None:
         super().__init__(kernel, **row)
         self.kind = kind
+        self.rows = rows
         self.shape_depends_on_data = False  # such an op can't be traced; its rule only checks the arguments
         self._rule: Callable[..., Any] | None = None
 

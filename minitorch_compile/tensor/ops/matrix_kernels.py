@@ -77,7 +77,7 @@ def _lapack(name: str, element: np.dtype) -> Callable[..., Any]:
 # ----------------------------------------------------------------------------------------------------- inverse, solve
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def linalg_inv(A: Array) -> Array:
     """The inverse of each matrix. LinAlgError for a singular one."""
     try:
@@ -95,7 +95,7 @@ def _inv_rule(A: TensorBase) -> TensorBase:
     return column_major(A.sizes, A.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_solve(A: Array, B: Array) -> Array:
     """The X with A X = B, for stacks of the same length. LinAlgError for a singular A."""
     try:
@@ -112,7 +112,7 @@ def _solve_rule(A: TensorBase, B: TensorBase) -> TensorBase:
     return column_major(B.sizes, B.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_solve_triangular(A: Array, B: Array, upper: bool, unitriangular: bool) -> Array:
     """The X with A X = B, where A is triangular: its other half is not looked at. Infinite where A is singular."""
 
@@ -142,7 +142,7 @@ def _solve_triangular_rule(A: TensorBase, B: TensorBase, upper: bool, unitriangu
     return column_major(B.sizes, B.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_pinv(A: Array, rtol: float | None) -> Array:
     """The Moore-Penrose inverse; singular values below rtol times the largest count as 0."""
     limit = max(A.shape[-2:], default=0) * np.finfo(A.dtype).eps if rtol is None else rtol
@@ -158,7 +158,7 @@ def _pinv_rule(A: TensorBase, rtol: float | None) -> TensorBase:
 # -------------------------------------------------------------------------------------------------------- determinants
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def linalg_det(A: Array) -> Array:
     """The determinant of each matrix."""
     return np.asarray(np.linalg.det(A), A.dtype)
@@ -170,7 +170,7 @@ def _det_rule(A: TensorBase) -> TensorBase:
     return empty_fake(A.sizes[:-2], None, A.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_slogdet(A: Array) -> tuple[Array, ...]:
     """The determinant's sign and the logarithm of its absolute value."""
     sign, logarithm = np.linalg.slogdet(A)
@@ -183,7 +183,7 @@ def _slogdet_rule(A: TensorBase) -> tuple[TensorBase, TensorBase]:
     return empty_fake(A.sizes[:-2], None, A.dtype), empty_fake(A.sizes[:-2], None, A.dtype.to_real())
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def linalg_matrix_exp(A: Array) -> Array:
     """The sum of A^k / k! of each matrix."""
     return np.asarray(linalg.expm(A), A.dtype) if A.size else A.copy()
@@ -198,7 +198,7 @@ def _matrix_exp_rule(A: TensorBase) -> TensorBase:
 # ------------------------------------------------------------------------------------------------------ factorizations
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_cholesky(A: Array, upper: bool) -> Array:
     """The lower triangular L with A = L L^H, or the upper one with A = U^H U; only that half of A is looked at."""
     try:
@@ -215,7 +215,7 @@ def _cholesky_rule(A: TensorBase, upper: bool) -> TensorBase:
     return column_major(A.sizes, A.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_qr(A: Array, complete: bool) -> tuple[Array, ...]:
     """Q with orthonormal columns and R upper triangular, A = Q R."""
     return tuple(np.linalg.qr(A, "complete" if complete else "reduced"))
@@ -229,7 +229,7 @@ def _qr_rule(A: TensorBase, complete: bool) -> tuple[TensorBase, TensorBase]:
     return column_major((*batch, m, k), A.dtype), column_major((*batch, k, n), A.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_svd(A: Array, full_matrices: bool) -> tuple[Array, ...]:
     """A = U diag(S) Vh with orthonormal U and Vh, S falling. LinAlgError for nan and inf."""
     try:
@@ -250,7 +250,7 @@ def _svd_rule(A: TensorBase, full_matrices: bool) -> tuple[TensorBase, TensorBas
     return column_major((*batch, m, left), A.dtype), values, column_major((*batch, right, n), A.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_eigh(A: Array, upper: bool) -> tuple[Array, ...]:
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices; only one half of each is looked at."""
     try:
@@ -265,7 +265,7 @@ def _eigh_rule(A: TensorBase, upper: bool) -> tuple[TensorBase, TensorBase]:
     return empty_fake(A.sizes[:-1], None, A.dtype.to_real()), column_major(A.sizes, A.dtype)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_eig(A: Array) -> tuple[Array, ...]:
     """Eigenvalues and eigenvectors of norm 1, always complex."""
     element = np.result_type(A.dtype, np.complex64)
@@ -283,7 +283,7 @@ def _eig_rule(A: TensorBase) -> tuple[TensorBase, TensorBase]:
     return empty_fake(A.sizes[:-1], None, element), column_major(A.sizes, element)
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _linalg_lu_factor(A: Array) -> tuple[Array, ...]:
     """L (below the diagonal, which is 1) and U in one matrix, and for each row the one it was swapped with, from 1."""
     k = min(A.shape[-2:])
@@ -300,7 +300,7 @@ def _lu_factor_rule(A: TensorBase) -> tuple[TensorBase, TensorBase]:
     return column_major(A.sizes, A.dtype), pivots
 
 
-@kernel_op("linalg", torch=False)
+@kernel_op("linalg", torch=False, rows=True)
 def _permutation_of_pivots(pivots: Array, rows: int) -> Array:
     """The order of rows that successive swaps lead to: row i of the result is row order[i] of the original."""
     order = np.broadcast_to(np.arange(rows), (*pivots.shape[:-1], rows)).copy()

@@ -48,7 +48,7 @@ def borders(ndim: int, pad: Sequence[int]) -> list[tuple[int, int]]:
     return [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
 
 
-@kernel_op("joining")
+@kernel_op("joining", rows=True)
 def constant_pad_nd(input: Array, pad: Sequence[int], value: Scalar = 0) -> Array:
     """The input with borders of `value`."""
     around = borders(input.ndim, pad)

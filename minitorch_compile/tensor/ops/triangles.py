@@ -16,13 +16,13 @@ from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake
 
 
-@kernel_op("indexing", methods=True, inplace=True)
+@kernel_op("indexing", methods=True, inplace=True, rows=True)
 def tril(input: Array, diagonal: int = 0) -> Array:
     """The lower triangle of matrices: elements on and below the diagonal, zeros above."""
     return np.tril(input, diagonal)
 
 
-@kernel_op("indexing", methods=True, inplace=True)
+@kernel_op("indexing", methods=True, inplace=True, rows=True)
 def triu(input: Array, diagonal: int = 0) -> Array:
     """The upper triangle of matrices: elements on and above the diagonal, zeros below."""
     return np.triu(input, diagonal)
