@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.measures.loops import (SilentHandler, bytes_moved, computed, loops_of)
+from minitorch_compile.course import check, own_parts, passed, progress, splice
+from minitorch_compile.course.measures.loops import (SilentHandler, bytes_moved, loops_of)
 from minitorch_compile.inductor.ir.index import Index, flatten, symbol, unflatten
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
-from minitorch_compile.inductor.ir.printer import loop_variables, print_operation
+from minitorch_compile.inductor.ir.dependencies import loop_variables
+from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import all_of, within
 from minitorch_compile.nn import functional as F

@@ -75,7 +75,8 @@ torch.set_num_threads(threads)
 # under a handler that computes nothing and takes notes: which buffer is asked for, at which address.
 
 # %%
-from minitorch_compile.inductor.ir.printer import PrintHandler, loop_variables
+from minitorch_compile.inductor.ir.dependencies import loop_variables
+from minitorch_compile.inductor.ir.printer import PrintHandler
 
 
 class Notes(PrintHandler):

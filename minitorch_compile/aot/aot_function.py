@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile import logs
-from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout, matters
+from minitorch_compile.aot.aliasing.argument_layouts import ForEachLayout
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_in_graph import with_recomputation
 from minitorch_compile.aot.call_compiler import WRITTEN_BACK, CompiledGraph, Compiler, call_compiler
@@ -74,7 +74,7 @@ def aot_function(
     forward and backward together, for instance to prims; `before_autograd` the functional program, before it is
     differentiated. Compiled for the grad mode that is on now.
     """
-    lifted, constants = lift_constants(captured)
+    lifted, constants = lift_constants(captured) if captured.attributes else (captured, [])
     grad_mode = is_grad_enabled()
 
     inputs = [*example_inputs, *constants]
@@ -89,7 +89,7 @@ def aot_function(
             return program, _with_effects(program, compiled)
 
     program, compiled = compile_for(inputs)
-    if matters(program):
+    if program.depends_on_layout:
         plain = lambda *arguments: captured(*arguments[: len(example_inputs)])
         compiled = ForEachLayout(program, compiled, inputs, lambda *like: compile_for(*like)[1], plain)
     if constants:
@@ -117,7 +117,8 @@ def _compile(
         if any(joint.differentiable) or joint.refused:
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
     without_history(program.graph_module.graph)
-    forward = _rewritten(dissolved(program.graph_module), decompose)
+    plain = dissolved(program.graph_module) if program.has_custom_calls else program.graph_module
+    forward = _rewritten(plain, decompose)
     if program.calls_backward:
         forward = with_recomputation(forward, partition_fn)
     if _log_graphs.is_on:

@@ -25,9 +25,7 @@ BACKWARD_CALLS: tuple[Any, ...] = (run_backward, gradients_of)
 
 
 def differentiated_arguments(graph: Graph) -> frozenset[str]:
-    """The names of the arguments that a program records for itself: all that require grad, if it walks back at all."""
-    if not any(graph.find_nodes(op="call_function", target=target) for target in BACKWARD_CALLS):
-        return frozenset()
+    """The names of the arguments that a program with such a call records for itself: all that require grad."""
     arguments = graph.find_nodes(op="placeholder")
     return frozenset(node.name for node in arguments if _requires_grad(node.meta.get("val")))
 

@@ -23,11 +23,11 @@ mm sin exp sum_1 cos sin_1 exp_1 mul_1 transpose mm_1
 from __future__ import annotations
 
 from minitorch_compile.aot.joint_graph import JointGraph
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.partitioning.partition import Partition, PartitionFunction
 from minitorch_compile.aot.subgraph import descendants, extract
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor.tensor_base import TensorBase
 

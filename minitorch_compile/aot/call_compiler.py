@@ -25,11 +25,11 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.lift_constants import lift_constants
 from minitorch_compile.aot.verify import verify_functional
 from minitorch_compile.compile_progress import compiling
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.garbage import collected_rarely
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -44,7 +44,7 @@ Place = tuple[str, int]
 
 def call_compiler(graph_module: GraphModule, compiler: Compiler) -> CompiledGraph:
     """What `compiler` makes of the graph, as a function of the graph's arguments that returns its outputs."""
-    lifted, constants = lift_constants(graph_module)
+    lifted, constants = lift_constants(graph_module) if graph_module.attributes else (graph_module, [])
     core, places = _with_new_results_only(lifted, len(constants))
     compiled: CompiledGraph = _nothing
     if any(kind is RESULT for kind, _ in places):

@@ -55,12 +55,6 @@ class CustomCall:
         return self.cls.apply(*args)
 
 
-def applied_class(target: Any) -> type[Function] | None:
-    """The subclass of Function whose `apply` a node calls, None if it calls something else."""
-    owner = getattr(target, "__self__", None)
-    return owner if isinstance(owner, type) and issubclass(owner, Function) else None
-
-
 def record_call(cls: type[Function], tracer: Tracer, functional: Functionalize, args: tuple[Any, ...]) -> Any:
     """Writes the node, and gives what stands for its outputs.
 
@@ -118,8 +112,6 @@ def _place_of(cls: type[Function], output: Any, arguments: Sequence[Any]) -> int
 
 def dissolved(module: GraphModule) -> GraphModule:
     """The graph with forward's ops in place of each call. Nothing of it is differentiated."""
-    if not any(isinstance(node.target, CustomCall) for node in module.graph.nodes):
-        return module
     with no_grad():
         plain = trace(module, [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")])
     plain.graph.output_node().meta["val"] = module.graph.output_node().meta["val"]

@@ -17,16 +17,17 @@ from typing import Any
 
 from minitorch_compile.aot.aliasing.shared_memory import Sharing
 from minitorch_compile.aot.backward_calls import BACKWARD_CALLS, differentiated_arguments
-from minitorch_compile.aot.custom_calls import CustomCall, applied_class, record_call
+from minitorch_compile.aot.custom_calls import CustomCall, record_call
 from minitorch_compile.aot.functionalize import Functionalize
 from minitorch_compile.aot.keep_history import AotOp
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.output_plan import OutputPlan, OutputPlanner
 from minitorch_compile.aot.seeded_random import DrawFrom
 from minitorch_compile.aot.size_values import SizeValues
 from minitorch_compile.aot.tracing import Retrace, Tracer, argument_names
 from minitorch_compile.aot.verify import verify_functional
+from minitorch_compile.autograd import Function
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.pytree import TreeSpec, tree_flatten
 from minitorch_compile.symbolic import SymInt
@@ -73,6 +74,16 @@ class FunctionalProgram:
     calls_backward: bool = False
 
     @property
+    def depends_on_layout(self) -> bool:
+        """Whether it matters how the arguments lie in memory."""
+        return bool(self.mutations or self.placed)
+
+    @property
+    def has_custom_calls(self) -> bool:
+        """Whether an autograd.Function is applied."""
+        return any(isinstance(node.target, CustomCall) for node in self.graph_module.graph.nodes)
+
+    @property
     def records(self) -> bool:
         """Whether an operation ran with grad mode on: where the program starts with it off, it may switch it on."""
         if self.calls_backward:
@@ -100,7 +111,7 @@ class _Rerun(Retrace):
         self.functional = functional
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        applied = applied_class(target)
+        applied = _applied_class(target)
         if applied is not None and not any(map(_is_differentiated, args)):
             return record_call(applied, self.tracer, self.functional, args)
         if target in BACKWARD_CALLS:
@@ -118,6 +129,12 @@ def _data_of(functional: Functionalize, tensor: TensorBase) -> TensorBase:
     return data
 
 
+def _applied_class(target: Any) -> type[Function] | None:
+    """The subclass of Function whose `apply` a node calls, None if it calls something else."""
+    owner = getattr(target, "__self__", None)
+    return owner if isinstance(owner, type) and issubclass(owner, Function) else None
+
+
 def _is_differentiated(x: Any) -> bool:
     """Whether a function transform in the program, such as func.grad, differentiates with respect to x."""
     return isinstance(x, TensorBase) and x.requires_grad
@@ -131,7 +148,8 @@ def functional_program(
     With `sharing`, its bases are further arguments of the functional graph, and the arguments are windows of them.
     """
     tracer, functional = _ForwardTracer(), Functionalize()
-    differentiated = differentiated_arguments(captured.graph)
+    calls_backward = any(node.target in BACKWARD_CALLS for node in captured.graph.nodes)
+    differentiated = differentiated_arguments(captured.graph) if calls_backward else frozenset()
     if sharing and differentiated:
         raise NotImplementedError(
             "aot: parameters of a training step share memory that it overwrites; a window of a base is no leaf. Give"

@@ -28,12 +28,12 @@ from typing import Any
 
 from minitorch_compile.aot.aliasing.overwritten_values import Refusals
 from minitorch_compile.aot.keep_history import check_tracked, without_history
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.refused_outputs import possible_gradients
 from minitorch_compile.aot.tracing import INHERITED_META, Retrace, Tracer
 from minitorch_compile.autograd import grad
 from minitorch_compile.autograd.node import BeforeApply
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor.dispatch import dispatch
 from minitorch_compile.tensor.grad_mode import enable_grad, set_grad_enabled

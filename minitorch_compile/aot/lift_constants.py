@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import copy
 
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor.tensor_base import TensorBase, fake_like
 

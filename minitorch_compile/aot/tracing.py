@@ -24,11 +24,11 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.arguments import map_aggregate
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.size_nodes import SizeNodes
 from minitorch_compile.symbolic import Symbol, SymInt

@@ -31,7 +31,7 @@ from minitorch_compile.compiler.backends import register_backend
 from minitorch_compile.compiler.fallback import with_fallbacks
 from minitorch_compile.compiler.freezing import compile_frozen
 from minitorch_compile.compiler.pass_options import split_options
-from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_known_sizes, has_unknown_sizes
+from minitorch_compile.compiler.specialized_sizes import SpecializedGraphs, for_known_sizes
 from minitorch_compile.compiler.whole_calls import stays_whole
 from minitorch_compile.fx import GraphModule
 from minitorch_compile.inductor import compile_graph
@@ -39,6 +39,7 @@ from minitorch_compile.inductor.lowering.layout_choice import with_suited_layout
 from minitorch_compile.inductor.targets import TARGETS, find_target
 from minitorch_compile.prims import aot_eager_decomp, decompose
 from minitorch_compile.prims.decompositions.attention import AS_PRIMS
+from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.grad_mode import is_grad_enabled
 
 Compiled = Callable[..., Any]
@@ -65,7 +66,7 @@ class Inductor:
         self.pass_options, self.options = split_options(options or {})
 
     def __call__(self, graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        if has_unknown_sizes(example_inputs):
+        if any(isinstance(x, SymInt) for x in example_inputs):
             return SpecializedGraphs(self, graph, example_inputs)
         with config.patch(self.pass_options):
             return self._compile(graph, example_inputs)

@@ -35,17 +35,12 @@ MOST_VERSIONS = 32  # beyond that, the oldest is forgotten
 log = logs.artifact("dynamic")
 
 
-def has_unknown_sizes(example_inputs: Sequence[Any]) -> bool:
-    """Whether a graph with such inputs is for unknown sizes: they are among its inputs."""
-    return any(isinstance(x, SymInt) for x in example_inputs)
-
-
 def for_known_sizes(backend: Backend) -> Backend:
     """A backend that compiles for sizes that are numbers, as one that takes graphs with unknown sizes, too."""
 
     @functools.wraps(backend)
     def compile_for_any_sizes(graph: GraphModule, example_inputs: list[Any]) -> Compiled:
-        if has_unknown_sizes(example_inputs):
+        if any(isinstance(x, SymInt) for x in example_inputs):
             return SpecializedGraphs(backend, graph, example_inputs)
         return backend(graph, example_inputs)
 

@@ -57,6 +57,7 @@ from minitorch_compile.dynamo.rewriting.split_point import (
 from minitorch_compile.dynamo.rewriting.waiting_generators import check_left, check_owners
 from minitorch_compile.dynamo.variables.base import ObservedException
 from minitorch_compile.fx import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.generated_source import function_from_source
 from minitorch_compile.source_place import source_place
 from minitorch_compile.symbolic import ConstraintViolationError
@@ -270,7 +271,7 @@ class FrameCompiler:
         inputs = finish_graph(self.output, list(codegen.graph_outputs.values()))
         if not call_count(self.output.graph):
             return [], None
-        module = GraphModule({}, self.output.graph, class_name=f"Graph_of_{self.name}")
+        module = LazyGraphModule({}, self.output.graph, class_name=f"Graph_of_{self.name}")
         lines = [node.meta["stack"] for node in self.output.graph.nodes if "stack" in node.meta]
         self.region.graph_captured(module)
         compiled = call_backend(self.region.backend, self.output, module, inputs)

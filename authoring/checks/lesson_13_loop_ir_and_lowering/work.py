@@ -10,8 +10,9 @@ import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 from minitorch_compile.course.measures.loops import SilentHandler, loops_of
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import loop_variables
 from minitorch_compile.inductor.ir.loops import Loop, TensorBox
-from minitorch_compile.inductor.ir.printer import loop_variables, print_operation
+from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.nn import functional as F
 from minitorch_compile.tensor import Tensor
 from minitorch_compile.tensor.memory.strides import numel

@@ -27,11 +27,6 @@ from minitorch_compile.user_warnings import warn_user
 Compile = Callable[[Sequence[Any], Sharing | None], CompiledGraph]
 
 
-def matters(program: FunctionalProgram) -> bool:
-    """Whether the program depends on how its arguments lie."""
-    return bool(program.mutations or program.placed)
-
-
 class ForEachLayout:
     """The program, compiled by `compile_for` when arguments come that lie in a new way.
 

@@ -27,18 +27,18 @@ from time import perf_counter
 from typing import Any
 
 from minitorch_compile import config, logs
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.passes.addmm import merge_addmm
 from minitorch_compile.aot.passes.attention import recognise_attention
 from minitorch_compile.aot.passes.no_ops import RULES as NO_OP_RULES
 from minitorch_compile.aot.passes.no_ops import remove_no_ops
-from minitorch_compile.aot.passes.node_facts import is_view
+from minitorch_compile.aot.passes.node_facts import is_view, name_of
 from minitorch_compile.aot.passes.pass_check import check_pass
-from minitorch_compile.aot.passes.small_constants import evaluate_constants
+from minitorch_compile.aot.passes.small_constants import CHEAP, evaluate_constants
 from minitorch_compile.aot.passes.uniform_constants import fold_constants
 from minitorch_compile.aot.passes.views import merge_views
 from minitorch_compile.fx.graph import Graph
 from minitorch_compile.fx.graph_module import GraphModule
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.fx.passes import merge_common_subexpressions, remove_dead_code
 
@@ -106,12 +106,17 @@ def _module(like: GraphModule, graph: Graph) -> GraphModule:
 
 
 PASSES: list[Pass] = [
-    Pass("fold_constants", "uniform constants are computed now", on_graphs(fold_constants), calls("full")),
+    Pass(
+        "fold_constants",
+        "uniform constants are computed now",
+        on_graphs(fold_constants),
+        lambda node: bool(node.all_input_nodes) and all(map(calls("full"), node.all_input_nodes)),
+    ),
     Pass(
         "evaluate_constants",
         "small constants that cost something are computed now",
         evaluate_constants,
-        lambda node: node.op == "call_function" and not node.all_input_nodes,
+        lambda node: name_of(node) not in CHEAP and all(map(name_of, (node, *node.all_input_nodes))),
     ),
     Pass(
         "remove_no_ops",
@@ -124,7 +129,12 @@ PASSES: list[Pass] = [
         "merge_common_subexpressions", "what is computed twice is computed once", on_graphs(merge_common_subexpressions)
     ),
     Pass("merge_addmm", "mm and add become addmm", on_graphs(merge_addmm), calls("mm"), exact=False),
-    Pass("remove_dead_code", "what nobody reads is not computed", on_graphs(remove_dead_code)),
+    Pass(
+        "remove_dead_code",
+        "what nobody reads is not computed",
+        on_graphs(remove_dead_code),
+        lambda node: not node.users and node.op not in ("placeholder", "output"),
+    ),
 ]
 
 # Before differentiation, and only for who has kernels for what these make.

@@ -20,7 +20,6 @@ import copy
 from typing import Any
 
 from minitorch_compile import config
-from minitorch_compile.aot.lazy_graph_module import LazyGraphModule
 from minitorch_compile.aot.passes.node_facts import (
     has_known_sizes,
     is_view,
@@ -32,6 +31,7 @@ from minitorch_compile.aot.passes.node_facts import (
 from minitorch_compile.aot.subgraph import extract
 from minitorch_compile.fx.graph_module import GraphModule
 from minitorch_compile.fx.interpreter import Interpreter
+from minitorch_compile.fx.lazy_graph_module import LazyGraphModule
 from minitorch_compile.fx.node import Node
 from minitorch_compile.symbolic import SymInt
 from minitorch_compile.tensor.dispatch.op import Op

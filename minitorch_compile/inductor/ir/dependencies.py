@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 from minitorch_compile.inductor.ir.buffer import Buffer, Position
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView
 from minitorch_compile.inductor.ir.handler import Handler, Number
-from minitorch_compile.inductor.ir.index import Index, symbol, variables
+from minitorch_compile.inductor.ir.index import ZERO, Index, symbol, variables
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
 from minitorch_compile.inductor.ir.ordered_loops import Scatter
-from minitorch_compile.inductor.ir.printer import loop_variables
 from minitorch_compile.tensor.numerics.dtype import dtype
 
 # Series and integrals: a call of SciPy's for each element, on the CPU; other targets don't have them.
@@ -120,6 +119,12 @@ class AccessHandler(Handler):
         self.found.writes.append(Access(buffer, address))
 
     store_scan = store_reduction
+
+
+def loop_variables(loop: Loop) -> tuple[Index, ...]:
+    """i0, i1, ... for the dimensions that the result has, and r0, r1, ... for those reduced away."""
+    names = [f"{'r' if dim in loop.reduced else 'i'}{dim}" for dim in range(len(loop.sizes))]
+    return tuple(symbol(name, size) if size != 1 else ZERO for name, size in zip(names, loop.sizes))
 
 
 def accesses_of(loop: Loop) -> Accesses:

@@ -22,13 +22,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import loop_variables
 from minitorch_compile.inductor.ir.extern_call import ExternCall, StridedView, whole
 from minitorch_compile.inductor.ir.extern_reference import MEANINGS as PACKED_MEANINGS
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import Digit, Index, Symbol, symbol
 from minitorch_compile.inductor.ir.loops import Loop, LoopGraph, Operation
 from minitorch_compile.inductor.ir.ordered_loops import Scatter
-from minitorch_compile.inductor.ir.printer import loop_variables
 from minitorch_compile.prims import table as prims
 from minitorch_compile.prims.reduction import COMBINES
 from minitorch_compile.tensor.numerics.dtype import dtype

@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import loop_variables
 from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.handler import Handler, Number
-from minitorch_compile.inductor.ir.index import ZERO, Index, symbol, variables
+from minitorch_compile.inductor.ir.index import Index, symbol, variables
 from minitorch_compile.inductor.ir.loops import InnerFn, Loop, LoopGraph, Operation
 from minitorch_compile.inductor.ir.ordered_loops import Scan, Scatter
 from minitorch_compile.tensor.numerics.dtype import dtype
@@ -85,12 +86,6 @@ def print_body(inner_fn: InnerFn, sizes: Sequence[int]) -> str:
     handler = PrintHandler()
     inner_fn(handler, variables("i", sizes))
     return "\n".join(handler.lines)
-
-
-def loop_variables(loop: Loop) -> tuple[Index, ...]:
-    """i0, i1, ... for the dimensions that the result has, and r0, r1, ... for those reduced away."""
-    names = [f"{'r' if dim in loop.reduced else 'i'}{dim}" for dim in range(len(loop.sizes))]
-    return tuple(symbol(name, size) if size != 1 else ZERO for name, size in zip(names, loop.sizes))
 
 
 def print_operation(operation: Operation) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from minitorch_compile.inductor.ir.buffer import Buffer
+from minitorch_compile.inductor.ir.dependencies import loop_variables
 from minitorch_compile.inductor.ir.extern_call import ExternCall
 from minitorch_compile.inductor.ir.handler import Handler, Number
 from minitorch_compile.inductor.ir.index import Index, symbol
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.ir.ordered_loops import Scatter
-from minitorch_compile.inductor.ir.printer import loop_variables, print_operation
+from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.inductor.schedule.fused_call import FusedCall
 from minitorch_compile.inductor.schedule.group import Group
 from minitorch_compile.tensor.numerics.dtype import dtype

@@ -5,10 +5,10 @@ from __future__ import annotations
 from minitorch_compile.inductor.codegen.cpu.writer import CpuKernelWriter
 from minitorch_compile.inductor.codegen.shared.accumulators import COMBINING
 from minitorch_compile.inductor.codegen.shared.block import Value
+from minitorch_compile.inductor.ir.dependencies import loop_variables
 from minitorch_compile.inductor.ir.iteration import own_axes
 from minitorch_compile.inductor.ir.loops import Loop
 from minitorch_compile.inductor.ir.ordered_loops import Scatter
-from minitorch_compile.inductor.ir.printer import loop_variables
 
 
 class ScatterWriter(CpuKernelWriter):
