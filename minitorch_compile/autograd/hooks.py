@@ -75,7 +75,7 @@ def retain_grad(x: Any) -> None:
     """Keeps the gradient of a tensor that isn't a leaf in its `.grad` too; does nothing for a leaf."""
     if not x.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if gradient_edge(x)[0] is x.grad_fn and not x.retains_grad:
+    if gradient_edge(x)[0] is x.grad_fn is not None and not x.retains_grad:
         x.retains_grad = True
         _add(x, _Retain(x))
 

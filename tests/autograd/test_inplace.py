@@ -2,6 +2,7 @@
 
 import pytest
 
+import minitorch_compile as torch
 from minitorch_compile import arange, no_grad, ones, tensor, zeros
 
 
@@ -270,3 +271,43 @@ def test_a_layer_that_masks_its_weight_may_run_twice_before_backward():
         total = total + (weight @ x) ** 2
     total.backward()
     assert weight.tolist() == [[1, 0]] and weight.grad.tolist() == [[4, 4]]
+
+
+class TestAViewMadeBeforeItsBaseBecameALeaf:
+    """It requires grad as the base does; operations on it are recorded, but gradients end there, as in PyTorch."""
+
+    @staticmethod
+    def made() -> tuple[torch.Tensor, torch.Tensor]:
+        base = torch.zeros(2, 3)
+        view = base[0]
+        return base.requires_grad_(), view
+
+    def test_operations_are_recorded_and_no_gradient_arrives(self):
+        base, view = self.made()
+        doubled = view * 2
+        assert (view.requires_grad, view.is_leaf, doubled.requires_grad, doubled.is_leaf) == (True, True, True, False)
+        (doubled.sum() + base.sum()).backward()
+        assert view.grad is None and base.grad.tolist() == [[1, 1, 1]] * 2
+        view.retain_grad()
+        assert torch.autograd.grad((view * 2).sum(), view, allow_unused=True) == (None,)
+
+    def test_the_base_may_stop_again(self):
+        base, view = self.made()
+        base.requires_grad_(False)
+        assert not view.requires_grad and not (view * 2).requires_grad
+
+    @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+    def test_compiled(self, backend):
+        def step(view, base):
+            (view * 2 + base.sum()).sum().backward()
+            return view.requires_grad
+
+        def seen(function):
+            results = []
+            for own in (True, False):
+                base, view = self.made()
+                view.requires_grad_(own) if own else None
+                results += [function(view, base), view.grad, base.grad]
+            return repr(results)
+
+        assert seen(torch.compile(step, backend=backend)) == seen(step)

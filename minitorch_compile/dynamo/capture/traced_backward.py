@@ -201,6 +201,8 @@ def _leaves_behind(tracer: TracerServices, roots: Sequence[TensorVariable]) -> l
                 "the function itself makes a leaf that gradients go to.",
                 "make it outside and pass it in, or use grad() of torch.func.",
             )
+        if not known.real._requires_grad:
+            raise Unsupported("autograd-call", "it goes through a view that requires grad since its base does.")
         _refuse_hooks(tracer, known, known.real.accumulator)
         leaves.append(known)
     return leaves
@@ -216,6 +218,8 @@ def _check_wanted(tracer: TracerServices, roots: Sequence[TensorVariable], wante
     for leaf in leaves_of([root.fake for root in roots]):
         if id(leaf) not in ends and (leaf is None or tracer.output.tensor_of(leaf) is None):
             raise _reaches_back()
+    if any(x.fake.is_leaf and not x.real._requires_grad and x.real.requires_grad for x in outside):
+        raise Unsupported("autograd-call", "to a view that requires grad since its base does.")
     for x in outside:
         _refuse_hooks(tracer, x, x.real.accumulator if x.fake.is_leaf else (x.real.grad_fn, 0))
 

@@ -24,7 +24,8 @@ REQUIRES_GRAD = "({0}._requires_grad or {0}.requires_grad)"
 # Which writes autograd allows depends on the tensor that a view shows: it is asked about where there is one.
 NO_GRAD = "{0}._requires_grad is False"
 REQUIRES_NO_GRAD = f"{NO_GRAD} and ({{0}}.base is None or not ({{0}}.is_outdated or {{0}}.base._requires_grad))"
-VIEW_REQUIRES_NO_GRAD = f"{NO_GRAD} and {{0}}.base is not None and {{0}}.base._requires_grad"
+# A view that was there before its base required grad: operations on it are recorded, but no gradient arrives there.
+BASE_REQUIRES_GRAD = f"{NO_GRAD} and {{0}}.base is not None and {{0}}.base._requires_grad"
 LEAF = "{0}.grad_fn is None and {0}.base is None"
 VIEW_LEAF = "{0}.grad_fn is None and {0}.base is not None and not {0}.is_outdated"
 NO_LEAF = "({0}.grad_fn is not None or {0}.is_outdated)"
@@ -54,9 +55,11 @@ def tensor_match(source: Source, x: TensorBase, names: Namespace, layout: Any = 
 
 
 def _gradient_check(x: TensorBase) -> str:
-    if x.requires_grad:
+    if not x.requires_grad:
+        return REQUIRES_NO_GRAD
+    if x.base is None or not x.is_leaf:
         return REQUIRES_GRAD
-    return VIEW_REQUIRES_NO_GRAD if x.base is not None and x.base.requires_grad else REQUIRES_NO_GRAD
+    return "{0}._requires_grad" if x._requires_grad else BASE_REQUIRES_GRAD
 
 
 def _property_text(field: str) -> str:

@@ -126,14 +126,14 @@ def _process_below(stack: list[Interpreter], op: Op, args: tuple[Any, ...], kwar
 def any_requires_grad(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
     """Whether a tensor among the arguments, also inside a list or tuple, takes part in differentiation.
 
-    So does a view whose base was given a history by an in-place operation after the view was made.
+    So does a view whose base began to after the view was made, or was given a history by an in-place operation.
     """
     for arg in args:
         if isinstance(arg, TensorBase):
             if arg._requires_grad:
                 return True
             base = arg.base
-            if base is not None and base.rewritten != arg.base_rewritten:
+            if base is not None and (base._requires_grad or base.rewritten != arg.base_rewritten):
                 return True
         elif type(arg) in (list, tuple) and any_requires_grad(arg, {}):
             return True

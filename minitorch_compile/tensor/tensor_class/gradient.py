@@ -29,8 +29,9 @@ class TensorGradient(TensorBase):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded."""
-        return self._requires_grad or (self.base is not None and self.is_outdated)
+        """Whether operations on this tensor are recorded, as they are for a view of what requires grad now."""
+        base = self.base
+        return self._requires_grad or (base is not None and (base._requires_grad or self.is_outdated))
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
