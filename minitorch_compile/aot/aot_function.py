@@ -116,7 +116,8 @@ def _compile(
         joint = trace_joint(program.graph_module, wants_tangent)
         if any(joint.differentiable) or joint.refused:
             return _compile_joint(joint, program, fw_compiler, bw_compiler, partition_fn, decompose)
-    without_history(program.graph_module.graph)
+    if program.tells_history:
+        without_history(program.graph_module.graph)
     plain = dissolved(program.graph_module) if program.has_custom_calls else program.graph_module
     forward = _rewritten(plain, decompose)
     if program.calls_backward:

@@ -79,6 +79,12 @@ class FunctionalProgram:
         return bool(self.mutations or self.placed)
 
     @property
+    def tells_history(self) -> bool:
+        """Whether some nodes matter to differentiation only: a history in front of a value, or none."""
+        calls = self.graph_module.graph.find_nodes(op="call_function")
+        return any(isinstance(node.target, AotOp) or node.target is ops.detach for node in calls)
+
+    @property
     def has_custom_calls(self) -> bool:
         """Whether an autograd.Function is applied."""
         return any(isinstance(node.target, CustomCall) for node in self.graph_module.graph.nodes)

@@ -45,7 +45,8 @@ def load(source: str) -> ModuleType:
     call = vars(module).get("call")
     if call is not None and not numba_config.DISABLE_JIT:
         stage("kernels", partial(_ready, list(dict.fromkeys(call.functions))))
-        compile_pool.POOL.provide(source, call.functions)
+        if len(call.functions) > 1:  # one is compiled here, below
+            compile_pool.POOL.provide(source, call.functions)
         assert call.address  # asking for it compiles what is left, now and not at the first call
     _loaded[key] = module
     return _loaded[key]
