@@ -33,7 +33,7 @@ from minitorch_compile.dynamo.fakes.freed_history import BackwardCall, leaves_of
 from minitorch_compile.dynamo.fakes.graph_steps import is_inside
 from minitorch_compile.dynamo.guards.guards import Guard
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
 from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable

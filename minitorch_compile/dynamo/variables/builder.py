@@ -37,7 +37,8 @@ from minitorch_compile.dynamo.guards import content_guards, guards, value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ConstantSource, ItemSource, Source
 from minitorch_compile.dynamo.guards.tensor_guards import tensor_match
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import BuiltinVariable, handler_of
+from minitorch_compile.dynamo.variables.builtins.builtin_variable import BuiltinVariable
+from minitorch_compile.dynamo.variables.call_rules import handler_of
 from minitorch_compile.dynamo.variables.constant import LITERAL_TYPES, ConstantVariable, is_constant_value, name_of
 from minitorch_compile.dynamo.variables.containers.deques import DequeVariable
 from minitorch_compile.dynamo.variables.containers.dicts import DICT_TYPES, DictVariable

@@ -25,7 +25,7 @@ from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.class_guards import note_order
 from minitorch_compile.dynamo.guards.source import ConstantSource
 from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.sequences import TupleVariable
 from minitorch_compile.dynamo.variables.functions.functions import MethodVariable, PartialVariable

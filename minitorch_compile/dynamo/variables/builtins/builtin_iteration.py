@@ -11,11 +11,11 @@ from __future__ import annotations
 import collections
 import functools
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.dicts import DictVariable
 from minitorch_compile.dynamo.variables.containers.iterators import (
@@ -30,6 +30,7 @@ from minitorch_compile.dynamo.variables.containers.iterators import (
 )
 from minitorch_compile.dynamo.variables.containers.sequences import SequenceVariable, SizeVariable, SliceVariable
 from minitorch_compile.dynamo.variables.containers.sets import SetVariable
+from minitorch_compile.dynamo.variables.containers.sorting import key_of, sorted_items
 from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method
 from minitorch_compile.dynamo.variables.objects.objects import ObjectIterator
@@ -236,14 +237,10 @@ def _best(
 ) -> tuple[Value, Value] | None:
     """The better of the best so far and the items, with its key."""
     for item in items:
-        item_key = _keyed(tracer, key, item)
+        item_key = key_of(tracer, key, item)
         if best is None or tracer.truth(tracer.compare(op, item_key, best[1])):
             best = item, item_key
     return best
-
-
-def _keyed(tracer: Tracer, key: Value | None, item: Value) -> Value:
-    return item if key is None or tracer.is_none(key) else tracer.call(key, [item], {})
 
 
 @handles(max)
@@ -254,30 +251,6 @@ def _max(tracer: Tracer, *args: Value, key: Value | None = None, default: Value 
 @handles(min)
 def _min(tracer: Tracer, *args: Value, key: Value | None = None, default: Value | None = None) -> Value:
     return _extreme(tracer, "<", args, key, default)
-
-
-def sorted_items(
-    tracer: Tracer, items: list[Value], key: Value | None = None, reverse: Value = ConstantVariable(False)
-) -> list[Value]:
-    """The items in order of their keys."""
-    keys: list[Any] = [_keyed(tracer, key, item).realize() for item in items]
-    if all(k.is_constant() and k.is_literal() for k in keys):
-        keys = [tracer.constant(k) for k in keys]
-    else:
-        keys = [_Compared(tracer, k) for k in keys]
-    order = tracer.compute(sorted, range(len(items)), key=keys.__getitem__, reverse=tracer.truth(reverse))
-    return [items[i] for i in order]
-
-
-class _Compared:
-    """A key that is no constant, such as a name with a tensor: the tracer is asked which of two is less."""
-
-    def __init__(self, tracer: Tracer, key: Value) -> None:
-        self.tracer = tracer
-        self.key = key
-
-    def __lt__(self, other: _Compared) -> bool:
-        return self.tracer.truth(self.tracer.compare("<", self.key, other.key))
 
 
 @handles(sorted)

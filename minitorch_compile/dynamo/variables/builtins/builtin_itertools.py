@@ -15,7 +15,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.functions import polyfills
 
 if TYPE_CHECKING:

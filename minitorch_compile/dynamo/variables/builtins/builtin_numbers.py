@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable
 from minitorch_compile.dynamo.variables.objects.classes import ClassVariable

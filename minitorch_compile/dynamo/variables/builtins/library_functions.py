@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from minitorch_compile.control import cudagraph_mark_step_begin, graph_break, is_compiling, is_exporting
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.tensors.arrays import ArrayVariable, tensor_of, tensor_sharing
 from minitorch_compile.dynamo.variables.tensors.grad_mode import GradModeVariable

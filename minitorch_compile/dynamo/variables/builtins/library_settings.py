@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.tensor.functions import settings
 

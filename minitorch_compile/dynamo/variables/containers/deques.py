@@ -22,7 +22,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import content_guards, value_guards
 from minitorch_compile.dynamo.guards.source import AttrSource, ItemSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
 from minitorch_compile.dynamo.variables.containers.lists import ListVariable

@@ -23,6 +23,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.variables.base import ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.sequences import SequenceVariable
+from minitorch_compile.dynamo.variables.containers.sorting import sorted_items
 from minitorch_compile.dynamo.variables.rebuilding import Template, commas
 
 if TYPE_CHECKING:
@@ -186,8 +187,6 @@ class ListVariable(SequenceVariable):
 
     def call_method(self, tracer: Tracer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if name == "sort" and not args:
-            from minitorch_compile.dynamo.variables.builtins.builtin_iteration import sorted_items
-
             if not kwargs.keys() <= {"key", "reverse"}:
                 raise Unsupported("wrong-arguments", f"sort() is called with {', '.join(kwargs)}.")
             self.replace_all(tracer, sorted_items(tracer, list(self.items), **kwargs))

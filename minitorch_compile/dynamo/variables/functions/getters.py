@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.rebuilding import Template, call, held_class
 
 if TYPE_CHECKING:

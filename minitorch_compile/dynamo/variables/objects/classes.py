@@ -25,6 +25,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.class_guards import is_immutable, note_metaclass
 from minitorch_compile.dynamo.guards.source import AttrSource
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.call_rules import handler_of
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.sequences import NamedTupleVariable, is_plain_named_tuple
 from minitorch_compile.dynamo.variables.containers.user_containers import UserContainerVariable, container_base
@@ -213,8 +214,6 @@ class ClassVariable(VariableTracker):
     # --- making instances ---------------------------------------------------------------------------------------------
 
     def call(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        from minitorch_compile.dynamo.variables.builtins.builtin_table import handler_of
-
         handler = handler_of(self.cls)
         if handler is not None:
             return tracer.checked_call(handler, tracer, *args, **kwargs)

@@ -19,7 +19,7 @@ import collections
 from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.objects.classes import ClassVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Made, call
 

@@ -22,7 +22,7 @@ from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, UNARY
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import NUMPY_SCALARS, ConstantVariable
 from minitorch_compile.dynamo.variables.containers.iterators import ItemsIterator, IteratorVariable
 from minitorch_compile.dynamo.variables.containers.sequences import SliceVariable

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from minitorch_compile.control import as_graph_input
 from minitorch_compile.dynamo.guards.source import ChainedSource
 from minitorch_compile.dynamo.variables.base import Value
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handles
+from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.tensors.numbers import NumberVariable
 from minitorch_compile.tensor import Tensor, float64, tensor
 

@@ -20,7 +20,7 @@ from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.execution.concrete import BINARY, COMPARE, INPLACE, UNARY
 from minitorch_compile.dynamo.guards.source import AttrSource, Source
 from minitorch_compile.dynamo.variables.base import MISSING, Value, VariableTracker
-from minitorch_compile.dynamo.variables.builtins.builtin_table import handler_of
+from minitorch_compile.dynamo.variables.call_rules import handler_of
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.iterators import ItemsIterator
 from minitorch_compile.dynamo.variables.objects.class_lookup import (

@@ -1,44 +1,31 @@
-"""The table of functions that the tracer knows: what a call of each means, as a decorated rule.
+"""A function that is known by name: its call is a rule of the table, or the method of its first argument.
 
-    @handles(len)
-    def _(tracer, value):
-        return ConstantVariable(tracer.length(value))
-
-The rules are in `builtin_functions.py`, `builtin_iteration.py`, `builtin_numbers.py` and `library_functions.py`.
+>>> from minitorch_compile.dynamo.testing import captured
+>>> from minitorch_compile.tensor import ones
+>>> def f(x, items):
+...     list.append(items, x + 1)  # no rule: the method of `items`
+...     return x * len(items)  # a rule, see builtin_functions.py
+>>> print(captured(f, ones(2), [3]))
+x -> (x * 2, x + 1)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards.source import Source
 from minitorch_compile.dynamo.variables.base import Value, VariableTracker
+from minitorch_compile.dynamo.variables.call_rules import handler_of
+from minitorch_compile.dynamo.variables.containers.user_containers import UserContainerVariable
+from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
+from minitorch_compile.dynamo.variables.objects.object_methods import OBJECT_METHODS
+from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.variables.tracer import Tracer
-
-Rule = Callable[..., Value]
-_rules: dict[int, tuple[Any, Rule]] = {}  # by identity: some of the functions can't be hashed
-
-
-def handles(*functions: Any) -> Callable[[Rule], Rule]:
-    """Registers the rule for calls of these functions or classes: (tracer, *args, **kwargs) -> value."""
-
-    def register(rule: Rule) -> Rule:
-        for function in functions:
-            _rules[id(function)] = function, rule
-        return rule
-
-    return register
-
-
-def handler_of(function: Any) -> Rule | None:
-    """The rule for a function, None if there is none."""
-    entry = _rules.get(id(function))
-    return None if entry is None else entry[1]
 
 
 class BuiltinVariable(VariableTracker):
@@ -87,11 +74,6 @@ class BuiltinVariable(VariableTracker):
 
     def _call_unbound(self, tracer: Tracer, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """list.append(items, x): the method of the first argument, if it is of that very class."""
-        from minitorch_compile.dynamo.variables.containers.user_containers import UserContainerVariable
-        from minitorch_compile.dynamo.variables.objects.methods import BuiltinMethodVariable
-        from minitorch_compile.dynamo.variables.objects.object_methods import OBJECT_METHODS
-        from minitorch_compile.dynamo.variables.objects.objects import UserObjectVariable
-
         owner, name = args[0].realize(), self.function.__name__
         is_object = isinstance(owner, UserObjectVariable)
         if is_object and self.function.__objclass__ is object and name in OBJECT_METHODS:
