@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,25 +39,29 @@ def readers(annotations: Sequence[str], loose: Sequence[bool] = ()) -> tuple[Num
     >>> [(position, reader.__name__) for position, reader, _ in readers(["Array", "Ints | None", "float", "bool"])]
     [(1, 'whole_number'), (2, 'number'), (3, 'flag')]
     """
-    words = [set(re.findall(r"\w+", annotation)) for annotation in annotations]
-    found = ((position, _reader(known)) for position, known in enumerate(words))
+    found = ((position, *_reader(annotation)) for position, annotation in enumerate(annotations))
     return tuple(
-        (position, reader, _fine(reader, words[position]))
-        for position, reader in found
+        (position, reader, fine)
+        for position, reader, fine in found
         if reader is not None and not (reader is flag and any(loose[position : position + 1]))
     )
 
 
-def _reader(words: set[str]) -> Reader | None:
+@cache  # a thousand ops have few different annotations
+def _reader(annotation: str) -> tuple[Reader | None, frozenset[type]]:
+    """What reads an argument of this annotation, if it is a number or a dtype, and the types that need no reading."""
+    words = set(re.findall(r"\w+", annotation))
     if words & {"dtype", "DType"}:
-        return element_type
-    if words & {"Array", "Tensor", "ndarray", "Any", "Callable"}:
-        return None
-    if words & {"float", "Scalar"}:
-        return number
-    if words & {"int", "Ints", "Axes"}:
-        return whole_number
-    return flag if "bool" in words else None
+        reader: Reader | None = element_type
+    elif words & {"Array", "Tensor", "ndarray", "Any", "Callable"}:
+        reader = None
+    elif words & {"float", "Scalar"}:
+        reader = number
+    elif words & {"int", "Ints", "Axes"}:
+        reader = whole_number
+    else:
+        reader = flag if "bool" in words else None
+    return reader, frozenset() if reader is None else _fine(reader, words)
 
 
 def _fine(reader: Reader, words: set[str]) -> frozenset[type]:
