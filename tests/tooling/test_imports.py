@@ -54,3 +54,13 @@ def test_import_brings_no_notebook_tools() -> None:
     code = "import sys, minitorch_compile; print(*{name.partition('.')[0] for name in sys.modules})"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert set(printed.split()) & {"IPython", "jupytext", "nbformat", "matplotlib", "sklearn", "pytest"} == set()
+
+
+def test_import_does_not_set_numbas_compiler_up() -> None:
+    """Numba's registries of types and their operations take a tenth of the time of an import. The first import of a
+    checkout compiles the loop that calls kernels; later ones find it on disk.
+    """
+    code = "import sys, minitorch_compile; print('numba.np.arraymath' in sys.modules)"
+    for _ in range(2):
+        end = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert end.stdout.strip() == "False"

@@ -4,7 +4,7 @@ A kernel on disk is as stale as the oldest function in it, and so is a function 
 beside the bytecode: Numba looks at the file in which the function stands, and not at those of the functions that it
 calls. So both are kept under a digest of all these files.
 
->>> @kept_njit("int64(int64)", error_model="numpy")
+>>> @kept_njit(error_model="numpy")
 ... def double(x):
 ...     return x + x
 >>> double(4)
@@ -47,17 +47,10 @@ class CachedCode(CachedFunction):
         return (*super()._index_key(signature, codegen), inlined_digest())
 
 
-def kept_njit(signature: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`njit(cache=True)` with that cache. With `signature`, it is compiled or loaded now, and for no other."""
+def kept_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`njit(cache=True)` with that cache."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = njit(**options)(function)
-        if config.DISABLE_JIT:
-            return function
-        cached_on_disk(dispatcher, CachedCode)
-        if signature is not None:
-            dispatcher.compile(signature)
-            dispatcher.disable_compile()
-        return dispatcher
+        return function if config.DISABLE_JIT else cached_on_disk(njit(**options)(function), CachedCode)
 
     return decorate

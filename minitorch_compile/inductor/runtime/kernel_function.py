@@ -18,6 +18,7 @@ import ctypes
 import importlib
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,10 +86,11 @@ class NativeFunction:
     When its address is first asked for, it is read from disk if another process kept it there, else compiled and kept.
     """
 
-    def __init__(self, name: str, signature: Any, python: Callable[..., None]) -> None:
+    def __init__(self, name: str, signature: Any, python: Callable[..., Any]) -> None:
         self.name = name
         self.python = python
         self.signature = signature
+        self.place: Path | None = None  # of the machine code; None: in the folder of all kernels
 
     @cached_property
     def key(self) -> str | None:
@@ -97,13 +99,13 @@ class NativeFunction:
 
     @cached_property
     def address(self) -> int:
-        found = object_store.find(self.key) if self.key else None
+        found = object_store.find(self.key, self.place) if self.key else None
         if found is not None:
             return found
         address: int = self.compiled.address
         if self.key and not self.compiled._library.has_dynamic_globals:
             _, _, (code, _) = self.compiled._library.serialize_using_object_code()
-            object_store.keep(self.key, self.compiled.native_name, code)
+            object_store.keep(self.key, self.compiled.native_name, code, self.place)
         return address
 
     @property
@@ -144,13 +146,13 @@ class NativeFunction:
         return f"<native {self.python.__name__} at {self.address:#x}>"
 
 
-def native_function(name: str, signature: Any) -> Callable[[Callable[..., None]], Any]:
+def native_function(name: str, signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compiles a function of 64-bit integers and pointers; what was compiled under the same name is taken instead.
 
     With NUMBA_DISABLE_JIT=1 the function stays plain Python.
     """
 
-    def decorate(function: Callable[..., None]) -> Any:
+    def decorate(function: Callable[..., Any]) -> Any:
         if config.DISABLE_JIT:
             return function
         if name not in _compiled:

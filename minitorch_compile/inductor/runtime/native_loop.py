@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from minitorch_compile.inductor.runtime import blas  # noqa: F401 (provides the symbols of OpenBLAS's thread count)
+from minitorch_compile.inductor.runtime.builtin_function import argument, builtin_function, returned_none
 from minitorch_compile.inductor.runtime.caching_allocator import give_back_block, take_block
-from minitorch_compile.inductor.runtime.inlined_code import kept_njit
 from minitorch_compile.inductor.runtime.kernel_function import native_function
 from minitorch_compile.inductor.runtime.thread_pool import HAS_THREADS, MOST_THREADS, POOL
 from minitorch_compile.tensor.cpu.thread_count import THREAD_COUNT
@@ -183,8 +183,8 @@ def _run_steps(code, arrays, block, scratch, parallel, threads):
         position = _next_step(position)
 
 
-@kept_njit("void(int64, int64, int64)", error_model="numpy")
-def execute(code, arrays, parallel):
+@njit(forceinline=True, error_model="numpy")
+def _execute(code, arrays, parallel):
     """Runs the list at the address `code` on the arrays in the tuple at the address `arrays`.
 
     `parallel` points to what `_run_steps` takes, and then to the addresses of the number of threads and of the slot for
@@ -206,6 +206,16 @@ def execute(code, arrays, parallel):
         give_back_block(_word_at(parallel + 32), block, needed)
     if blas_threads != 1:
         set_blas_threads(blas_threads)
+
+
+def execute(nothing, arguments, count):
+    """`_execute` as CPython calls it, with three ints."""
+    _execute(argument(arguments, 0), argument(arguments, 1), argument(arguments, 2))
+    return returned_none(nothing)
+
+
+if not config.DISABLE_JIT:
+    execute = builtin_function(execute)
 
 
 # ------------------------------------------------------------------------------------------------ threads

@@ -16,8 +16,11 @@ is another one's, is as good as none: it is compiled again and replaced.
 from __future__ import annotations
 
 import hashlib
+import importlib
+import os
 import sys
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -35,6 +38,8 @@ from minitorch_compile.inductor.machine import Machine, current
 from minitorch_compile.inductor.runtime.cache_folder import cache_folder, read_own, write_whole
 from minitorch_compile.inductor.runtime.inlined_code import inlined_digest
 from minitorch_compile.version import __version__
+
+numba_runtime: Any = importlib.import_module("numba.core.runtime._nrt_python")  # private: the functions' addresses
 
 # What the user can set that changes the code that Numba makes, besides the processor.
 NUMBA_SETTINGS = (
@@ -120,9 +125,10 @@ def path_of(key: str) -> Path:
     return cache_folder() / key[:2] / f"mtc_{key}.o"
 
 
-def find(key: str) -> int | None:
-    """The address of a function whose machine code was kept; None if it wasn't."""
-    path = path_of(key)
+def find(key: str, place: Path | None = None) -> int | None:
+    """The address of a function whose machine code was kept, in the folder or at a place of its own; None if it
+    wasn't."""
+    path = place or path_of(key)
     entry = read_own(path)
     if entry is None:
         log(f"kernel {key}: not on disk")
@@ -135,12 +141,33 @@ def find(key: str) -> int | None:
     return link(*found)
 
 
-def keep(key: str, symbol: str, code: bytes) -> None:
+def keep(key: str, symbol: str, code: bytes, place: Path | None = None) -> None:
     """Keeps a function's object file for later processes."""
-    write_whole(path_of(key), pack(key, symbol, code))
+    write_whole(place or path_of(key), pack(key, symbol, code))
+
+
+def place_beside(function: Any) -> Path | None:
+    """A place beside the bytecode, for a function that each process needs; None where nothing can be written there."""
+    source = Path(function.__code__.co_filename)
+    if not source.is_file():
+        return None
+    folder = source.parent / "__pycache__"
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    made_for = hashlib.sha256(current().key.encode()).hexdigest()[:8]
+    name = f"{source.stem}.{function.__name__}.{sys.implementation.cache_tag}-{made_for}.o"
+    return folder / name if os.access(folder, os.W_OK) else None
 
 
 # ------------------------------------------------------------------------------------------------ linking
+
+
+@cache
+def _provide_numbas_functions() -> None:
+    """What Numba's machine code calls. Its runtime's part Numba would provide when it first compiles: maybe never."""
+    assert cpu_target.target_context  # making it provides the others
+    for name, address in numba_runtime.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 _engines: list[llvm.ExecutionEngine] = []  # they live as long as the process, as what they have linked may run
@@ -152,7 +179,7 @@ def _new_engine() -> llvm.ExecutionEngine:
     Object files must not meet in one: Numba numbers the functions that a process compiles, so two processes may have
     given one name to two functions, and the second would silently be taken for the first.
     """
-    assert cpu_target.target_context  # making it provides the functions that Numba's code calls
+    _provide_numbas_functions()
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
     memory = numba.config.USE_LLVMLITE_MEMORY_MANAGER
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=memory)
