@@ -101,6 +101,8 @@ def batching(op: Op) -> str:
         return "the same for all examples"
     if op in RULES:
         return "its own rule"
+    if getattr(op, "rows", False):
+        return "works on rows"
     return f"the {op.kind} rule" if op.kind in FAMILIES else WITHOUT_A_RULE.get(op.name, HOLE)
 
 

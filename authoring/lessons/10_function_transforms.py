@@ -378,6 +378,8 @@ def meaning_under_vmap(op):
         return "made of others" if op.kind == "composite" else "no input, so no batch"
     if op in ITS_RULES:
         return "a rule of its own"
+    if getattr(op, "rows", False):
+        return "the rule for what works on rows"
     return f"the {op.kind} rule" if op.kind in FAMILIES else "none: " + WITHOUT_A_RULE[op.name]
 
 
