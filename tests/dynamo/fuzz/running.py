@@ -226,7 +226,10 @@ def _written(x: torch.Tensor) -> None:
 
 
 def _backward(values: tuple[Any, ...]) -> None:
+    """From the results that were computed, or from those that are leaves. Not from both: in which order three parts of
+    a leaf's gradient are added up is not the same where two of them come out of one compiled graph."""
     tensors = [v for v in values if isinstance(v, torch.Tensor) and v.requires_grad and v.is_floating_point()]
+    tensors = [v for v in tensors if not v.is_leaf] or tensors
     if tensors:
         sum(x.sum() for x in tensors).backward()
 
