@@ -4,7 +4,8 @@ A program must not fail because of a word in the shell that started it. So a val
 a process, in a warning, and the default is used.
 
 >>> import warnings
->>> friends = Variable("MTC_FRIENDS", "a whole number from 1 to 9", whole_number(1, 9), 7, "7", "How many friends.")
+>>> one_to_nine = whole_number(1, 9)
+>>> friends = EnvironmentVariable("MTC_FRIENDS", "a whole number from 1 to 9", one_to_nine, 7, "7", "How many friends.")
 >>> os.environ["MTC_FRIENDS"] = "many"
 >>> with warnings.catch_warnings(record=True) as told:
 ...     warnings.simplefilter("always")
@@ -29,7 +30,7 @@ from minitorch_compile.user_warnings import warn_user
 
 
 @dataclass(frozen=True)
-class Variable:
+class EnvironmentVariable:
     """`read` makes a value of the text, or raises ValueError; `otherwise` says in words what `default` means."""
 
     name: str
@@ -81,7 +82,7 @@ def switch(text: str) -> bool:
     return bool(whole_number(0, 1)(text))
 
 
-CACHE_DIR = Variable(
+CACHE_DIR = EnvironmentVariable(
     "MTC_CACHE_DIR",
     "a path",
     os.path.expanduser,
@@ -89,7 +90,7 @@ CACHE_DIR = Variable(
     "minitorch_compile in the user's cache folder",
     "The folder in which compiled kernels are kept.",
 )
-CACHE_BYTES = Variable(
+CACHE_BYTES = EnvironmentVariable(
     "MTC_CACHE_BYTES",
     "a whole number of bytes (0: no limit)",
     whole_number(0, 1 << 62),
@@ -97,7 +98,7 @@ CACHE_BYTES = Variable(
     "1073741824",
     "The most bytes that this folder holds; 0: any number.",
 )
-COMPILE_THREADS = Variable(
+COMPILE_THREADS = EnvironmentVariable(
     "MTC_COMPILE_THREADS",
     "a whole number from 1 to 1024",
     whole_number(1, 1024),
@@ -105,10 +106,12 @@ COMPILE_THREADS = Variable(
     "the processors",
     "How many processes compile the kernels of a large graph; 1: this one alone.",
 )
-KEEP_MEMORY = Variable(
+KEEP_MEMORY = EnvironmentVariable(
     "MTC_KEEP_MEMORY", "0 or 1", switch, True, "1", "0: freed memory goes back to the system, not to the next tensor."
 )
-PROGRESS = Variable("MTC_PROGRESS", "0 or 1", switch, True, "1", "0: a compilation that takes long doesn't say so.")
+PROGRESS = EnvironmentVariable(
+    "MTC_PROGRESS", "0 or 1", switch, True, "1", "0: a compilation that takes long doesn't say so."
+)
 VARIABLES = (CACHE_DIR, CACHE_BYTES, COMPILE_THREADS, KEEP_MEMORY, PROGRESS)
 
 

@@ -73,15 +73,15 @@ def minify(
 
     ValueError if every captured graph agrees with its plain run.
     """
-    judge = Judge(lookup_backend(backend), rtol, atol)
+    comparison = BackendComparison(lookup_backend(backend), rtol, atol)
     cases = captured_cases(function, args, kwargs)
     state = default_generator.get_state()
     try:
         for case in cases:
-            failure = judge.failure(case)
+            failure = comparison.failure(case)
             if failure is not None:
-                small = _shrunk(case, failure, judge, most_trials)
-                return Minified(small.module, small.inputs, judge.failure(small) or failure, _name(backend))
+                small = _shrunk(case, failure, comparison, most_trials)
+                return Minified(small.module, small.inputs, comparison.failure(small) or failure, _name(backend))
     finally:
         default_generator.set_state(state)
     raise ValueError(
@@ -90,9 +90,9 @@ def minify(
     )
 
 
-def _shrunk(case: Case, failure: str, judge: Judge, most_trials: int) -> Case:
+def _shrunk(case: Case, failure: str, comparison: BackendComparison, most_trials: int) -> Case:
     kind = failure.partition(":")[0]
-    return shrink(case, lambda smaller: judge.fails_alike(smaller, kind), copy_tensor, most_trials)
+    return shrink(case, lambda smaller: comparison.fails_alike(smaller, kind), copy_tensor, most_trials)
 
 
 def _name(backend: str | Backend) -> str:
@@ -122,7 +122,7 @@ def copy_tensor(value: Any) -> Any:
     return copy.requires_grad_() if value.requires_grad else copy
 
 
-class Judge:
+class BackendComparison:
     """Compares a graph run by a backend with the same graph run plainly."""
 
     def __init__(self, backend: Backend, rtol: float, atol: float) -> None:

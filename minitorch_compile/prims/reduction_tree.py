@@ -104,17 +104,17 @@ def tree_of(function: Callable[..., Any], *args: Any, name: str | None = None, *
 
     Nothing is computed: tensors among the arguments are replaced by fakes.
     """
-    watcher = _Watcher(name or str(getattr(function, "name", getattr(function, "__name__", "call"))))
-    stand_in = lambda x: watcher.placeholder("x", x) if isinstance(x, TensorBase) else x
+    decomposer = _CallTreeDecomposer(name or str(getattr(function, "name", getattr(function, "__name__", "call"))))
+    stand_in = lambda x: decomposer.placeholder("x", x) if isinstance(x, TensorBase) else x
     fakes, named = map_aggregate(args, stand_in), map_aggregate(kwargs, stand_in)
-    with dispatch.mode(watcher):
+    with dispatch.mode(decomposer):
         function(*fakes, **named)
-    root = watcher.root
+    root = decomposer.root
     own_call = len(root.below) == 1 and root.below[0].name == root.name
     return root.below[0] if own_call else root
 
 
-class _Watcher(Decomposer):
+class _CallTreeDecomposer(Decomposer):
     """Decomposes, and notes what called what."""
 
     def __init__(self, name: str) -> None:

@@ -46,12 +46,12 @@ GRAPH_COLOUR, EFFECT_COLOUR, BREAK_COLOUR = PALETTE[2], PALETTE[1], PALETTE[4]
 
 
 @dataclass
-class Frame:
+class SplitFrame:
     """One function and what is known of it; `rows` are a colour and a text each, `then` are the frames that go on."""
 
     name: str
     rows: list[tuple[str, str]] = field(default_factory=lambda: [("none", "not needed so far")])
-    then: list[Frame] = field(default_factory=list)
+    then: list[SplitFrame] = field(default_factory=list)
     is_compiled: bool = False
     ways: tuple[str, str] = ("true", "false")
 
@@ -90,18 +90,18 @@ def draw_split(compiled: Callable[..., Any]) -> Drawing:
 # --- what there is to draw --------------------------------------------------------------------------------------------
 
 
-def _frames(caches: list[CodeCache]) -> list[Frame]:
+def _frames(caches: list[CodeCache]) -> list[SplitFrame]:
     """The functions that were compiled on their own, each with its resume functions below it."""
     entries = {id(cache.code): (cache.code, cache.entries[0]) for cache in caches if cache.entries}
     drawn: set[int] = set()
 
-    def frame(code: CodeType) -> Frame:
+    def frame(code: CodeType) -> SplitFrame:
         drawn.add(id(code))
         if id(code) not in entries:
-            return Frame(_name(code))
+            return SplitFrame(_name(code))
         entry = entries[id(code)][1]
         ways = ("done", "next item") if LOOP_END in entry.source else ("true", "false")
-        made = Frame(_name(code), _rows(entry), is_compiled=True, ways=ways)
+        made = SplitFrame(_name(code), _rows(entry), is_compiled=True, ways=ways)
         for target in _targets(entry):
             if id(target) in drawn:
                 made.rows.append(("none", f"back to {_name(target)}"))
@@ -157,11 +157,11 @@ def _broken(entry: Entry) -> str:
 # --- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _side_by_side(frames: list[Frame]) -> float:
+def _side_by_side(frames: list[SplitFrame]) -> float:
     return sum(frame.span for frame in frames) + GAP_X * max(len(frames) - 1, 0)
 
 
-def _draw(frame: Frame, left: float, top: float, parts: list[str]) -> float:
+def _draw(frame: SplitFrame, left: float, top: float, parts: list[str]) -> float:
     """The frame, centred over the frames that it goes on to; gives the lower end of all of it."""
     middle, bottom = left + frame.span / 2, top + frame.height
     lowest, x = bottom, middle - _side_by_side(frame.then) / 2
@@ -178,7 +178,7 @@ def _draw(frame: Frame, left: float, top: float, parts: list[str]) -> float:
     return lowest
 
 
-def _box(frame: Frame, x: float, y: float) -> list[str]:
+def _box(frame: SplitFrame, x: float, y: float) -> list[str]:
     faint = 1.0 if frame.is_compiled else 0.7
     dashes = "none" if frame.is_compiled else "4 4"
     parts = [box(x, y, frame.width, frame.height, rx=6, stroke_dasharray=dashes, opacity=faint)]

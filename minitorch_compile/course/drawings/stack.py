@@ -33,7 +33,7 @@ KEEP_SPACES: dict[str, Any] = {"xml:space": "preserve"}
 HEADING = "stack after it, top to the right"
 
 
-class Frame(Protocol):
+class DrawableFrame(Protocol):
     """What can be drawn: the package's interpreters, and the ones that a lesson builds."""
 
     instructions: Sequence[Any]
@@ -58,7 +58,7 @@ class ExecutedInstruction:
     slots: str = ""
 
 
-def draw_run(frame: Frame, most: int = MOST_ROWS) -> Drawing:
+def draw_run(frame: DrawableFrame, most: int = MOST_ROWS) -> Drawing:
     """Run the frame to its end and draw it. An exception that leaves the frame is the last row, and is not raised.
 
     ValueError if it takes more than `most` steps.
@@ -66,7 +66,7 @@ def draw_run(frame: Frame, most: int = MOST_ROWS) -> Drawing:
     return _drawing(recorded_steps(frame, most))
 
 
-def recorded_steps(frame: Frame, most: int = MOST_ROWS) -> list[ExecutedInstruction]:
+def recorded_steps(frame: DrawableFrame, most: int = MOST_ROWS) -> list[ExecutedInstruction]:
     """The steps of a run, the first one standing for the arguments."""
     steps = [ExecutedInstruction(None, "at entry", (), slots=_changes({}, frame.locals))]
     cells: list[tuple[Any, int]] = []  # the values on the stack, each with the number of the step that pushed it
@@ -97,7 +97,7 @@ def _followed(cells: list[tuple[Any, int]], stack: Sequence[Any], number: int) -
     return cells[:kept] + [(value, number) for value in stack[kept:]]
 
 
-def _note(frame: Frame, index: int) -> tuple[str, bool]:
+def _note(frame: DrawableFrame, index: int) -> tuple[str, bool]:
     """How the instruction ended, and whether by raising."""
     if frame.outcome is not None:
         verb = "yields" if type(frame.outcome).__name__ == "Yielded" else "returns"
