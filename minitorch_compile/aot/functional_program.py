@@ -55,10 +55,10 @@ class FunctionalProgram:
 
     The graph returns the new value of each argument in `mutations`, then `graph_output_count` tensors, from which
     `outputs` says how to make what the program returns, arranged as `output_spec`. If `drawn` isn't 0, its last two
-    arguments are the seed and the offset of that many random numbers. `sizes` says which arguments are unknown sizes.
-    `versions[i]`: how often result i was written to before the program returned it, if at all. `placed`: the arguments
-    that as_strided looks at from a certain offset on: the program is for the offsets of the examples only. `grad_mode`:
-    the one that the program starts in.
+    arguments are the seed and the offset of that many random numbers. `sizes` says which arguments are unknown sizes,
+    if any is. `versions[i]`: how often result i was written to before the program returned it, if at all. `placed`: the
+    arguments that as_strided looks at from a certain offset on: the program is for the offsets of the examples only.
+    `grad_mode`: the one that the program starts in.
     """
 
     graph_module: GraphModule
@@ -67,7 +67,7 @@ class FunctionalProgram:
     output_spec: TreeSpec
     graph_output_count: int
     drawn: Any
-    sizes: SizeValues
+    sizes: SizeValues | None
     versions: dict[int, int]
     placed: list[int]
     grad_mode: bool
@@ -192,7 +192,7 @@ def functional_program(
         spec,
         len(planner.graph_outputs),
         stream.drawn,
-        SizeValues(example_inputs),
+        SizeValues(example_inputs) if any(isinstance(x, SymInt) for x in example_inputs) else None,
         {len(mutations) + i: x.storage.version for i, x in enumerate(planner.graph_outputs) if x.storage.version},
         [i for i, x in enumerate(inputs) if isinstance(x, TensorBase) and x.storage in functional.placed],
         is_grad_enabled(),
