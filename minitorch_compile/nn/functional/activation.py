@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import bool_
 from minitorch_compile.tensor.ops.pytorch_stream import drawn_one_by_one
 from minitorch_compile.tensor.random.generator import draws_as_pytorch

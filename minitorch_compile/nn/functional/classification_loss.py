@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
 from minitorch_compile.tensor.dispatch.dispatch import stacks
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import FLOATING, int64, uint8
 
 # ---------------------------------------------------------------------------------------------------- one of many

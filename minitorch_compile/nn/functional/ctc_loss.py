@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced
-from minitorch_compile.tensor import as_tensor, ops
+from minitorch_compile.tensor import Tensor, as_tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import FLOATING, float32, float64, int64
 
 

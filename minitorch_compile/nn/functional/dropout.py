@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.user_warnings import warn_user
 
 

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.grad_mode import no_grad
 from minitorch_compile.tensor.numerics.dtype import FLOATING, int32, int64
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import FLOATING, bool_
 from minitorch_compile.tensor.ops.pooling_windows import batched_image
 from minitorch_compile.tensor.ops.windows import Ints, int_tuple

@@ -20,9 +20,8 @@ from functools import reduce
 from typing import Any
 
 from minitorch_compile.nn.functional.interpolation import CUBIC
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import int64
 
 MODES = ("bilinear", "nearest", "bicubic")

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Array, Tensor
+from minitorch_compile.tensor.dispatch.op import Array
 from minitorch_compile.tensor.numerics.dtype import FLOATING, uint8
 from minitorch_compile.tensor.ops.resampling import SparseMap, TwoWayMap, apply_map
 

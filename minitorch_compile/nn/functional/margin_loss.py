@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 
 
 @functional()

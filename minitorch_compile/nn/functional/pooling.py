@@ -14,9 +14,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.tensor.numerics.dtype import int64
 from minitorch_compile.tensor.ops.pooling_windows import batched_image, pool_window
 

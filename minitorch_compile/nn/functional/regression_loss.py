@@ -12,9 +12,8 @@ import math
 from typing import Any
 
 from minitorch_compile.nn.functional.loss_reduction import check_reduction, reduced, reduction_word, weighted_mean
-from minitorch_compile.tensor import ops
+from minitorch_compile.tensor import Tensor, ops
 from minitorch_compile.tensor.dispatch.declare import functional
-from minitorch_compile.tensor.dispatch.op import Tensor
 from minitorch_compile.user_warnings import warn_user
 
 
