@@ -64,7 +64,11 @@ WHERE = (
         "`tensor/ops/`, beside its family; its gradient in `autograd/derivatives/`, its decomposition in"
         " `prims/decompositions/`; one that is written in other ops (`@composite`) needs only the first",
     ),
-    ("a guard", "`dynamo/guards/guards.py` says what is checked, the tracker that reads the value adds it"),
+    (
+        "a guard",
+        "`dynamo/guards/guards.py` says what a guard is, a file beside it what is checked"
+        " (`value_guards.py`, `tensor_guards.py`); the tracker that reads the value adds it",
+    ),
     (
         "a pass",
         "a file in `aot/passes/` with a function that returns a new graph, or the one it got as it was, and its line"

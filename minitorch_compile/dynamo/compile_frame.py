@@ -1,8 +1,9 @@
 """Compiling one frame: trace it, hand the graph to the backend, write the function that runs instead.
 
 Tracing may meet something that it can't follow. Then it starts again from the beginning, knowing now where to stop
-(PyTorch's speculation log), and the generated function does the breaking instruction for real and calls a resume
-function for the rest. Where a frame can't be split, the plain function runs instead, under the same guards.
+(PyTorch's speculation log, `rewriting/split_point.py`), and the generated function does the breaking instruction for
+real and calls a resume function for the rest. Where a frame can't be split, the plain function runs instead, under the
+same guards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What tracing a frame builds up: the graph, the guards, the side effects, the names.
 
 Every user-level call on tensors becomes one node. The call is also made on fake tensors, which tells what the result
-looks like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line.
+looks like; `node.meta["val"]` keeps that, `node.meta["stack"]` the user's line. Values from outside are told in
+`outside_values.py`.
 
 >>> from minitorch_compile.dynamo.testing import captured
 >>> from minitorch_compile.tensor import ones

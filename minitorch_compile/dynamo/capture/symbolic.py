@@ -53,7 +53,11 @@ ASYNC_FLAGS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class SymbolicInterpreter(SuspendingHooks, ImportHooks):
-    """One frame of the traced program. `scope` is the module of its function, `parent` the frame that called it."""
+    """One frame of the traced program. `scope` is the module of its function, `parent` the frame that called it.
+
+    Here are the hooks that need to know the frame; the classes below have the others, from arithmetic
+    (`operators.py`) and containers (`domain.py`) to exceptions, generators and imports.
+    """
 
     def __init__(
         self,
