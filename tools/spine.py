@@ -61,13 +61,14 @@ SPINE = (
 WHERE = (
     (
         "an op",
-        "`tensor/ops/`, beside its family; its gradient in `autograd/derivatives/`, its decomposition in"
-        " `prims/decompositions/`; one that is written in other ops (`@composite`) needs only the first",
+        "the file of its family in `tensor/ops/`; its gradient in that of `autograd/derivatives/`, its decomposition in"
+        " that of `prims/decompositions/`; one that is written in other ops (`@composite`) needs only the first",
     ),
     (
         "a guard",
-        "`dynamo/guards/guards.py` says what a guard is, a file beside it what is checked"
-        " (`value_guards.py`, `tensor_guards.py`); the tracker that reads the value adds it",
+        "`value_guards.py`, `content_guards.py`, `tensor_guards.py` or `class_guards.py` in `dynamo/guards/`, a"
+        " function that makes it; the tracker that reads the value, in `dynamo/variables/`, calls"
+        " `output.guards.add` with it",
     ),
     (
         "a pass",
@@ -76,19 +77,20 @@ WHERE = (
     ),
     (
         "a lowering",
-        "`inductor/lowering/`: a rule from boxes to a box, under `@lowering(prim)`; a new prim is declared in `prims/`,"
-        " and where it computes something new on elements, both `spelling.py` in `inductor/codegen/` and"
-        " `inductor/ir/interpreter.py` learn to say it",
+        "a rule from boxes to a box in `inductor/lowering/`, under `@lowering(prim)`; a new prim is declared in"
+        " `prims/` and used in `prims/decompositions/`; a prim on elements needs no rule, only a function in"
+        " `inductor/kernels/portable_functions.py`, with which all targets compute it",
     ),
     (
         "a target",
-        "a class and its entry in `TARGETS`, in `inductor/targets.py`, with writers in `inductor/codegen/` if it writes"
-        " source; `compiler/pipeline.py` registers it as a backend",
+        "a class and its entry in `TARGETS`, in `inductor/targets.py`, with a writer in `inductor/codegen/` if it"
+        " writes source; it is a backend of its name",
     ),
     (
         "a lesson",
-        "`authoring/lessons/NN_name.py`, `authoring/exercises/NN_name.py`, and the checks of its exercises in"
-        " `authoring/checks/`; `make course` builds the notebooks",
+        "`authoring/lessons/NN_name.py`, `authoring/exercises/NN_name.py`, the checks of its exercises in"
+        " `authoring/checks/lesson_NN_name.py` (or a package of that name), and its link in `README.md`;"
+        " `tools/build_course.py NN` builds its notebooks",
     ),
 )
 
@@ -177,7 +179,7 @@ The last columns count the lines of a file that it ran: in a call, and in a call
 |---|---|
 {where}
 
-[CONTRIBUTING.md](../CONTRIBUTING.md) shows an op, a prim with its lowering and a lesson step by step.
+[CONTRIBUTING.md](../CONTRIBUTING.md) shows each of them step by step.
 
 ## Who else came along
 
