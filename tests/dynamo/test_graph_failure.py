@@ -66,6 +66,16 @@ def written_into_what_nobody_reads(x, log):
     return x * 2
 
 
+def unused_under_a_transform(x, log):
+    torch.func.vmap(lambda row: row.index_copy(0, FAR, row[:1]))(x)
+    return x * 2
+
+
+def an_unused_gradient(x, log):
+    torch.func.grad(lambda x: x.index_copy(0, FAR, x[:1]).sum())(x)
+    return x * 2
+
+
 def asked_for_its_sizes_only(x, log):
     return torch.linalg.inv(torch.zeros(2, 2)).new_full((2,), 1.5) + x.sum()
 
@@ -121,7 +131,8 @@ def wrong_numbers_in_the_program(x, log):
 PROGRAMS = (
     after_side_effects, after_a_write, after_a_write_to_a_view, after_random_numbers, unused,
     unused_in_a_branch_that_is_taken, an_unused_write, a_write_that_nobody_reads_any_more,
-    written_into_what_nobody_reads, wrong_numbers_in_the_program, asked_for_its_sizes_only, caught, caught_by_a_caller,
+    written_into_what_nobody_reads, unused_under_a_transform, an_unused_gradient, wrong_numbers_in_the_program,
+    asked_for_its_sizes_only, caught, caught_by_a_caller,
     finally_runs, behind_a_break, divides_integers,
 )  # fmt: skip
 

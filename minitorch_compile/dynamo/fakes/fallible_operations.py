@@ -11,6 +11,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from minitorch_compile.control import is_graph_step
 from minitorch_compile.fx import Graph, Node
 from minitorch_compile.fx.effects import is_impure, is_random, writes
 from minitorch_compile.tensor import Op
@@ -86,8 +87,10 @@ def _memory(node: Node) -> Any:
 
 
 def _has_effect(node: Node) -> bool:
-    """Whether a backend runs the node though nobody reads its value: numbers drawn for nobody need not be computed."""
-    return is_impure(node) and not (is_random(node) and not writes(node))
+    """Whether a backend runs the node though nobody reads its value: numbers drawn for nobody need not be computed,
+    nor what a step of a transform makes of a value."""
+    computes = is_random(node) or (is_graph_step(node.target) and bool(node.all_input_nodes))
+    return is_impure(node) and not (computes and not writes(node))
 
 
 def _only_looks(node: Node) -> bool:
