@@ -236,7 +236,12 @@ def _backward(values: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def _ends_within(seconds: float) -> Iterator[None]:
+    """NoProgram after so much computing, also where a program's own `finally` has put another exception in its place."""
+    late = False
+
     def stop(*_: Any) -> None:
+        nonlocal late
+        late = True
         raise NoProgram
 
     before = signal.signal(signal.SIGVTALRM, stop)
@@ -246,3 +251,5 @@ def _ends_within(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+    if late:
+        raise NoProgram
