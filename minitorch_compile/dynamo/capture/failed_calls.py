@@ -1,6 +1,6 @@
 """A call fails on fake tensors: because it needs data, because nothing tells its shape, or as it would in the program.
 
->>> from minitorch_compile.dynamo.explain import explain
+>>> from minitorch_compile.dynamo.explaining.explain import explain
 >>> from minitorch_compile.tensor import ones
 >>> print(explain(lambda x: x[x > 0])(ones(2)).break_reasons[0].reason)
 getitem needs the tensor's data, which does not exist while tracing.
