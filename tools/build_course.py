@@ -3,6 +3,7 @@
     authoring/lessons/NN_name.py     ->  notebooks/NN_name.ipynb   executed, with pictures
     authoring/exercises/NN_name.py   ->  exercises/NN_name.ipynb   stubs and check cells
                                      ->  solutions/NN_name.ipynb   the same, solved
+    the lessons' first lines         ->  README.md                 the list of lessons
 
 A rebuild gives the same bytes. What a machine decides (times, addresses) is confined to lesson cells tagged `varies`: a
 rebuild keeps the committed outputs of such a cell as long as its source is the same, and `--check --execute` doesn't
@@ -19,6 +20,7 @@ import argparse
 import hashlib
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import jupytext
@@ -52,11 +54,24 @@ def main(arguments: list[str] | None = None) -> int:
             stale += settle(ROOT / folder / f"{source.stem}.ipynb", text_of(make(source)), options.check)
     for source in selected(ROOT / "authoring" / "lessons", options.lessons):
         stale += settle_lesson(source, ROOT / "notebooks" / f"{source.stem}.ipynb", options)
+    readme = ROOT / "README.md"
+    stale += settle(readme, with_lesson_list(readme.read_text(encoding="utf-8")), options.check)
     for reason in stale:
         print(reason, file=sys.stderr)
     if options.check and stale:
         print("Build them with: make course", file=sys.stderr)
     return int(options.check and bool(stale))
+
+
+def with_lesson_list(page: str) -> str:
+    """README's text, its paragraph "Lessons: ..." made of the lessons' first lines: what stands before the colon."""
+    entries = []
+    for source in selected(ROOT / "authoring" / "lessons", []):
+        number, title = re.findall(r"^# # (\d\d) ([^:\n]+)", source.read_text(encoding="utf-8"), re.MULTILINE)[0]
+        entries.append(f"[{number}](notebooks/{source.stem}.ipynb) {title}")
+    paragraph = "Lessons: " + " · ".join(entries) + ". More are being built."
+    filled = textwrap.fill(paragraph, 140, break_long_words=False, break_on_hyphens=False)
+    return re.sub(r"^Lessons: .*?(?=\n\n)", lambda _: filled, page, count=1, flags=re.MULTILINE | re.DOTALL)
 
 
 def selected(folder: Path, numbers: list[str]) -> list[Path]:

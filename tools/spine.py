@@ -89,7 +89,7 @@ WHERE = (
     (
         "a lesson",
         "`authoring/lessons/NN_name.py`, `authoring/exercises/NN_name.py`, the checks of its exercises in"
-        " `authoring/checks/lesson_NN_name.py` (or a package of that name), and its link in `README.md`;"
+        " `authoring/checks/lesson_NN_name.py` (or a package of that name);"
         " `tools/build_course.py NN` builds its notebooks",
     ),
 )

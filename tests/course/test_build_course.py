@@ -84,11 +84,23 @@ def test_the_committed_exercises_solutions_and_lesson_sources_are_up_to_date():
     assert build.main(["--check"]) == 0
 
 
+def test_the_readme_lists_the_lessons_by_their_first_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    (tmp_path / "authoring" / "lessons").mkdir(parents=True)
+    for stem, title in (("00_tour", "00 Tour: one line"), ("01_views", "01 Views")):
+        (tmp_path / "authoring" / "lessons" / f"{stem}.py").write_text(f"# %% [markdown]\n# # {title}\n")
+    page = build.with_lesson_list("Before.\n\nLessons: an old\nlist.\n\nAfter.\n")
+    entries = "[00](notebooks/00_tour.ipynb) Tour · [01](notebooks/01_views.ipynb) Views"
+    assert page == f"Before.\n\nLessons: {entries}. More are being built.\n\nAfter.\n"
+    assert build.with_lesson_list(page) == page
+
+
 def test_a_stale_notebook_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(build, "ROOT", tmp_path)
     for folder in ("exercises", "lessons"):
         (tmp_path / "authoring" / folder).mkdir(parents=True)
     (tmp_path / "authoring" / "exercises" / "01_example.py").write_text(SOURCE)
+    (tmp_path / "README.md").write_text("A course.\n")
     assert build.main(["--check"]) == 1
     assert "exercises/01_example.ipynb is out of date" in capsys.readouterr().err
     assert build.main([]) == 0

@@ -236,7 +236,7 @@ def _backward(values: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def _ends_within(seconds: float) -> Iterator[None]:
-    """NoProgram after so much computing, also where a program's own `finally` has put another exception in its place."""
+    """NoProgram after so much computing, also where the program's own `finally` puts another exception in its place."""
     late = False
 
     def stop(*_: Any) -> None:
