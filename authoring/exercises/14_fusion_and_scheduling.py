@@ -217,21 +217,21 @@ programs = programs | {"by_value": lambda x: (x @ x).sum(0)}
 # %% [markdown]
 # ## 14.4 What must run between
 #
-# This is a method of the scheduler. a and b are two nodes that would fit in one kernel. Return a third one that needs what a
-# makes and that b needs, both directly or through others; None if there is none. `self.inputs(node)` gives the nodes whose
-# results a node reads. If m reads a's result, and b reads those of a and m, the answer is m. Graphs are large: visit no node
+# a and b are two nodes of a scheduler that would fit in one kernel. Return a third one that needs what a makes and that b
+# needs, both directly or through others; None if there is none. `scheduler.inputs(node)` gives the nodes whose results a
+# node reads. If m reads a's result, and b reads those of a and m, the answer is m. Graphs are large: visit no node
 # more than once.
 
 
 # %%
-def between(self, a, b):
+def between(scheduler, a, b):
     """A node on a way from a to b, or None."""
     ### BEGIN SOLUTION
-    stack = [node for node in self.inputs(b) if node is not a]
+    stack = [node for node in scheduler.inputs(b) if node is not a]
     seen = set(stack)
     while stack:
         node = stack.pop()
-        for source in self.inputs(node):
+        for source in scheduler.inputs(node):
             if source is a or source == a:
                 return node
             if source not in seen:
@@ -256,16 +256,16 @@ if passed("14.4"):
 
 
 # %% tags=["wrong"] says="The way from a to b may lead through several"
-def between(self, a, b):
-    return next((node for node in self.inputs(b) if a in list(self.inputs(node))), None)
+def between(scheduler, a, b):
+    return next((node for node in scheduler.inputs(b) if a in list(scheduler.inputs(node))), None)
 
 
 # %% tags=["wrong"] says="so they may be fused"
-def between(self, a, b):
+def between(scheduler, a, b):
     stack, seen = [b], set()
     while stack:
         node = stack.pop()
-        for source in self.inputs(node):
+        for source in scheduler.inputs(node):
             if source == a:
                 return node
             if source not in seen:
@@ -275,25 +275,25 @@ def between(self, a, b):
 
 
 # %% tags=["wrong"] says="once for each way to it"
-def between(self, a, b):
-    stack = [node for node in self.inputs(b) if node != a]
+def between(scheduler, a, b):
+    stack = [node for node in scheduler.inputs(b) if node != a]
     while stack:
         node = stack.pop()
-        if a in list(self.inputs(node)):
+        if a in list(scheduler.inputs(node)):
             return node
-        stack.extend(self.inputs(node))
+        stack.extend(scheduler.inputs(node))
     return None
 
 
 # %% tags=["wrong"] says="look at all inputs of b"
-def between(self, a, b):
-    if a in list(self.inputs(b)):
+def between(scheduler, a, b):
+    if a in list(scheduler.inputs(b)):
         return None
-    stack = list(self.inputs(b))
+    stack = list(scheduler.inputs(b))
     seen = set(stack)
     while stack:
         node = stack.pop()
-        for source in self.inputs(node):
+        for source in scheduler.inputs(node):
             if source == a:
                 return node
             if source not in seen:
@@ -303,8 +303,8 @@ def between(self, a, b):
 
 
 # %% tags=["wrong"] says="n is needed by b, and doesn't need a"
-def between(self, a, b):
-    return next((node for node in self.inputs(b) if node != a and list(self.inputs(node))), None)
+def between(scheduler, a, b):
+    return next((node for node in scheduler.inputs(b) if node != a and list(scheduler.inputs(node))), None)
 
 
 # %% [markdown]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minitorch_compile import own_builtins
 from minitorch_compile.fx.graph_module import GraphModule
 
 GENERATED = ("code", "forward", "_function", "_line_map")  # what GraphModule.recompile sets
@@ -28,6 +29,7 @@ class LazyGraphModule(GraphModule):
 
     def __getattr__(self, name: str) -> Any:
         if name in GENERATED:
-            super().recompile()
+            with own_builtins.restored():  # the first call may come while the program has functions of its own there
+                super().recompile()
             return vars(self)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -15,7 +15,8 @@ from minitorch_compile.course.checking.exercise import (
     diagnose,
     outcome,
 )
-from minitorch_compile.tensor.memory import strides as package
+from minitorch_compile.tensor.memory import viewing
+from minitorch_compile.tensor.memory.strides import is_contiguous, numel
 
 from .layouts import Ints, row_major, visited
 
@@ -46,13 +47,13 @@ def melts_by_size(sizes: Ints, strides: Ints, target: Ints) -> Ints:
 
 
 def only_contiguous(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
-    return row_major(target) if package.is_contiguous(sizes, strides) else None
+    return row_major(target) if is_contiguous(sizes, strides) else None
 
 
 def keeps_size_one(sizes: Ints, strides: Ints, target: Ints) -> Ints | None:
     """Refuses whenever a size-1 dimension's stride doesn't fit its neighbours."""
     fits = all(strides[d] == sizes[d + 1] * strides[d + 1] for d in range(len(sizes) - 1) if 1 in sizes[d : d + 2])
-    return package.view_strides(sizes, strides, target) if fits else None
+    return viewing.view_strides(sizes, strides, target) if fits else None
 
 
 VIEW_MISTAKES = (
@@ -84,13 +85,13 @@ def factorisations(count: int) -> list[Ints]:
     if count == 0:
         return [(0,), (2, 0), (0, 1, 3)]
     sizes = range(1, count + 1)
-    return [s for ndim in (1, 2, 3) for s in itertools.product(sizes, repeat=ndim) if package.numel(s) == count]
+    return [s for ndim in (1, 2, 3) for s in itertools.product(sizes, repeat=ndim) if numel(s) == count]
 
 
 def judge_views(answer: Callable[..., Any], views: list[tuple[Ints, Ints]]) -> None:
     """Any strides that read the right cells are right: those of size-1 dimensions are free."""
-    inputs = [(*view, target) for view in views for target in factorisations(package.numel(view[0]))]
-    trials = [(arguments, package.view_strides(*arguments), outcome(answer, arguments)) for arguments in inputs]
+    inputs = [(*view, target) for view in views for target in factorisations(numel(view[0]))]
+    trials = [(arguments, viewing.view_strides(*arguments), outcome(answer, arguments)) for arguments in inputs]
     for trial in trials:
         if not reads_the_same(*trial):
             raise WrongAnswer(*describe_wrong_view(trial, trials))

@@ -18,7 +18,7 @@ BETWEEN = Exercise(
     minutes=15,
     place="inductor.between",
     hints=(
-        "Start at b and walk backwards, along self.inputs(node). Which arrival at a means that there is a third?",
+        "Start at b and walk backwards, along scheduler.inputs(node). Which arrival at a means that there is a third?",
         "The direct step from b to a doesn't count. Keep a stack of nodes to visit, and a set of those seen.",
         "Begin with the inputs of b other than a. Take a node off the stack; if a is among its inputs, it is the"
         " answer; otherwise push those of its inputs that you haven't seen.",
@@ -63,7 +63,7 @@ def judge(answer: Callable[..., Any], text: str, expected: set[str], why: str) -
         )
     if (got is not None or expected) and got not in expected:
         wanted = " or ".join(sorted(expected)) or "None"
-        raise WrongAnswer(f"{shown}. between(self, a, b): expected {wanted}, got {got!r}", why)
+        raise WrongAnswer(f"{shown}. between(scheduler, a, b): expected {wanted}, got {got!r}", why)
 
 
 def judge_small(answer: Callable[..., Any]) -> None:

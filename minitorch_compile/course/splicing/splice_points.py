@@ -58,7 +58,7 @@ SPLICE_POINTS = (
     ),
     SplicePoint(
         "tensor.view_strides",
-        "tensor.memory.strides:view_strides",
+        "tensor.memory.viewing:view_strides",
         ("sizes", "strides", "target"),
         "Strides that read the same memory in the same order under the target sizes, or None if no strides can.",
     ),
@@ -192,8 +192,8 @@ SPLICE_POINTS = (
     ),
     SplicePoint(
         "inductor.between",
-        "inductor.schedule.scheduler:Scheduler.between",
-        ("self", "a", "b"),
+        "inductor.schedule.fit:between",
+        ("scheduler", "a", "b"),
         "A step that needs `a` and that `b` needs, directly or through others; None if there is none.",
     ),
     SplicePoint(
