@@ -62,6 +62,12 @@ class Functionalize:
         self.names[id(tensor)] = Name(tensor, contents.base, (), value, 0)
         return tensor
 
+    def release(self, tensor: TensorBase) -> None:
+        """Lets the tensor, a view of something that nobody can see any more, be the root of its storage."""
+        value = self.value_of(tensor, detached=True)
+        del self.contents[tensor.storage]
+        self.bind(tensor, value)
+
     def name_of(self, tensor: Any) -> Name:
         """What is known about a tensor; a real one from outside is a name for itself."""
         if id(tensor) not in self.names:
