@@ -19,6 +19,13 @@ class Counting(nn.Module):
         return x * (1 if self.steps % 2 else self.steps)
 
 
+class State:
+    step = 0  # the class has one, too
+
+    def __init__(self, step):
+        self.step = step
+
+
 CASES = {
     "number": (lambda x, n: x.sum() * n, lambda i: (matrix(), i), "n was 0, 1, 2,", "as a tensor"),
     "text": (lambda x, s: x * len(s), lambda i: (matrix(), "a" * i), "s was '', 'a', 'aa',", "few texts"),
@@ -35,6 +42,12 @@ CASES = {
         lambda i: (matrix(), type(f"Thing{i}", (), {})()),
         "type(thing) was Thing0, Thing1,",
         "one class",
+    ),
+    "attribute of an object": (
+        lambda x, state: x * state.step,
+        lambda i: (matrix(), State(i)),
+        "state.step was",
+        "count",
     ),
     "attribute": (Counting(), lambda i: (matrix(),), "was 1, 2, 3,", "in a buffer"),
 }

@@ -10,12 +10,14 @@ To mend it: pass a number that changes as a tensor, or keep to a few values.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from minitorch_compile.dynamo.guards.failures import GuardFailure
 from minitorch_compile.dynamo.guards.guards import Guard
 
+IN_AN_INSTANCE = re.compile(r"\.__dict__\['(\w+)'\]")  # how an attribute is read that the class has, too
 NUMBER = "pass a number that changes as a tensor, or keep to a few values"
 ADVICE = {
     "CONSTANT_MATCH": NUMBER,
@@ -64,5 +66,5 @@ def advice(guard: Guard) -> str:
 
 
 def _subject(guard: Guard) -> str:
-    """What the guard looks at, as the user would write it: `x.sizes`, `len(items)`."""
-    return guard.actual.format(guard.source.name())
+    """What the guard looks at, as the user would write it: `x.sizes`, `len(items)`, `state.step`."""
+    return IN_AN_INSTANCE.sub(r".\1", guard.actual.format(guard.source.name()))

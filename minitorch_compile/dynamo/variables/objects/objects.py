@@ -33,6 +33,7 @@ from minitorch_compile.dynamo.guards.source import (
     AttrSource,
     InstanceAttrSource,
     InstanceDictSource,
+    ItemSource,
     SlotSource,
     Source,
 )
@@ -181,9 +182,11 @@ class UserObjectVariable(VariableTracker):
 
     def attribute_source(self, name: str) -> Source:
         """Where generated code reads an attribute of the instance. Where the class has one of that name too, it would
-        answer for an instance that has lost its own."""
+        answer for an instance that has lost its own: then the path is that of `vars(instance)[name]`."""
         assert self.source is not None
-        if look_up(self.cls, name) is None and look_up(self.cls, "__getattr__") is None:
+        if look_up(self.cls, name) is not None:
+            return ItemSource(InstanceDictSource(self.source), name)
+        if look_up(self.cls, "__getattr__") is None:
             return AttrSource(self.source, name)
         return InstanceAttrSource(InstanceDictSource(self.source), name)
 
