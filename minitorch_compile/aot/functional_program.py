@@ -178,7 +178,8 @@ def functional_program(
             if sharing:
                 _share(inputs, sharing)
             returned, spec = tree_flatten(_Rerun(captured, tracer, functional).run(*inputs[: len(example_inputs)]))
-        planner = OutputPlanner(functional, inputs)
+        requires_grad = any(isinstance(x, TensorBase) and x.requires_grad for x in examples)
+        planner = OutputPlanner(functional, inputs, differentiated=calls_backward or requires_grad)
         plans = planner.plan_all(returned)
         mutations = _mutations(functional, inputs)
         results = [inputs[m.input] for m in mutations] + planner.graph_outputs

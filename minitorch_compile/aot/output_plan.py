@@ -126,8 +126,9 @@ def _give_history(detached: TensorBase, result: TensorBase) -> TensorBase:
 class OutputPlanner:
     """Decides for each returned tensor where it comes from, and collects what the graph has to return for that."""
 
-    def __init__(self, functional: Functionalize, inputs: Sequence[TensorBase]) -> None:
+    def __init__(self, functional: Functionalize, inputs: Sequence[TensorBase], differentiated: bool) -> None:
         self.functional = functional
+        self.records = differentiated and is_grad_enabled()
         tensors = {i: x for i, x in enumerate(inputs) if isinstance(x, TensorBase)}
         self.position_of = {id(x): i for i, x in tensors.items()}
         # An argument may be a window of another one; outputs are views of that.
@@ -164,9 +165,9 @@ class OutputPlanner:
         if x.storage in self.input_index:
             return FromInput(self.input_index[x.storage], root.steps)
         # A tensor that shares its memory, with others or with elements it doesn't show, is a view of a whole one.
-        # So is one made under no_grad: it is a leaf, or one that autograd refuses to use, whatever made the whole.
+        # So is one made under no_grad where there are histories: a leaf, or one that autograd refuses to use.
         name = self.functional.name_of(x)
-        follows = not is_grad_enabled() or all(step.recorded for step in name.steps)
+        follows = not self.records or all(step.recorded for step in name.steps)
         apart = is_dense(x.sizes, x.strides) and follows and not name.is_untracked
         if x is not base and (x.storage in shared or not apart):
             return FromGraph(self._returned(base), root.steps)
