@@ -156,17 +156,13 @@ class Frame:
 
     # names and constants
 
-    def LOAD_CONST(self, value):
-        self.push(value)
-
+    def LOAD_CONST(self, value): self.push(value)
     def LOAD_FAST(self, name):
         if name not in self.locals:
             raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
         self.push(self.locals[name])
 
-    def LOAD_FAST_AND_CLEAR(self, name):
-        self.push(self.locals.pop(name, NULL))
-
+    def LOAD_FAST_AND_CLEAR(self, name): self.push(self.locals.pop(name, NULL))
     def STORE_FAST(self, name):
         value = self.pop()
         if value is NULL:  # a comprehension puts back that there was nothing
@@ -174,21 +170,11 @@ class Frame:
         else:
             self.locals[name] = value
 
-    def DELETE_FAST(self, name):
-        del self.locals[name]
-
-    def MAKE_CELL(self, name):
-        self.locals[name] = types.CellType(*[self.locals[name]] if name in self.locals else [])
-
-    def LOAD_CLOSURE(self, name):
-        self.push(self.locals[name])
-
-    def LOAD_DEREF(self, name):
-        self.push(self.apply(getattr, self.locals[name], "cell_contents"))
-
-    def STORE_DEREF(self, name):
-        self.apply(setattr, self.locals[name], "cell_contents", self.pop())
-
+    def DELETE_FAST(self, name): del self.locals[name]
+    def MAKE_CELL(self, name): self.locals[name] = types.CellType(*[self.locals[name]] if name in self.locals else [])
+    def LOAD_CLOSURE(self, name): self.push(self.locals[name])
+    def LOAD_DEREF(self, name): self.push(self.apply(getattr, self.locals[name], "cell_contents"))
+    def STORE_DEREF(self, name): self.apply(setattr, self.locals[name], "cell_contents", self.pop())
     def LOAD_GLOBAL(self, name):
         if name in self.globals:
             self.push(self.apply(operator.getitem, self.globals, name))
@@ -199,126 +185,62 @@ class Frame:
 
     # attributes, items, operators
 
-    def LOAD_ATTR(self, name):
-        self.push(self.apply(getattr, self.pop(), name))
-
-    def STORE_ATTR(self, name):
-        value, obj = self.popn(2)
-        self.apply(setattr, obj, name, value)
-
-    def BINARY_SUBSCR(self, _):
-        self.push(self.apply(operator.getitem, *self.popn(2)))
-
-    def STORE_SUBSCR(self, _):
-        value, obj, key = self.popn(3)
-        self.apply(operator.setitem, obj, key, value)
-
+    def LOAD_ATTR(self, name): self.push(self.apply(getattr, self.pop(), name))
+    def STORE_ATTR(self, name): value, obj = self.popn(2); self.apply(setattr, obj, name, value)
+    def BINARY_SUBSCR(self, _): self.push(self.apply(operator.getitem, *self.popn(2)))
+    def STORE_SUBSCR(self, _): value, obj, key = self.popn(3); self.apply(operator.setitem, obj, key, value)
     def BINARY_SLICE(self, _):
         obj, start, stop = self.popn(3)
         self.push(self.apply(operator.getitem, obj, slice(start, stop)))
 
-    def BINARY_OP(self, op):
-        self.push(self.apply(BINARY[op], *self.popn(2)))
-
-    def COMPARE_OP(self, op):
-        self.push(self.apply(COMPARE[op], *self.popn(2)))
-
-    def IS_OP(self, negated):
-        a, b = self.popn(2)
-        self.push((a is b) != bool(negated))
-
+    def BINARY_OP(self, op): self.push(self.apply(BINARY[op], *self.popn(2)))
+    def COMPARE_OP(self, op): self.push(self.apply(COMPARE[op], *self.popn(2)))
+    def IS_OP(self, negated): a, b = self.popn(2); self.push((a is b) != bool(negated))
     def CONTAINS_OP(self, negated):
         item, container = self.popn(2)
         self.push(self.apply(operator.contains, container, item) != bool(negated))
 
-    def UNARY_NEGATIVE(self, _):
-        self.push(self.apply(operator.neg, self.pop()))
-
-    def UNARY_NOT(self, _):
-        self.push(self.apply(operator.not_, self.pop()))
-
-    def CALL_INTRINSIC_1(self, which):
-        self.push({5: operator.pos, 6: tuple}[which](self.pop()))
+    def UNARY_NEGATIVE(self, _): self.push(self.apply(operator.neg, self.pop()))
+    def UNARY_NOT(self, _): self.push(self.apply(operator.not_, self.pop()))
+    def CALL_INTRINSIC_1(self, which): self.push({5: operator.pos, 6: tuple}[which](self.pop()))
 
     # building and taking apart
 
-    def BUILD_TUPLE(self, count):
-        self.push(tuple(self.popn(count)))
-
-    def BUILD_LIST(self, count):
-        self.push(self.popn(count))
-
-    def BUILD_SLICE(self, count):
-        self.push(slice(*self.popn(count)))
-
-    def BUILD_MAP(self, count):
-        items = self.popn(2 * count)
-        self.push(dict(zip(items[::2], items[1::2], strict=True)))
-
-    def BUILD_CONST_KEY_MAP(self, count):
-        keys = self.pop()
-        self.push(dict(zip(keys, self.popn(count), strict=True)))
-
-    def LIST_APPEND(self, depth):
-        item = self.pop()
-        self.stack[-depth].append(item)
-
-    def LIST_EXTEND(self, depth):
-        items = self.pop()
-        self.stack[-depth].extend(self.apply(list, items))
-
-    def LIST_TO_TUPLE(self, _):
-        self.push(tuple(self.pop()))
-
-    def DICT_MERGE(self, depth):
-        other = self.pop()
-        self.stack[-depth].update(self.apply(dict, other))
+    def BUILD_TUPLE(self, count): self.push(tuple(self.popn(count)))
+    def BUILD_LIST(self, count): self.push(self.popn(count))
+    def BUILD_SLICE(self, count): self.push(slice(*self.popn(count)))
+    def BUILD_MAP(self, count): items = self.popn(2 * count); self.push(dict(zip(items[::2], items[1::2], strict=True)))
+    def BUILD_CONST_KEY_MAP(self, count): keys = self.pop(); self.push(dict(zip(keys, self.popn(count), strict=True)))
+    def LIST_APPEND(self, depth): item = self.pop(); self.stack[-depth].append(item)
+    def LIST_EXTEND(self, depth): items = self.pop(); self.stack[-depth].extend(self.apply(list, items))
+    def LIST_TO_TUPLE(self, _): self.push(tuple(self.pop()))
+    def DICT_MERGE(self, depth): other = self.pop(); self.stack[-depth].update(self.apply(dict, other))
 
     DICT_UPDATE = DICT_MERGE
 
-    def MAP_ADD(self, depth):
-        key, value = self.popn(2)
-        self.stack[-depth][key] = value
-
+    def MAP_ADD(self, depth): key, value = self.popn(2); self.stack[-depth][key] = value
     def UNPACK_SEQUENCE(self, count):
         items = self.apply(list, self.pop())
         if len(items) != count:
             raise ValueError(f"{len(items)} values to unpack, expected {count}")
         self.stack.extend(reversed(items))
 
-    def FORMAT_SIMPLE(self, _):
-        self.push(self.apply(format, self.pop()))
-
+    def FORMAT_SIMPLE(self, _): self.push(self.apply(format, self.pop()))
     def FORMAT_VALUE(self, flags):
         spec = self.pop() if flags[1] else ""
         self.push(self.apply(format, self.apply(flags[0] or (lambda v: v), self.pop()), spec))
 
-    def FORMAT_WITH_SPEC(self, _):
-        self.push(self.apply(format, *self.popn(2)))
-
-    def CONVERT_VALUE(self, function):
-        self.push(self.apply(function, self.pop()))
-
-    def BUILD_STRING(self, count):
-        self.push("".join(self.popn(count)))
+    def FORMAT_WITH_SPEC(self, _): self.push(self.apply(format, *self.popn(2)))
+    def CONVERT_VALUE(self, function): self.push(self.apply(function, self.pop()))
+    def BUILD_STRING(self, count): self.push("".join(self.popn(count)))
 
     # the stack, jumps, loops
 
-    def POP_TOP(self, _):
-        self.pop()
-
-    def COPY(self, depth):
-        self.push(self.stack[-depth])
-
-    def SWAP(self, depth):
-        self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
-
-    def PUSH_NULL(self, _):
-        self.push(NULL)
-
-    def JUMP(self, target):
-        self.at = target
-
+    def POP_TOP(self, _): self.pop()
+    def COPY(self, depth): self.push(self.stack[-depth])
+    def SWAP(self, depth): self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
+    def PUSH_NULL(self, _): self.push(NULL)
+    def JUMP(self, target): self.at = target
     def POP_JUMP_IF_TRUE(self, target):
         if self.apply(bool, self.pop()):
             self.at = target
@@ -369,10 +291,7 @@ class Frame:
         split = count - len(names)
         self.push(self.apply(function, *first, *values[:split], **dict(zip(names, values[split:], strict=True))))
 
-    def CALL_KW(self, count):
-        names = self.pop()
-        self.CALL((count, names))
-
+    def CALL_KW(self, count): names = self.pop(); self.CALL((count, names))
     def CALL_FUNCTION_EX(self, has_kwargs):
         kwargs = self.pop() if int(has_kwargs) & 1 else {}
         args = self.apply(list, self.pop())
@@ -396,21 +315,11 @@ class Frame:
             setattr(function, {1: "__defaults__", 2: "__kwdefaults__"}[bit], value)
         self.push(function)
 
-    def RETURN_VALUE(self, _):
-        self.outcome = "return", self.pop()
-
-    def RETURN_GENERATOR(self, _):
-        self.push(None)  # what is sent first
-        self.outcome = "return", self.generate()
-
-    def YIELD_VALUE(self, _):
-        self.outcome = "yield", self.pop()
-
-    def RAISE_VARARGS(self, count):
-        raise self.popn(count)[0]
-
-    def RERAISE(self, _):
-        raise Unsupported("a handler of exceptions")
+    def RETURN_VALUE(self, _): self.outcome = "return", self.pop()
+    def RETURN_GENERATOR(self, _): self.push(None); self.outcome = "return", self.generate()  # None is sent first
+    def YIELD_VALUE(self, _): self.outcome = "yield", self.pop()
+    def RAISE_VARARGS(self, count): raise self.popn(count)[0]
+    def RERAISE(self, _): raise Unsupported("a handler of exceptions")
 
 
 def run(function, *args, **kwargs):
