@@ -19,8 +19,8 @@ def graph(x0, x1):
 
 from mini import ops
 from mini.graph import Graph, Node, trace
-from mini.ops import AlongDim, Cast, Factory, Pointwise, View, Write
-from mini.tape import DERIVATIVES, Leaf, Note, history, no_grad, reshape, walk_back
+from mini.ops import Cast, Factory, Pointwise, View, Write
+from mini.tape import DERIVATIVES, Note, history, no_grad, walk_back
 from mini.tensor import Tensor, fake  # noqa: F401
 
 # --- writes become values ---------------------------------------------------------------------------------------------
@@ -31,7 +31,9 @@ class Functional:
 
     def __init__(self, graph):
         self.graph, self.inputs = graph, [node.value for node in graph.inputs]
-        self.path = {node: (node, ()) for node in graph.inputs}  # of each node: the memory it shares, and how it views it
+        self.path = {
+            node: (node, ()) for node in graph.inputs
+        }  # of each node: the memory it shares, and how it views it
         for node in graph.nodes:
             shared = isinstance(node.op, (View, Write))
             base, steps = self.path[node.args[0]] if shared else (node, ())
@@ -135,7 +137,12 @@ def partition(joint, count):
         node = todo.pop()
         if node in again or node in saved or node in tangents:
             continue
-        if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)) and node.inputs or isinstance(node.op, Factory):
+        if (
+            node in late
+            or isinstance(node.op, (Pointwise, View, Factory, Cast))
+            and node.inputs
+            or isinstance(node.op, Factory)
+        ):
             again.add(node)  # it belongs to the backward half, or is cheap: pointwise work fuses into its reader
             todo.extend(node.inputs)
         else:
@@ -157,7 +164,9 @@ class Slots(dict):
     """Gradients of several outputs, on their way to the one call that made them."""
 
     def __add__(self, other):
-        return Slots({i: self[i] + other[i] if i in self and i in other else self.get(i, other.get(i)) for i in {*self, *other}})
+        return Slots(
+            {i: self[i] + other[i] if i in self and i in other else self.get(i, other.get(i)) for i in {*self, *other}}
+        )
 
 
 class OutputNote(Note):

@@ -62,7 +62,9 @@ class Segment:
 
 
 def copy_items(container, real):
-    return {key: real(v) for key, v in container.items()} if isinstance(container, dict) else [real(v) for v in container]
+    return (
+        {key: real(v) for key, v in container.items()} if isinstance(container, dict) else [real(v) for v in container]
+    )
 
 
 def copy(value, memo, frame, guards, result_of):

@@ -22,7 +22,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
-
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
 from mini.index import flatten
 
@@ -138,7 +137,9 @@ class Kernel:
     def write_stage(self, w, stage):
         for loop in stage.loops:
             if loop.reduction:
-                w.line(f"{loop.buffer.name}_row = {w.value(float(START[loop.reduction].replace('np.', '')), loop.buffer.dtype)}")
+                w.line(
+                    f"{loop.buffer.name}_row = {w.value(float(START[loop.reduction].replace('np.', '')), loop.buffer.dtype)}"
+                )
         depth, made, memo = w.depth, dict(self.made), dict(w.memo)
         for d, n in enumerate(stage.inner):
             if n != 1:
@@ -168,7 +169,9 @@ class Kernel:
 
     def read_later(self, loop):
         mine = next(i for i, stage in enumerate(self.group.stages) if loop in stage.loops)
-        return any(loop.buffer in {b for b, _ in self.group.reads(l)} for s in self.group.stages[mine + 1 :] for l in s.loops)
+        return any(
+            loop.buffer in {b for b, _ in self.group.reads(l)} for s in self.group.stages[mine + 1 :] for l in s.loops
+        )
 
 
 @functools.cache

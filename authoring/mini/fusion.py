@@ -114,6 +114,7 @@ def flat(group):
         return group
     count, loops = numel(group.rows), []
     for loop in group.loops:
+
         def body(h, index, loop=loop):
             return loop.body(h, split(index[0], loop.sizes))
 

@@ -105,5 +105,3 @@ def trace(function, *examples, position=None):
     results = results if isinstance(results, (tuple, list)) else [results]
     record.graph.outputs = [record.node(result) for result in results]
     return record.graph.without_dead_code()
-
-

@@ -16,7 +16,6 @@ import types
 from dataclasses import dataclass
 
 import numpy as np
-
 from mini.interpreter import Frame, Items  # noqa: F401
 from mini.tensor import Tensor
 
@@ -119,7 +118,9 @@ class Guards(list):
             mine = kind([part("item", i, item) for i, item in enumerate(value)])
         elif kind is dict:
             keys = list(value)
-            self.require(f"list({source}) == {keys}", lambda frame: type(v := source.find(frame)) is dict and list(v) == keys)
+            self.require(
+                f"list({source}) == {keys}", lambda frame: type(v := source.find(frame)) is dict and list(v) == keys
+            )
             mine = {key: part("item", key, item) for key, item in value.items()}
         else:
             self.require(f"type({source}) is {kind.__name__}", lambda frame: type(source.find(frame)) is kind)

@@ -8,11 +8,10 @@ for i0 < 3: sum(j0 < 4): buf0[i0] = add(mul(x0[i0 * 4 + j0], 2), 1)
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-
 from mini import ops
 from mini.graph import Node, trace  # noqa: F401
 from mini.index import Index, flatten, split
-from mini.ops import Factory, Pointwise, Product, Reduction, View
+from mini.ops import Factory, Product, Reduction, View
 from mini.prims import decompose  # noqa: F401
 from mini.tensor import Layout, contiguous_strides, fake, numel  # noqa: F401
 
@@ -67,7 +66,10 @@ class Loop:
 
     def __str__(self):
         outer, inner = self.variables()
-        ranges = [", ".join(f"{i} < {n}" for i, n in zip(v, s, strict=True)) for v, s in ((outer, self.sizes), (inner, self.reduced))]
+        ranges = [
+            ", ".join(f"{i} < {n}" for i, n in zip(v, s, strict=True))
+            for v, s in ((outer, self.sizes), (inner, self.reduced))
+        ]
         where = f"{self.reduction}({ranges[1]}): " if self.reduction else ""
         return f"for {ranges[0]}: {where}{self.buffer.name}[{', '.join(map(str, outer))}] = {self.body(Text(), outer + inner)}"
 
@@ -184,7 +186,11 @@ class Lowering:
     def dense(self, box):
         """The buffer of an output: one of the graph's own, in order."""
         buffer, layout = box.memory or (None, None)
-        if buffer and buffer not in self.inputs + self.outputs and buffer.layout.strides == layout.strides == contiguous_strides(layout.sizes):
+        if (
+            buffer
+            and buffer not in self.inputs + self.outputs
+            and buffer.layout.strides == layout.strides == contiguous_strides(layout.sizes)
+        ):
             return buffer
         return self.store(box).memory[0]
 
@@ -238,7 +244,11 @@ class Lowering:
 VIEWED = {
     ops.permute: lambda index, sizes, dims: tuple(index[dims.index(d)] for d in range(len(dims))),
     ops.expand: lambda index, sizes, _: broadcast(index, sizes),
-    ops.slice_: lambda index, sizes, dim, start, stop, step: (*index[:dim], index[dim] * step + start, *index[dim + 1 :]),
+    ops.slice_: lambda index, sizes, dim, start, stop, step: (
+        *index[:dim],
+        index[dim] * step + start,
+        *index[dim + 1 :],
+    ),
 }
 
 
@@ -251,12 +261,12 @@ def pointwise(h, index, op, value, args):
     dtype, boxes = value.dtype, [arg for arg in args if isinstance(arg, Box)]
     if op is ops.to_:
         return h.call("to", [boxes[0].at(h, index)], dtype, [boxes[0].dtype])
-    common = ops.promote(*[fake((), arg.dtype) if isinstance(arg, Box) else arg for arg in (args[1:] if op is ops.where else args)])
+    common = ops.promote(
+        *[fake((), arg.dtype) if isinstance(arg, Box) else arg for arg in (args[1:] if op is ops.where else args)]
+    )
     if op.floats and common.kind != "f":
         common = dtype
-    values = [
-        arg.at(h, broadcast(index, arg.sizes)) if isinstance(arg, Box) else h.value(arg, common) for arg in args
-    ]
+    values = [arg.at(h, broadcast(index, arg.sizes)) if isinstance(arg, Box) else h.value(arg, common) for arg in args]
     wanted = [np.dtype(bool) if op is ops.where and i == 0 else common for i in range(len(args))]
     have = [arg.dtype if isinstance(arg, Box) else common for arg in args]
     values = [v if a == b else h.call("to", [v], b, [a]) for v, a, b in zip(values, have, wanted, strict=True)]

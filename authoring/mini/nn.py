@@ -8,7 +8,6 @@
 """
 
 import numpy as np
-
 from mini import ops
 from mini.tape import no_grad
 from mini.tensor import from_numpy, tensor  # noqa: F401
@@ -97,7 +96,10 @@ class Adam:
 
     def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999)):
         self.parameters, self.lr, self.betas, self.steps = list(parameters), lr, betas, 0
-        self.state = [(from_numpy(np.zeros(p.shape, np.float32)), from_numpy(np.zeros(p.shape, np.float32))) for p in self.parameters]
+        self.state = [
+            (from_numpy(np.zeros(p.shape, np.float32)), from_numpy(np.zeros(p.shape, np.float32)))
+            for p in self.parameters
+        ]
 
     def zero_grad(self):
         for p in self.parameters:

@@ -8,7 +8,6 @@ tensor([5.0, 9.0])
 """
 
 import numpy as np
-
 from mini.tensor import Layout, Storage, Tensor, broadcast_sizes, fake, from_numpy, numel, tensor, wrap  # noqa: F401
 
 # --- dispatch: an op goes down through the layers (tracers, transforms, the tape) to its kernel -----------------------
@@ -113,7 +112,9 @@ class Product(Op):
 
     def shape(self, x, y):
         if x.dim() < 2 or y.dim() < 2 or x.sizes[-1] != y.sizes[-2]:
-            raise RuntimeError(f"matmul: {x.sizes} and {y.sizes}: the inner sizes must be equal, of two dimensions each")
+            raise RuntimeError(
+                f"matmul: {x.sizes} and {y.sizes}: the inner sizes must be equal, of two dimensions each"
+            )
         return broadcast_sizes(x.sizes[:-2], y.sizes[:-2]) + (x.sizes[-2], y.sizes[-1]), promote(x, y)
 
 

@@ -8,7 +8,6 @@
 """
 
 import numpy as np
-
 from mini.emit import Kernel, machine_code, run_rows
 from mini.fusion import Group, fuse
 from mini.graph import trace  # noqa: F401
@@ -77,9 +76,11 @@ class ProductStep:
 
 def in_row(index, group, out):
     """Row i of the kernel reads only what its share of the product's rows has."""
-    from mini.index import flatten, Index
+    from mini.index import Index, flatten
 
-    rows = flatten(tuple(Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows)), group.rows)
+    rows = flatten(
+        tuple(Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows)), group.rows
+    )
     per_row = numel(out.sizes) // max(numel(group.rows), 1)
     low, high = (index - rows * per_row).bounds()
     return 0 <= low and high < max(per_row, 1)
@@ -94,7 +95,15 @@ class Program:
         self.steps = []
         for i, group in enumerate(groups):
             others = [step for j, step in enumerate(groups) if j != i]
-            read = {b for step in others for b in ([b for l in step.loops for b, _ in l.reads()] if isinstance(step, Group) else [b for b, _ in step.arguments])}
+            read = {
+                b
+                for step in others
+                for b in (
+                    [b for l in step.loops for b, _ in l.reads()]
+                    if isinstance(step, Group)
+                    else [b for b, _ in step.arguments]
+                )
+            }
             step = ProductStep(group) if isinstance(group, Call) else KernelStep(group, read | set(lowering.outputs))
             last = self.steps[-1] if self.steps else None
             if isinstance(last, ProductStep) and last.epilogue is None and last.takes(step):

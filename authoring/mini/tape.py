@@ -7,11 +7,25 @@ tensor([2.0, 4.0])
 (tensor(12.0), tensor(12.0))
 """
 
-import numpy as np
-
 from mini import ops
-from mini.ops import STACK, Layer, Write, eq, exp, full, matmul, mul, neg, permute, reshape, slice_, slice_backward, sum_, where
 from mini.interpreter import decode
+from mini.ops import (
+    STACK,
+    Layer,
+    Write,
+    eq,
+    exp,
+    full,
+    matmul,
+    mul,
+    neg,
+    permute,
+    reshape,
+    slice_,
+    slice_backward,
+    sum_,
+    where,
+)
 from mini.tensor import Tensor, tensor  # noqa: F401
 
 
@@ -38,7 +52,7 @@ class Tape(Layer):
         return x
 
 
-class no_grad:  # noqa: N801 - PyTorch's name
+class no_grad:
     def __enter__(self):
         self.before, Tape.enabled = Tape.enabled, False
 
@@ -60,7 +74,9 @@ class Note:
 
     def __init__(self, op, args, out, parents):
         self.op, self.args, self.out, self.parents = op, args, out, parents
-        self.kept = [(x, x.storage.version) for x in needed_by(DERIVATIVES[op], (None, out, *args)) if isinstance(x, Tensor)]
+        self.kept = [
+            (x, x.storage.version) for x in needed_by(DERIVATIVES[op], (None, out, *args)) if isinstance(x, Tensor)
+        ]
 
     def backward(self, grad):
         """A gradient for each argument, of its sizes and dtype."""
@@ -141,10 +157,26 @@ DERIVATIVES = {
     ops.expand: lambda g, out, x, sizes: [g],
     permute: lambda g, out, x, dims: [permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
     slice_: lambda g, out, x, dim, start, stop, step: [slice_backward(g, dim, x.sizes[dim], start, step)],
-    slice_backward: lambda g, out, x, dim, size, start, step: [slice_(g, dim, start, start + step * x.sizes[dim], step)],
+    slice_backward: lambda g, out, x, dim, size, start, step: [
+        slice_(g, dim, start, start + step * x.sizes[dim], step)
+    ],
 }
 
-LINEAR = {ops.add, ops.sub, neg, ops.clone, ops.to_, ops.copy_, ops.regroup, sum_, ops.view, ops.expand, permute, slice_, slice_backward}
+LINEAR = {
+    ops.add,
+    ops.sub,
+    neg,
+    ops.clone,
+    ops.to_,
+    ops.copy_,
+    ops.regroup,
+    sum_,
+    ops.view,
+    ops.expand,
+    permute,
+    slice_,
+    slice_backward,
+}
 
 
 # --- the engine -------------------------------------------------------------------------------------------------------

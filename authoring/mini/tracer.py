@@ -12,7 +12,7 @@ def graph(x0):
     relu = relu(mul)                                # (2, 2)
     mul1 = mul(relu, 3)                             # (2, 2)
     relu1 = relu(mul1)                              # (2, 2)
-    return 
+    return
 """
 
 import builtins
@@ -22,8 +22,8 @@ import types
 
 from mini import ops
 from mini.graph import Record
-from mini.guards import ALWAYS_THE_SAME, Guards, Source
-from mini.interpreter import END, Frame, Items, Unsupported
+from mini.guards import Guards, Source
+from mini.interpreter import Frame, Items, Unsupported
 from mini.tensor import Tensor, fake  # noqa: F401
 
 
@@ -38,7 +38,19 @@ PURE = {getattr(builtins, name) for name in (
 PURE |= {f for module in (operator, math) for f in vars(module).values() if isinstance(f, types.BuiltinFunctionType)}
 PURE |= {operator.attrgetter, operator.itemgetter}
 WRITES = {operator.setitem, operator.iadd, operator.delitem}
-MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "sort", "reverse", "popitem"}
+MUTATORS = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "update",
+    "setdefault",
+    "sort",
+    "reverse",
+    "popitem",
+}
 
 
 class Trace:
@@ -81,7 +93,9 @@ class Trace:
     def change(self, container):
         """Before a list or dict is written to: remember how it was, and that the real one must be changed, too."""
         copy = container.copy()
-        self.undo.append(lambda: (container.clear(), container.extend(copy) if type(copy) is list else container.update(copy)))
+        self.undo.append(
+            lambda: (container.clear(), container.extend(copy) if type(copy) is list else container.update(copy))
+        )
         if self.guards.source_of(container):
             self.changed[id(container)] = container
 
@@ -101,7 +115,11 @@ class Tracer(Frame):
             return self.set_attribute(*args)
         if function is operator.getitem and args[0] is self.globals:
             return trace.read(Source(Source(None, "fixed", args[0]), "item", args[1]), args[0][args[1]])
-        if isinstance(owner, Tensor) or getattr(function, "__module__", None) == "mini.ops" or isinstance(function, ops.Op):
+        if (
+            isinstance(owner, Tensor)
+            or getattr(function, "__module__", None) == "mini.ops"
+            or isinstance(function, ops.Op)
+        ):
             if getattr(function, "__name__", "") in NEEDS_DATA:
                 raise Break(f"{function.__name__} needs a tensor's data")
             return function(*args, **kwargs)
@@ -126,7 +144,9 @@ class Tracer(Frame):
             raise Break(f"{function.__name__} asks an object or a function of the program's")
         if function in PURE or type(owner) in (list, dict, tuple, str, int, float):
             result = function(*args, **kwargs)
-            return Items(list(result)) if type(result) in (enumerate, zip, map, reversed) or function is iter else result
+            return (
+                Items(list(result)) if type(result) in (enumerate, zip, map, reversed) or function is iter else result
+            )
         raise Break(f"a call of {getattr(function, '__qualname__', type(function).__name__)}")
 
     def opaque(self, value):

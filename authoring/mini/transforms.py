@@ -10,7 +10,7 @@ tensor([[6.0, 0.0], [0.0, 12.0]])
 """
 
 from mini import ops
-from mini.ops import AlongDim, Factory, Layer, Pointwise, Product, Reduction, Write, expand, matmul, reshape
+from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, Write, expand, matmul, reshape
 from mini.tape import DERIVATIVES, LINEAR, grad
 from mini.tensor import Layout, Storage, Tensor, numel, tensor  # noqa: F401
 
@@ -49,7 +49,9 @@ class Batch(Transform):
     def aligned(self, value, rank):
         """Sizes of 1 behind the batch, so that broadcasting, which aligns at the right, leaves it on the left."""
         sizes = value.sizes
-        return reshape(value, (sizes[0],) + (1,) * (rank + 1 - len(sizes)) + sizes[1:]) if rank + 1 > len(sizes) else value
+        return (
+            reshape(value, (sizes[0],) + (1,) * (rank + 1 - len(sizes)) + sizes[1:]) if rank + 1 > len(sizes) else value
+        )
 
     def shifted(self, op, x, value, rest):
         """The arguments that name dimensions or sizes, for a tensor with one dimension more in front."""
@@ -121,7 +123,9 @@ def jvp(function, x, t):
     """The value at x, and how it changes when x moves along t."""
     with Forward() as layer:
         result = function(layer.box(x, t))
-    return (result.value, result.tangent) if isinstance(result, Box) else (result, ops.full(result.sizes, 0, result.dtype))
+    return (
+        (result.value, result.tangent) if isinstance(result, Box) else (result, ops.full(result.sizes, 0, result.dtype))
+    )
 
 
 def jacfwd(function):

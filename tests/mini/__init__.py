@@ -1,0 +1,1 @@
+"""The stack that a learner writes, in its reference solution."""
