@@ -5,7 +5,7 @@
 >>> print(Kernel(group, {group.loops[-1].buffer}).source)
 def kernel(low, high, x0, buf1):
     for i0 in range(low, high):
-        buf0_row = np.float32(0.0)
+        buf0_row = np.float32(0)
         for j0 in range(100):
             t0 = x0[i0 * 100 + j0]
             buf0_row = buf0_row + t0
@@ -24,10 +24,10 @@ import numba
 import numpy as np
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
 from mini.index import flatten
+from mini.interpreter import Unsupported
 
-# --- functions that kernels call: in single precision made of what vectorizes -----------------------------------------
 
-
+# %% 15.6 an exponential that vectorizes
 @numba.njit(nogil=True)
 def exp32(x):
     """2^n times a polynomial of the rest (Cephes' expf); the exponent is written into the number's bits."""
@@ -38,11 +38,16 @@ def exp32(x):
     for c in (8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1):
         p = p * r + np.float32(c)
     half = np.int32(n) >> np.int32(1)  # in two steps: 2^n alone may be too great, or too small, for a float
-    a, b = half, np.int32(n) - half
-    p = (p * r * r + r + np.float32(1)) * np.int32((a + np.int32(127)) << np.int32(23)).view(np.float32)
-    return p * np.int32((b + np.int32(127)) << np.int32(23)).view(np.float32)
+    p = (p * r * r + r + np.float32(1)) * power_of_two(half)
+    return p * power_of_two(np.int32(n) - half)
 
 
+@numba.njit(nogil=True)
+def power_of_two(n):
+    return np.int32((n + np.int32(127)) << np.int32(23)).view(np.float32)
+
+
+# %% given
 @numba.njit(nogil=True)
 def tanh32(x):
     small = min(max(x, np.float32(-9)), np.float32(9))
@@ -50,21 +55,28 @@ def tanh32(x):
     return x - x * x * x * np.float32(1 / 3) if abs(x) < np.float32(0.02) else (e - np.float32(1)) / (e + np.float32(1))
 
 
+GREATER = "{0} if {0} >= {1} or {0} != {0} else {1}"  # NaN wins
 EXPRESSIONS = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "eq": "{} == {}", "lt": "{} < {}",
-    "maximum": "{0} if {0} >= {1} or {0} != {0} else {1}", "where": "{1} if {0} else {2}", "log": "math.log({})",
-    "sqrt": "math.sqrt({})", "sin": "math.sin({})", "cos": "math.cos({})", "exp": "math.exp({})", "tanh": "math.tanh({})",
+    "maximum": GREATER, "where": "{1} if {0} else {2}", "log": "math.log({})", "sqrt": "math.sqrt({})",
+    "sin": "math.sin({})", "cos": "math.cos({})", "exp": "math.exp({})", "tanh": "math.tanh({})",
 }  # fmt: skip
-SINGLE = {"exp": "exp32({})", "tanh": "tanh32({})"}
-REDUCE = {"sum": "{0} + {1}", "amax": "{0} if {0} >= {1} or {0} != {0} else {1}"}
-START = {"sum": "0", "amax": "-np.inf"}
+REDUCTIONS = {"sum": "{0} + {1}", "amax": GREATER}
 
 
+def start(reduction, dtype):
+    """What a reduction begins with: nothing changes when it is added, or compared."""
+    if reduction == "sum":
+        return 0
+    return -math.inf if dtype.kind == "f" else dtype.kind == "i" and np.iinfo(dtype).min
+
+
+# %% 15.7 a handler that writes lines
 class Writer:
-    """The handler under which a loop's body writes its lines."""
+    """The handler under which a body writes its lines: each value that it computes gets a name."""
 
     def __init__(self, kernel):
-        self.kernel, self.memo, self.lines, self.count, self.depth = kernel, {}, [], 0, 1
+        self.kernel, self.memo, self.lines, self.depth, self.count = kernel, {}, [], 1, 0
 
     def line(self, text):
         self.lines.append("    " * self.depth + text)
@@ -79,19 +91,22 @@ class Writer:
             return self.kernel.made[buffer, str(index)]
         return self.name(f"{self.kernel.argument(buffer)}[{index}]")
 
-    def value(self, number, dtype):
-        if dtype.kind == "f" and not math.isfinite(number):
-            return f"np.{dtype}({'np.nan' if number != number else 'np.inf' if number > 0 else '-np.inf'})"
-        return f"np.{dtype}({number})" if dtype.kind == "f" else str(number)
-
     def index(self, index, dtype):
         return f"np.{dtype}({index})"
+
+    # %% 15.8 values, calls and branches
+    def value(self, number, dtype):
+        if dtype.kind == "b":
+            return str(bool(number))
+        finite = not isinstance(number, float) or math.isfinite(number)
+        return f"np.{dtype}({number if finite else f'np.{number}'.replace('np.-', '-np.')})"
 
     def call(self, op, args, dtype, dtypes):
         if op == "to":
             return self.name(f"{args[0]} != 0" if dtype.kind == "b" else f"np.{dtype}({args[0]})")
-        form = SINGLE.get(op) if dtype == np.float32 else None
-        return self.name((form or EXPRESSIONS[op]).format(*args))
+        single = self.kernel.single.get(op) if dtype == np.float32 else None
+        text = (single or EXPRESSIONS[op]).format(*args)
+        return self.name(f"np.{dtype}({text})" if dtype.kind == "i" else text)  # Numba computes all integers in 64 bits
 
     def inside(self, conditions, value, dtype):
         """A branch: what is computed in it is not known after it."""
@@ -103,77 +118,88 @@ class Writer:
         return name
 
 
+# %% 15.9 the loop over the rows
 class Kernel:
     """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
 
-    header = "def kernel(low, high, {}):"
-    loop = "for row in range(low, high):"
+    single = {"exp": "exp32({})", "tanh": "tanh32({})"}  # what single precision has of its own
 
     def __init__(self, group, wanted):
         self.group, self.wanted, self.arguments, self.made = group, wanted, {}, {}
         self.rows = numel(group.rows)
-        self.work = sum(self.rows * numel(stage.inner) for stage in group.stages)
-        writer = Writer(self)
-        self.write(writer)
-        self.source = "\n".join([self.header.format(", ".join(self.arguments.values())), *writer.lines])
+        self.work = self.rows * sum(numel(stage.inner) for stage in group.stages)
+        w = Writer(self)
+        self.write(w)
+        self.source = "\n".join([f"def kernel(low, high, {', '.join(self.arguments.values())}):", *w.lines])
 
     def argument(self, buffer):
+        if buffer.dtype.name not in ("bool", "int32", "int64", "float32", "float64"):
+            raise Unsupported(f"a kernel for {buffer.dtype}: use float32, float64, int32, int64 or bool")
         return self.arguments.setdefault(buffer, buffer.name)
 
     def write(self, w):
-        rows = self.group.rows
-        w.line(self.loop.replace("row", "i0") if len(rows) == 1 else self.loop)
+        """For each row: where it is in each dimension, then stage after stage."""
+        rows, step = self.group.rows, self.rows
+        w.line(f"for {'i0' if len(rows) == 1 else 'row'} in {self.row_range()}:")
         w.depth += 1
-        if len(rows) > 1:
-            step = self.rows
-            for d, n in enumerate(rows):
-                step //= max(n, 1)
-                w.line(f"i{d} = row // {step} % {n}" if n > 1 else f"i{d} = 0")
-        if not rows:
-            w.line("pass")
+        for d, n in enumerate(rows if len(rows) > 1 else ()):
+            step = step // max(n, 1)
+            w.line(f"i{d} = row // {step} % {n}" if n > 1 else f"i{d} = 0")
         for stage in self.group.stages:
             self.write_stage(w, stage)
 
+    def row_range(self):
+        return "range(low, high)"
+
+    # %% 15.10 a stage
     def write_stage(self, w, stage):
-        for loop in stage.loops:
-            if loop.reduction:
-                w.line(
-                    f"{loop.buffer.name}_row = {w.value(float(START[loop.reduction].replace('np.', '')), loop.buffer.dtype)}"
-                )
-        depth, made, memo = w.depth, dict(self.made), dict(w.memo)
-        for d, n in enumerate(stage.inner):
-            if n != 1:
-                w.line(f"for j{d} in range({n}):")
-                w.depth += 1
+        """A loop over the inside of the row, around all that the stage computes; what it reduced is known after it."""
+        reductions = [loop for loop in stage.loops if loop.reduction]
+        for loop in reductions:
+            w.line(f"{loop.buffer.name}_row = {w.value(start(loop.reduction, loop.buffer.dtype), loop.buffer.dtype)}")
+        before = w.depth, dict(w.memo), dict(self.made)
+        dims = [d for d, n in enumerate(stage.inner) if n != 1]
+        for d in dims:
+            w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
+            w.depth += 1
         for loop in stage.loops:
             self.write_loop(w, loop)
-        w.depth = depth
-        if stage.inner:
-            self.made, w.memo = made, memo
-        for loop in stage.loops:
-            if loop.reduction:
-                index = flatten(self.group.index(loop)[: len(self.group.rows)], loop.sizes)
-                self.made[loop.buffer, str(index)] = f"{loop.buffer.name}_row"
-                if loop.buffer in self.wanted:
-                    w.line(f"{self.argument(loop.buffer)}[{index}] = {loop.buffer.name}_row")
+        if dims:
+            w.depth, w.memo, self.made = before  # what was computed for one j is not known after its loop
+        self.end_stage(w, reductions if dims else [])
+        for loop in reductions:
+            index = self.group.index(loop)[: len(loop.sizes)]
+            self.store(w, loop, flatten(index, loop.sizes), f"{loop.buffer.name}_row")
 
+    def inner_range(self, n, innermost):
+        return f"range({n})"
+
+    def end_stage(self, w, reductions):
+        """Where several threads share a row, they meet here."""
+
+    # %% 15.11 a value, and where it is kept
     def write_loop(self, w, loop):
+        """One element: computed, and then added up or stored."""
         value, name = loop.body(w, self.group.index(loop)), f"{loop.buffer.name}_row"
         if loop.reduction:
-            w.line(f"{name} = {REDUCE[loop.reduction].format(name, value)}")
-            return
-        index = flatten(self.group.index(loop), loop.sizes)
+            w.line(f"{name} = {REDUCTIONS[loop.reduction].format(name, value)}")
+        else:
+            self.store(w, loop, flatten(self.group.index(loop), loop.sizes), value)
+
+    def store(self, w, loop, index, value):
+        """Known by name from here on; in memory only if another kernel, or a later stage, reads it there."""
         self.made[loop.buffer, str(index)] = value
-        if loop.buffer in self.wanted or self.read_later(loop):
+        if loop.buffer in self.wanted or (not loop.reduction and self.read_later(loop)):
             w.line(f"{self.argument(loop.buffer)}[{index}] = {value}")
 
     def read_later(self, loop):
-        mine = next(i for i, stage in enumerate(self.group.stages) if loop in stage.loops)
-        return any(
-            loop.buffer in {b for b, _ in self.group.reads(l)} for s in self.group.stages[mine + 1 :] for l in s.loops
-        )
+        stages = self.group.stages
+        mine = next(i for i, stage in enumerate(stages) if loop in stage.loops)
+        later = [other for stage in stages[mine + 1 :] for other in stage.loops]
+        return any(buffer is loop.buffer for other in later for buffer, _ in self.group.reads(other))
 
 
+# %% 15.12 machine code, and threads
 @functools.cache
 def machine_code(source):
     """Equal kernels are compiled once: twelve layers alike cost one."""
@@ -183,17 +209,15 @@ def machine_code(source):
 
 
 THREADS = min(os.cpu_count() or 1, 8)
-pool = ThreadPoolExecutor(THREADS)
 ENOUGH = 100_000  # elements for which a second thread pays
+pool = ThreadPoolExecutor(THREADS)
 
 
 def run_rows(code, rows, work, arrays):
-    """All rows, or equal shares of them side by side: Numba's code runs without the interpreter's lock."""
-    shares = min(THREADS, rows) if work >= ENOUGH else 1
-    if shares <= 1:
-        return code(0, rows, *arrays)
+    """All rows, or equal shares of them side by side: machine code runs without the interpreter's lock."""
+    shares = max(min(THREADS, rows), 1) if work >= ENOUGH else 1
     bounds = [rows * i // shares for i in range(shares + 1)]
-    rest = [pool.submit(code, low, high, *arrays) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
+    others = [pool.submit(code, low, high, *arrays) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
     code(0, bounds[1], *arrays)
-    for share in rest:
+    for share in others:
         share.result()
