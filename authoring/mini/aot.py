@@ -14,7 +14,7 @@ def graph(x0, x1):
     relu = relu(add)                                # (2, 4)
     return relu, x0, matmul
 >>> [node.name for node in backward.nodes]
-['add', 'relu', 'lt', 'full', 'where', 'permute1', 'matmul2']
+['add', 'relu', 'lt', 'where', 'permute1', 'matmul2']
 """
 
 from mini import ops
