@@ -1,8 +1,11 @@
-"""Build the course's notebooks from authoring/: `tools/build_course.py [--check [--execute] | --refresh] [NN ...]`.
+"""Build the course's notebooks from authoring/.
+
+`tools/build_course.py [--check [--execute] | --exercises | --refresh] [NN ...]`
 
     authoring/lessons/NN_name.py     ->  notebooks/NN_name.ipynb   executed, with pictures
     authoring/exercises/NN_name.py   ->  exercises/NN_name.ipynb   stubs and check cells
                                      ->  solutions/NN_name.ipynb   the same, solved
+    authoring/mini/*.py              ->  solutions/mini/NN/*.py    the files of `mini` that lesson NN adds
     the lessons' first lines         ->  README.md                 the list of lessons
 
 A rebuild gives the same bytes. What a machine decides (times, addresses) is confined to lesson cells tagged `varies`: a
@@ -11,7 +14,7 @@ compare them.
 
 Cells of an exercise source are tagged: none (in both notebooks), `stub` (exercise only), `solution` (solution only),
 `wrong` (neither: a planted wrong answer; `says="..."` is part of what it must be told). Lines between BEGIN SOLUTION
-and END SOLUTION become a `raise` in the stub.
+and END SOLUTION become a `raise` in the stub. A cell with `step="05.7"` is a step of `mini`: `step_cells.py`.
 """
 
 from __future__ import annotations
@@ -28,9 +31,13 @@ import nbformat
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+from step_cells import given_after, given_before, opening_cell, reference_cell, wrong_cell  # noqa: E402
 
 from minitorch_compile.course.checking.lessons import find_exercise  # noqa: E402
+from minitorch_compile.course.mini.reference import all_steps, reference  # noqa: E402
+from minitorch_compile.course.mini.sections import whole  # noqa: E402
 
 SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION\n?", re.MULTILINE | re.DOTALL)
 SOLUTION_MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
@@ -46,13 +53,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("lessons", nargs="*", help="numbers such as 01; default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a notebook is out of date")
     parser.add_argument("--execute", action="store_true", help="with --check: run the lessons, too, and compare")
+    parser.add_argument("--exercises", action="store_true", help="leave the lessons, which are run, as they are")
     parser.add_argument("--refresh", action="store_true", help="take new outputs also for cells tagged varies")
     options = parser.parse_args(arguments)
     stale = []
     for source in selected(ROOT / "authoring" / "exercises", options.lessons):
         for folder, make in (("exercises", exercise_notebook), ("solutions", solution_notebook)):
             stale += settle(ROOT / folder / f"{source.stem}.ipynb", text_of(make(source)), options.check)
-    for source in selected(ROOT / "authoring" / "lessons", options.lessons):
+        stale += settle_mini(source.name[:2], options.check)
+    for source in [] if options.exercises else selected(ROOT / "authoring" / "lessons", options.lessons):
         stale += settle_lesson(source, ROOT / "notebooks" / f"{source.stem}.ipynb", options)
     readme = ROOT / "README.md"
     stale += settle(readme, with_lesson_list(readme.read_text(encoding="utf-8")), options.check)
@@ -88,7 +97,7 @@ def settle(path: Path, text: str, check: bool) -> list[str]:
         return []
     if check:
         return [f"{path.relative_to(ROOT)} is out of date"]
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)  # `make lab` made it read-only
     path.write_text(text, encoding="utf-8")
     print(f"wrote {path.relative_to(ROOT)}")
@@ -103,16 +112,30 @@ def exercise_notebook(source: Path) -> NotebookNode:
     """What the learner opens: stubs, no solutions."""
     cells = [cell for cell in source_cells(source) if not tags(cell) & {"solution", "wrong"}]
     for cell in cells:
-        cell.source = EXERCISE_HEADING.sub(with_budget, stub(cell.source))
-    return notebook(source.stem, cells)
+        step = cell.metadata.get("step")
+        cell.source = EXERCISE_HEADING.sub(with_budget, opening_cell(step, cell.source) if step else stub(cell.source))
+    return notebook(source.stem, with_given_parts(cells))
 
 
 def solution_notebook(source: Path) -> NotebookNode:
     """The exercise with the solutions in place."""
     cells = [cell for cell in source_cells(source) if not tags(cell) & {"stub", "wrong"}]
     for cell in cells:
-        cell.source = EXERCISE_HEADING.sub(with_budget, SOLUTION_MARK.sub("", cell.source).rstrip())
-    return notebook(source.stem, cells)
+        step = cell.metadata.get("step")
+        solution = reference_cell(step) if step else SOLUTION_MARK.sub("", cell.source).rstrip()
+        cell.source = EXERCISE_HEADING.sub(with_budget, solution)
+    return notebook(source.stem, with_given_parts(cells))
+
+
+def with_given_parts(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """The cells, and around each step what the file has there besides, to be read."""
+    shown = []
+    for cell in cells:
+        step = cell.metadata.get("step")
+        before, after = (given_before(step), given_after(step)) if step else ("", "")
+        around = [[nbformat.v4.new_markdown_cell(text)] if text else [] for text in (before, after)]
+        shown += [*around[0], cell, *around[1]]
+    return shown
 
 
 def wrong_answers(source: Path) -> list[tuple[str, str, str]]:
@@ -122,7 +145,8 @@ def wrong_answers(source: Path) -> list[tuple[str, str, str]]:
         heading = EXERCISE_HEADING.search(cell.source) if cell.cell_type == "markdown" else None
         number = heading.group(1) if heading else number
         if "wrong" in tags(cell):
-            found.append((number, cell.source, cell.metadata["says"]))
+            step = cell.metadata.get("step")
+            found.append((number, wrong_cell(step, cell.source) if step else cell.source, cell.metadata["says"]))
     return found
 
 
@@ -135,6 +159,26 @@ def with_budget(heading: re.Match[str]) -> str:
     exercise = find_exercise(heading.group(1))
     points = f"{exercise.points} points" if exercise.points != 1 else "1 point"
     return f'{heading.group(0)}\n\n*{exercise.minutes} minutes · {points} · stuck? `hint("{exercise.number}")`*'
+
+
+# --- what a lesson adds to mini
+# ------------------------------------------------------------------------------------------------------------------
+
+
+def settle_mini(lesson: str, check: bool) -> list[str]:
+    """solutions/mini/NN: the files whose first step is one of the lesson's, whole."""
+    folder = ROOT / "solutions" / "mini" / lesson
+    numbers = {file: number for number, file in reversed(all_steps().items())}
+    files = {f"{file}.py" for file, number in numbers.items() if number.partition(".")[0] == lesson}
+    stale = []
+    for path in sorted(folder.glob("*.py")):
+        if path.name not in files:
+            stale.append(f"{path.relative_to(ROOT)} is a file of another lesson now")
+            if not check:
+                path.unlink()
+    for name in sorted(files):
+        stale += settle(folder / name, whole(reference()[name.removesuffix(".py")]), check)
+    return stale
 
 
 # --- lessons

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from .grading.course_folder import course_folder
+from .files.course_folder import course_folder
 from .grading.grade import Grade, grade_folder, percent, table
 from .grading.progress import progress
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .checking.check_worker import run_cells
 from .checking.exercise import Exercise
 from .checking.notebook_file import code_cells
 from .checking.notebook_slice import slice_for
-from .grading.course_folder import work_folder
+from .checking.run_cells import run_cells
+from .files.course_folder import work_folder
 from .grading.grade import Grade
 from .grading.progress import grades_of
 from .splicing.splice import splice_all

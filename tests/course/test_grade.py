@@ -11,7 +11,7 @@ import minitorch_compile as torch
 from minitorch_compile.course import own_parts
 from minitorch_compile.course.__main__ import main
 from minitorch_compile.course.checking.lessons import all_lessons
-from minitorch_compile.course.grading.course_folder import course_folder
+from minitorch_compile.course.files.course_folder import course_folder
 from minitorch_compile.course.grading.grade import Grade, grade_folder, grade_notebook, percent, table
 from minitorch_compile.course.grading.hints import hint, read_hints
 from minitorch_compile.course.grading.progress import grades_of, progress

@@ -7,23 +7,32 @@ import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 
-from .check_process import judge
+from ..files.course_folder import work_folder_or_none
+from .check_process import judged
 from .lessons import find_exercise
+from .result import Result
 
 
 def check(number: str, cells: Sequence[str] | None = None) -> None:
     """Judge exercise `number` and print the result. `cells` defaults to the sources of the cells run so far."""
-    exercise = find_exercise(number)
-    print(judge(exercise, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno)))
+    print(_result(number, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno)))
 
 
 def passed(number: str, cells: Sequence[str] | None = None) -> bool:
     """Whether the answer passes all its cases; says so if not. It guards cells that would run the answer right here."""
-    exercise = find_exercise(number)
-    result = judge(exercise, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno))
+    result = _result(number, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno))
     if not result.passed:
         print(f'{number} does not pass yet, so this cell does nothing: check("{number}") says why')
     return result.passed
+
+
+def _result(number: str, cells: Sequence[str]) -> Result:
+    exercise = find_exercise(number)
+    work = work_folder_or_none()
+    result, submission = judged(exercise, cells, work)
+    if submission is not None and work is not None:
+        exercise.remember(submission, work)
+    return result
 
 
 def executed_cells(line: int) -> list[str]:

@@ -18,16 +18,17 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
-from typing import IO
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
 
 from minitorch_compile.environment_variables import without_wrong_values
 
 from . import check_keeper
 from .check_events import Event, checked, listen, told
 from .check_keeper import ON_LINUX, PATIENCE, has_token, processes, send
-from .exercise import Exercise
-from .notebook_slice import CellSlice, CellSyntaxError, is_unwritten, slice_for
+from .exercise import Exercise, NotWritten, Submission
+from .notebook_slice import CellSyntaxError
 from .result import CaseResult, Result
 
 KEEPER = [sys.executable, "-I", "-S", check_keeper.__file__] if os.name == "posix" else []
@@ -36,24 +37,37 @@ START_SECONDS = 60.0
 """For the interpreter and its imports, which the exercise's own limit doesn't count."""
 
 
-def judge(exercise: Exercise, cells: Sequence[str]) -> Result:
+def judge(exercise: Exercise, cells: Sequence[str], work: Path | None = None) -> Result:
     """The result of an exercise in a notebook whose code cells, in the order in which they ran, are `cells`."""
+    return judged(exercise, cells, work)[0]
+
+
+def judged(exercise: Exercise, cells: Sequence[str], work: Path | None = None) -> tuple[Result, Submission | None]:
+    """The result, and the submission that passed. `work` is the learner's folder, for what lies there."""
     try:
-        return _judge(exercise, cells)
+        return _judged_in_turn(exercise, exercise.submissions(cells, work))
+    except (LookupError, CellSyntaxError, NotWritten) as problem:
+        return unjudged(exercise, str(problem.args[0])), None
     except Exception as error:  # noqa: BLE001 (one exercise that can't be judged must not keep the others from it)
-        return unjudged(exercise, f"the check itself failed, please report this: {type(error).__name__}: {error}")
+        note = f"the check itself failed, please report this: {type(error).__name__}: {error}"
+        return unjudged(exercise, note), None
 
 
-def _judge(exercise: Exercise, cells: Sequence[str]) -> Result:
-    try:
-        needed = slice_for(exercise.answer, cells)
-        if is_unwritten(exercise.answer, needed):  # most of a fresh clone is: no process has to say so
-            return unjudged(exercise, "not written yet")
-    except (LookupError, CellSyntaxError) as problem:
-        return unjudged(exercise, str(problem.args[0]))
+def _judged_in_turn(exercise: Exercise, submissions: Sequence[Submission]) -> tuple[Result, Submission | None]:
+    """The first that passes, or else the best; of equals the last."""
+    results = []
+    for submission in submissions:
+        result = _judge(exercise, submission)
+        if result.passed:
+            return (replace(result, note=submission.note) if submission.note else result), submission
+        results.append(result)
+    return max(reversed(results), key=lambda result: result.points), None
+
+
+def _judge(exercise: Exercise, submission: Submission) -> Result:
     try:
         with tempfile.TemporaryFile() as printed:
-            events, ending = _run(exercise, needed, printed)
+            events, ending = _run(exercise, submission.job, printed)
             printed.seek(0)
             text = printed.read(4000).decode(errors="replace")
     except OSError as error:  # the machine has no room for a file or a process
@@ -61,10 +75,10 @@ def _judge(exercise: Exercise, cells: Sequence[str]) -> Result:
     return result_of(exercise, events, ending, text)
 
 
-def judge_all(exercises: Sequence[Exercise], cells: Sequence[str]) -> list[Result]:
+def judge_all(exercises: Sequence[Exercise], cells: Sequence[str], work: Path | None = None) -> list[Result]:
     """The results of several exercises in one notebook, a process each, as many at a time as there are processors."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(lambda exercise: judge(exercise, cells), exercises))
+        return list(pool.map(lambda exercise: judge(exercise, cells, work), exercises))
 
 
 def unjudged(exercise: Exercise, note: str) -> Result:
@@ -73,12 +87,12 @@ def unjudged(exercise: Exercise, note: str) -> Result:
     return Result(exercise.number, exercise.title, cases, note)
 
 
-def _run(exercise: Exercise, needed: list[CellSlice], printed: IO[bytes]) -> tuple[list[Event], str]:
+def _run(exercise: Exercise, what: dict[str, Any], printed: IO[bytes]) -> tuple[list[Event], str]:
     """The events that the worker sent, and how it ended: "end", "slow" or a crash in words."""
     token = secrets.token_hex(16)
     environment = {**without_wrong_values(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), TOKEN: token}
     with tempfile.TemporaryFile() as job:  # a file, since writing to a pipe waits for whoever doesn't read
-        job.write(json.dumps({"exercise": exercise.number, "cells": [asdict(cell) for cell in needed]}).encode())
+        job.write(json.dumps(what).encode())
         job.seek(0)
         keeper = subprocess.Popen(
             [*KEEPER, sys.executable, "-c", f"from {__package__}.check_worker import main; main()"],
@@ -180,7 +194,8 @@ def _setup_note(setup: Event | None, exercise: Exercise, ending: str) -> str:
         return f"while defining `{exercise.answer}`: {_slow(exercise) if ending == 'slow' else ending}"
     if setup["verdict"] == "todo":
         return "not written yet"
-    return f"while defining `{exercise.answer}`: {setup['fact']}\nyour {setup['line']}"
+    line = f"\nyour {setup['line']}" if setup["line"] else ""
+    return f"while defining `{exercise.answer}`: {setup['fact']}{line}"
 
 
 def _slow(exercise: Exercise) -> str:

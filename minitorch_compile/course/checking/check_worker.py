@@ -8,24 +8,22 @@ notebook from mistakes; it isn't a sandbox against malice.
 
 from __future__ import annotations
 
-import ast
 import json
-import linecache
 import os
 import sys
 import time
 import traceback
-import types
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..mini.package import learners_line
 from .check_events import Event
 from .exercise import Case, Exercise, NotWritten, WrongAnswer
 from .lessons import find_exercise
 
-MODULE_NAME = "your_notebook"
 FILE_BYTES = 64 * 2**20
 SPARE_SECONDS = 100  # more processor time than any exercise takes
 
@@ -37,25 +35,21 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     exercise = find_exercise(job["exercise"])
     limit_resources(exercise.megabytes, exercise.seconds)
-    for event in events(exercise, job["cells"]):
+    for event in events(exercise, job):
         channel.write(json.dumps(event) + "\n")
         sys.stdout.flush()
 
 
-def events(exercise: Exercise, cells: list[dict[str, Any]]) -> Iterator[Event]:
+def events(exercise: Exercise, job: dict[str, Any]) -> Iterator[Event]:
     """Everything that happens, in order: ready, setup, then for each case that it begins and its verdict, then end."""
     yield {"event": "ready"}
-    module = types.ModuleType(MODULE_NAME)
-    setup = attempt(partial(run_cells, module, cells))
-    yield {"event": "setup", **setup}
-    if setup["verdict"] == "pass":
-        for index, case in enumerate(exercise.cases):
+    with ExitStack() as stack:
+        answers: list[Any] = []
+        setup = attempt(lambda: answers.append(stack.enter_context(exercise.loaded(job))))
+        yield {"event": "setup", **setup}
+        for index, case in enumerate(exercise.cases if answers else ()):
             yield {"event": "case", "index": index}
-            yield {
-                "event": "verdict",
-                "index": index,
-                **attempt(partial(judge, case, getattr(module, exercise.answer))),
-            }
+            yield {"event": "verdict", "index": index, **attempt(partial(judge, case, answers[0]))}
     yield {"event": "end"}
 
 
@@ -63,17 +57,6 @@ def judge(case: Case, answer: Any) -> None:
     if answer is ...:
         raise NotWritten("still `...`")
     case.judge(answer)
-
-
-def run_cells(module: types.ModuleType, cells: list[dict[str, Any]]) -> None:
-    """Run the learner's statements in the module; tracebacks give the line numbers and the text of their cells."""
-    sys.modules[module.__name__] = module
-    for cell in cells:
-        filename = f"cell {cell['number']}"
-        linecache.cache[filename] = (len(cell["source"]), None, cell["source"].splitlines(keepends=True), filename)
-        body = ast.parse(cell["source"]).body
-        kept = ast.Module([body[index] for index in cell["statements"]], type_ignores=[])
-        exec(compile(kept, filename, "exec"), module.__dict__)
 
 
 def attempt(action: Callable[[], Any]) -> dict[str, str]:
@@ -99,8 +82,14 @@ def attempt(action: Callable[[], Any]) -> dict[str, str]:
 def learner_line(error: BaseException | None) -> str:
     """The innermost line of the learner's own code in a traceback; empty if there is none."""
     frames = traceback.extract_tb(error.__traceback__) if error is not None else []
-    own = [frame for frame in frames if frame.filename.startswith("cell ")]
-    return f"{own[-1].filename}, line {own[-1].lineno}: {own[-1].line}" if own else ""
+    own = filter(None, map(_own_line, reversed(frames)))
+    return next(own, "")
+
+
+def _own_line(frame: traceback.FrameSummary) -> str | None:
+    if frame.filename.startswith("cell "):
+        return f"{frame.filename}, line {frame.lineno}: {frame.line}"
+    return learners_line(frame.filename, frame.lineno or 0)
 
 
 def limit_resources(megabytes: int, seconds: float) -> None:

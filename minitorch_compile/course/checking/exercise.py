@@ -20,10 +20,17 @@ double(1): expected 2, got 1. You squared the number. Doubling adds it to itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from .notebook_slice import is_unwritten, slice_for
+from .run_cells import run_cells
+
+MODULE_NAME = "your_notebook"
 Arguments = tuple[Any, ...]
 Trial = tuple[Arguments, Any, Any]
 """What was tried, expected and got."""
@@ -49,6 +56,19 @@ class WrongAnswer(Exception):
 
 class NotWritten(Exception):
     """The answer is still the stub."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What travels to the process that judges. `job` is for JSON, `answer` is the learner's text.
+
+    `depends_on` is all text on which the verdict depends, but for the cases; `note` is said if it passes.
+    """
+
+    job: dict[str, Any]
+    answer: str
+    depends_on: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +102,27 @@ class Exercise:
     @property
     def points(self) -> int:
         return sum(case.points for case in self.cases)
+
+    def submissions(self, cells: Sequence[str], work: Path | None = None) -> list[Submission]:
+        """What of the cells that ran is judged, in turn until one passes; `work` is the learner's folder.
+
+        NotWritten, LookupError or CellSyntaxError if there is nothing to judge.
+        """
+        needed = slice_for(self.answer, cells)
+        if is_unwritten(self.answer, needed):  # most of a fresh clone is: no process has to say so
+            raise NotWritten("not written yet")
+        text = "\n".join(cell.kept_source() for cell in needed)
+        return [Submission({"exercise": self.number, "cells": [asdict(cell) for cell in needed]}, text, text)]
+
+    @contextmanager
+    def loaded(self, job: dict[str, Any]) -> Iterator[Any]:
+        """The answer, in the process that judges it."""
+        module = ModuleType(MODULE_NAME)
+        run_cells(module, job["cells"])
+        yield getattr(module, self.answer)
+
+    def remember(self, submission: Submission, work: Path) -> None:
+        """Called when a submission has passed."""
 
     def case(
         self, title: str, *, points: int, section: str

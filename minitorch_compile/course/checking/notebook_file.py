@@ -16,10 +16,10 @@ What is no cell, or a cell without a text, counts as an empty one, so that the o
 from __future__ import annotations
 
 import json
-import os
-import stat
 from pathlib import Path
 from typing import Any
+
+from ..files.regular_file import read_regular_file
 
 MOST_BYTES = 256 * 2**20  # a lesson with all its pictures has less than one
 
@@ -41,18 +41,6 @@ def code_cells(path: Path) -> list[str]:
     except ValueError as error:
         raise NotANotebook(f"{path.name} is not a notebook: {error}") from error
     return [_source(cell) for cell in cells if not isinstance(cell, dict) or cell.get("cell_type") == "code"]
-
-
-def read_regular_file(path: Path, most_bytes: int) -> bytes:
-    """A file's bytes. OSError if it is no file (reading a pipe would wait for ever), ValueError if there are more."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is not a file")
-    with path.open("rb") as file:  # it may be growing
-        contents = file.read(most_bytes + 1) if status.st_size <= most_bytes else b""
-    if max(len(contents), status.st_size) > most_bytes:
-        raise ValueError(f"it has more than {most_bytes:,} bytes")
-    return contents
 
 
 def _parsed(path: Path) -> list[Any]:

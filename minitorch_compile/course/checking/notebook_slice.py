@@ -96,8 +96,13 @@ def is_unwritten(name: str, cells: Sequence[CellSlice]) -> bool:
 
 
 def without_magics(cell: str) -> str:
-    """The cell with IPython's own lines (`%time`, `!ls`) commented out, so that line numbers stay."""
+    """The cell with IPython's own lines (`%time`, `!ls`) commented out, so that line numbers stay.
+
+    A `%%mini` cell is saved, not run in the notebook: nothing of it is bound there.
+    """
     lines = cell.split("\n")
+    if cell.lstrip().startswith("%%mini"):
+        return "\n" * (len(lines) - 1)
     return "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in lines)
 
 

@@ -43,7 +43,7 @@ def grade_notebook(lesson: Lesson, path: Path) -> Grade:
         cells = code_cells(path)
     except NotANotebook as problem:
         return ungraded(lesson, path, str(problem))
-    return Grade(lesson, tuple(judge_all(lesson.exercises, cells)))
+    return Grade(lesson, tuple(judge_all(lesson.exercises, cells, path.parent)))
 
 
 def ungraded(lesson: Lesson, path: Path, problem: str) -> Grade:

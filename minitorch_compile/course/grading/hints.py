@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..checking.lessons import find_exercise
-from .course_folder import work_folder
-from .kept_file import read_kept, write_kept
+from ..files.course_folder import work_folder_or_none
+from ..files.kept_file import read_kept, write_kept
 
 
 def hint(number: str, level: int | None = None) -> None:
@@ -41,7 +41,5 @@ def _write(levels: dict[str, Any]) -> None:
 
 def _path() -> Path | None:
     """None outside the course's folders, where nothing is written down."""
-    try:
-        return work_folder() / ".hints.json"
-    except FileNotFoundError:
-        return None
+    work = work_folder_or_none()
+    return work / ".hints.json" if work is not None else None

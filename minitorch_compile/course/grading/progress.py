@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from ..checking.check_process import judge_all
-from ..checking.exercise import Exercise
+from ..checking.exercise import Exercise, NotWritten
 from ..checking.lessons import Lesson, all_lessons
 from ..checking.notebook_file import NotANotebook, code_cells
-from ..checking.notebook_slice import CellSyntaxError, slice_for
+from ..checking.notebook_slice import CellSyntaxError
 from ..checking.result import Result, readable
-from .course_folder import work_folder
+from ..files.course_folder import work_folder
+from ..files.kept_file import read_kept, write_kept
 from .grade import Grade, table, ungraded
 from .hints import read_hints
-from .kept_file import read_kept, write_kept
 
 Remembered = dict[str, Any]
 
@@ -66,10 +66,10 @@ def _grade(lesson: Lesson, path: Path, remembered: Remembered) -> Grade:
         cells = code_cells(path)
     except NotANotebook as problem:
         return ungraded(lesson, path, str(problem))
-    keys = {exercise.number: _fingerprint(exercise, cells) for exercise in lesson.exercises}
+    keys = {exercise.number: _fingerprint(exercise, cells, path.parent) for exercise in lesson.exercises}
     results = {e.number: _recalled(e, remembered.get(keys[e.number])) for e in lesson.exercises}
     changed = [exercise for exercise in lesson.exercises if results[exercise.number] is None]
-    for exercise, result in zip(changed, judge_all(changed, cells), strict=True):
+    for exercise, result in zip(changed, judge_all(changed, cells, path.parent), strict=True):
         results[exercise.number] = result
         remembered[keys[exercise.number]] = result.to_json()
     return Grade(lesson, tuple(result for result in results.values() if result is not None))
@@ -86,11 +86,11 @@ def _recalled(exercise: Exercise, data: Any) -> Result | None:
     return result if fits and result.is_well_formed() else None
 
 
-def _fingerprint(exercise: Exercise, cells: list[str]) -> str:
+def _fingerprint(exercise: Exercise, cells: list[str], work: Path) -> str:
     """Changes with the answer's text and with the checks that judge it."""
     try:
-        answer = "\n".join(cell.kept_source() for cell in slice_for(exercise.answer, cells))
-    except (LookupError, CellSyntaxError) as problem:
+        answer = "\0".join(each.depends_on for each in exercise.submissions(cells, work))
+    except (LookupError, CellSyntaxError, NotWritten) as problem:
         answer = str(problem)
     judge_file = Path(inspect.getfile(exercise.cases[0].judge))
     judges = "\n".join(path.read_text(encoding="utf-8") for path in sorted(judge_file.parent.glob("*.py")))

@@ -16,3 +16,11 @@ def course_folder(start: Path | None = None) -> Path:
 
 def work_folder(start: Path | None = None) -> Path:
     return course_folder(start) / "work"
+
+
+def work_folder_or_none() -> Path | None:
+    """None outside the course's folders, where nothing of the learner's is kept."""
+    try:
+        return work_folder()
+    except FileNotFoundError:
+        return None

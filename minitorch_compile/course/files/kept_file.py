@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..checking.notebook_file import read_regular_file
+from .regular_file import read_regular_file
 
 MOST_BYTES = 16 * 2**20
 

@@ -1,0 +1,28 @@
+"""Lesson 16. The door: `compile(function)`.
+
+>>> from mini.tensor import tensor
+>>> compile(lambda x: (x + 1).relu().sum())(tensor([1.0, -5.0, 2.0]))
+tensor(5.0)
+"""
+
+from mini.aot import aot
+from mini.breaks import Region
+from mini.program import Program
+
+BACKENDS = {"eager": lambda graph: graph.run, "aot_eager": aot(lambda graph: graph.run), "inductor": aot(Program)}
+
+
+# %% 16.14 the door
+def compile(function, backend="inductor"):
+    """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
+    if backend == "cuda":
+        from mini.cuda import CudaProgram  # only who has a GPU, or its simulator, can import it
+
+        return Region(call_of(function), aot(CudaProgram))
+    if backend not in BACKENDS:
+        raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
+    return Region(call_of(function), BACKENDS[backend])
+
+
+def call_of(function):
+    return function if hasattr(function, "__code__") else lambda *args: function(*args)

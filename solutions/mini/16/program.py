@@ -1,0 +1,160 @@
+"""Lesson 16. Kernels and products in a row: where buffers lie, and what runs while a product is still in the cache.
+
+>>> program = Program(trace(lambda x, w: (x @ w + 1).tanh(), fake((64, 8)), fake((8, 16))))
+>>> program.steps
+[buf0 = matmul(x0, x1), then rows (1024,): buf1]
+>>> ones = from_numpy(np.ones((64, 8), np.float32)), from_numpy(np.ones((8, 16), np.float32))
+>>> program(*ones)[0].sizes
+(64, 16)
+"""
+
+import numpy as np
+from mini.emit import Kernel, machine_code, run_rows
+from mini.fusion import fuse
+from mini.graph import trace  # noqa: F401
+from mini.index import Index, flatten
+from mini.loops import Call, Lowering
+from mini.prims import decompose
+from mini.tensor import Layout, Storage, Tensor, fake, from_numpy, numel  # noqa: F401
+
+
+# %% 16.8 steps of a program
+class KernelStep:
+    """A group's kernel, run over all of its rows."""
+
+    code = Kernel
+
+    def __init__(self, group, wanted):
+        self.group, self.kernel = group, self.code(group, wanted)
+        self.buffers = list(self.kernel.arguments)
+
+    def run(self, memory):
+        self.run_part(memory, None)
+
+    def run_part(self, memory, part):
+        """All rows, or those of `part` = (low, high), on this thread."""
+        kernel, arrays = self.kernel, [memory[buffer] for buffer in self.buffers]
+        if part is None:
+            run_rows(machine_code(kernel.source), kernel.rows, kernel.work, arrays)
+        else:
+            machine_code(kernel.source)(*part, *arrays)
+
+    def __repr__(self):
+        return str(self.group)
+
+
+def read_by(group):
+    return {buffer for loop in getattr(group, "loops", [group]) for buffer, _ in loop.reads()}
+
+
+def array_of(memory, layout):
+    """The elements that a layout names in flat memory."""
+    item = memory.itemsize
+    return np.ndarray(layout.sizes, memory.dtype, memory, layout.offset * item, [item * n for n in layout.strides])
+
+
+# %% 16.9 a product, and what follows it block by block
+class ProductStep:
+    """out = x @ y; and where a kernel follows that works on its rows, block by block, while they are in the cache."""
+
+    block = 64
+
+    def __init__(self, call):
+        self.call, self.epilogue = call, None
+        self.buffers = [call.buffer, *[buffer for buffer, _ in call.arguments]]
+
+    def run(self, memory):
+        x, y = [array_of(memory[buffer], layout) for buffer, layout in self.call.arguments]
+        out = array_of(memory[self.call.buffer], self.call.buffer.layout)
+        if self.epilogue is None:
+            np.matmul(x, y, out=out)
+            return
+        count = len(out)
+        per_row = self.epilogue.kernel.rows // count
+        for low in range(0, count, self.block):
+            high = min(low + self.block, count)
+            np.matmul(x[low:high], y, out=out[low:high])
+            self.epilogue.run_part(memory, (low * per_row, high * per_row))
+
+    def __repr__(self):
+        return str(self.call) + (f", then {self.epilogue}" if self.epilogue else "")
+
+    # %% 16.10 what may be an epilogue
+    def takes(self, step):
+        """Whether a kernel's rows are the product's, one by one or each in equally many parts."""
+        out = self.call.buffer
+        if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+            return False
+        group, rows = step.group, step.kernel.rows
+        reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
+        if not reads or rows % out.sizes[0]:
+            return False
+        variables = (Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows))
+        size = numel(out.sizes) // rows  # what one row of the kernel has of the product
+        row = flatten(tuple(variables), group.rows)
+        return all(0 <= low and high < size for low, high in [(index - row * size).bounds() for index in reads])
+
+
+def flat(tensor, layout):
+    """The memory from the tensor's first element on. A gradient may lie otherwise than foreseen: then it is copied."""
+    same = tensor.strides == layout.strides
+    return tensor.storage.data[tensor.layout.offset :] if same else tensor.numpy().reshape(-1)
+
+
+# %% 16.11 the whole program
+class Program:
+    """A graph, compiled: called with tensors it gives tensors."""
+
+    kernel_step, product_step = KernelStep, ProductStep
+
+    def __init__(self, graph):
+        self.lowering = lowering = Lowering(decompose(graph))
+        groups, self.steps = fuse(lowering), []
+        for group in groups:
+            if isinstance(group, Call):
+                self.steps.append(self.product_step(group))
+                continue
+            wanted = {*lowering.outputs}.union(*[read_by(other) for other in groups if other is not group])
+            step, last = self.kernel_step(group, wanted), self.steps[-1] if self.steps else None
+            if isinstance(last, ProductStep) and last.takes(step):
+                last.epilogue, last.buffers = step, last.buffers + step.buffers
+            else:
+                self.steps.append(step)
+        self.constants = {lowering.boxes[node].memory[0]: node.args[0].storage.data for node in lowering.constants}
+        self.arena = self.allocate(*self.plan())
+
+    # %% 16.12 a plan of the memory
+    def plan(self):
+        """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
+        others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants}
+        last = {buffer: i for i, step in enumerate(self.steps) for buffer in step.buffers if buffer not in others}
+        places, sizes, free = {}, [], []
+        for i, step in enumerate(self.steps):
+            buffers = [buffer for buffer in dict.fromkeys(step.buffers) if buffer in last]
+            for buffer in buffers:
+                if buffer not in places:
+                    need = numel(buffer.sizes) * buffer.dtype.itemsize
+                    fitting = [place for place in free if sizes[place] >= need]
+                    if fitting:
+                        places[buffer] = min(fitting, key=sizes.__getitem__)
+                        free.remove(places[buffer])
+                    else:
+                        places[buffer] = len(sizes)
+                        sizes.append(need)
+            free += [places[buffer] for buffer in buffers if last[buffer] == i]
+        return places, sizes
+
+    def allocate(self, places, sizes):
+        memory = [np.empty(size, np.uint8) for size in sizes]
+        return {b: memory[place][: numel(b.sizes) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
+
+    # %% 16.13 a call
+    def __call__(self, *inputs):
+        memory = {**self.constants, **self.arena}
+        for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):
+            memory[buffer] = flat(tensor, buffer.layout)
+        for buffer in self.lowering.outputs:
+            memory[buffer] = np.empty(numel(buffer.sizes), buffer.dtype)
+        for step in self.steps:
+            step.run(memory)
+        return [Tensor(Storage(memory[b], b.dtype), Layout.dense(b.sizes)) for b in self.lowering.outputs]
