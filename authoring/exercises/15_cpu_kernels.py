@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 15 Exercises: Numba kernels on the CPU
 #
-# Five exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
+# Twelve exercises, about three hours; the last seven write your own `mini/emit.py`. Each is a sentence, a signature, an example and a check. Write your answer in place
 # of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("15.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
 
@@ -464,14 +464,14 @@ check("15.7")
 # branch. What a branch computed is not known after it.
 
 # %% step="15.8"
-    def value(self, number, dtype):
-        """The number as text."""
+def value(self, number, dtype):
+    """The number as text."""
 
-    def call(self, op, args, dtype, dtypes):
-        """The name of an op's result."""
+def call(self, op, args, dtype, dtypes):
+    """The name of an op's result."""
 
-    def inside(self, conditions, value, dtype):
-        """A branch: zero, or what value() gives where low <= i < high for all (i, low, high)."""
+def inside(self, conditions, value, dtype):
+    """A branch: zero, or what value() gives where low <= i < high for all (i, low, high)."""
 
 
 # %%
@@ -547,14 +547,14 @@ check("15.9")
 # row's position. The range of an inner loop comes from `inner_range(n, innermost)`.
 
 # %% step="15.10"
-    def write_stage(self, w, stage):
-        """A loop over the inside of the row, around all that the stage computes; what it reduced is known after it."""
+def write_stage(self, w, stage):
+    """A loop over the inside of the row, around all that the stage computes; what it reduced is known after it."""
 
-    def inner_range(self, n, innermost):
-        """The range of n positions as text; `innermost` is True for the loop inside all others."""
+def inner_range(self, n, innermost):
+    """The range of n positions as text; `innermost` is True for the loop inside all others."""
 
-    def end_stage(self, w, reductions):
-        """Where several threads share a row, they meet here: nothing to do on a CPU."""
+def end_stage(self, w, reductions):
+    """Where several threads share a row, they meet here: nothing to do on a CPU."""
 
 
 # %%
@@ -568,9 +568,11 @@ check("15.10")
 # -             w.line(f"{loop.buffer.name}_row = {w.value(start(loop.reduction, loop.buffer.dtype), loop.buffer.dtype)}")
 # +             w.line(f"{loop.buffer.name}_row = {w.value(0, loop.buffer.dtype)}")
 
-# %% tags=["wrong"] step="15.10" says="one inside the other"
+# %% tags=["wrong"] step="15.10" says="Count the columns"
+# -         for d in dims:
 # -             w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
 # -             w.depth += 1
+# +         for d in dims:
 # +             w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
 # +         w.depth += 1
 
@@ -584,14 +586,14 @@ check("15.10")
 # loop's buffer (`self.group.reads(other)` are pairs of buffer and index)?
 
 # %% step="15.11"
-    def write_loop(self, w, loop):
-        """One element: computed, and then added up or stored."""
+def write_loop(self, w, loop):
+    """One element: computed, and then added up or stored."""
 
-    def store(self, w, loop, index, value):
-        """Known by name from here on; in memory only if another kernel, or a later stage, reads it there."""
+def store(self, w, loop, index, value):
+    """Known by name from here on; in memory only if another kernel, or a later stage, reads it there."""
 
-    def read_later(self, loop):
-        """Whether a later stage reads what the loop makes."""
+def read_later(self, loop):
+    """Whether a later stage reads what the loop makes."""
 
 
 # %%

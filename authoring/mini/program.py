@@ -87,7 +87,7 @@ class ProductStep:
             return False
         group, rows = step.group, step.kernel.rows
         reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
-        if not reads or rows % out.sizes[0]:
+        if not reads or not rows or rows % out.sizes[0]:
             return False
         variables = (Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows))
         size = numel(out.sizes) // rows  # what one row of the kernel has of the product

@@ -1,4 +1,4 @@
-"""Lesson 15: which loops are vector code, a float64 to find, a tanh, a long sum, chunks, and the emitter of one's own."""
+"""Lesson 15: which loops are vector code, a float64 to find, a tanh, a long sum, chunks, one's own emitter."""
 
 from .chunks import CHUNKS
 from .long_sum import LONG_SUM

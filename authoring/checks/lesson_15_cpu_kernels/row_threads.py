@@ -17,11 +17,14 @@ ROW_THREADS = Step(
     file="emit",
     minutes=20,
     hints=(
-        "machine_code: exec the text in a namespace with np, math, exp32 and tanh32, take its `kernel`, and give it to numba.njit;"
+        "machine_code: exec the text in a namespace with np, math, exp32 and tanh32, take its `kernel`, and give it"
+        " to numba.njit;"
         " functools.cache makes equal texts one.",
-        "nogil=True lets threads run side by side, error_model='numpy' divides by zero as NumPy does, fastmath={'reassoc',"
+        "nogil=True lets threads run side by side, error_model='numpy' divides by zero as NumPy does,"
+        " fastmath={'reassoc',"
         " 'contract', 'nsz'} lets sums be vectors and keeps NaN.",
-        "Shares: bounds[i] = rows * i // shares never leaves a row out. The first share is this thread's own, the others go to"
+        "Shares: bounds[i] = rows * i // shares never leaves a row out. The first share is this thread's own, the"
+        " others go to"
         " pool.submit; wait for each with .result(), which also raises what was raised there.",
     ),
 )
@@ -43,7 +46,9 @@ def _(mini: Any) -> None:
     code(0, 3, x, out)
     if not np.array_equal(out, x + 1, equal_nan=True):
         raise WrongAnswer(f"x + 1 of {x.tolist()} gives {out.tolist()}", NAN)
-    isnan = mini.emit.machine_code("def kernel(low, high, x, out):\n    for i in range(low, high):\n        out[i] = x[i] != x[i]")
+    isnan = mini.emit.machine_code(
+        "def kernel(low, high, x, out):\n    for i in range(low, high):\n        out[i] = x[i] != x[i]"
+    )
     isnan(0, 3, x, out)
     if out.tolist() != [0, 1, 0]:
         raise WrongAnswer(f"x != x of {x.tolist()} gives {out.tolist()}", NAN)
@@ -77,7 +82,9 @@ def _(mini: Any) -> None:
         if covered != list(range(rows)):
             raise WrongAnswer(f"{rows} rows for {threads} threads: ran {[f[:2] for f in found]}", LOST)
     if len({ident for _, _, ident in ranges(mini, 10, 10**6, 2)}) < 2:
-        raise WrongAnswer("10 rows with much work on two threads: all ran on one", "Give all shares but the first to the pool.")
+        raise WrongAnswer(
+            "10 rows with much work on two threads: all ran on one", "Give all shares but the first to the pool."
+        )
     ranges(mini, 0, 10**6, 2)  # nothing to do, and nothing raised
 
 

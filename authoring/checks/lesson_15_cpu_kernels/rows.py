@@ -17,11 +17,14 @@ ROWS = Step(
     file="emit",
     minutes=20,
     hints=(
-        "A kernel gets low and high, and runs the rows between them. One dimension of rows is the loop's variable itself, i0;"
+        "A kernel gets low and high, and runs the rows between them. One dimension of rows is the loop's variable"
+        " itself, i0;"
         " several are counted through in one `row`, and taken apart again.",
-        "Of sizes (3, 4): i0 = row // 4 % 3, i1 = row // 1 % 4. So step begins at the number of rows, and each dimension divides it"
+        "Of sizes (3, 4): i0 = row // 4 % 3, i1 = row // 1 % 4. So step begins at the number of rows, and each"
+        " dimension divides it"
         " by its size before its line is written. A size of 1 is always 0, and 0 must not be divided by.",
-        "argument: self.arguments.setdefault(buffer, buffer.name), so each buffer is passed once; before that it refuses dtypes that"
+        "argument: self.arguments.setdefault(buffer, buffer.name), so each buffer is passed once; before that it"
+        " refuses dtypes that"
         " Numba's CPU kernels lack, with Unsupported. The source is written last: only then are all arguments known.",
     ),
 )
@@ -50,7 +53,7 @@ def _(mini: Any) -> None:
 @ROWS.case("several dimensions", points=2, section=SECTION)
 def _(mini: Any) -> None:
     for sizes in ((3, 4), (2, 3, 4), (2, 1, 3), (1, 1)):
-        program = lambda x, y: x + y.permute(*range(y.dim() - 1, -1, -1))  # noqa: E731
+        program = lambda x, y: x + y.permute(*range(y.dim() - 1, -1, -1))
         judge_program(mini, program, [sizes, sizes[::-1]], APART)
     judge_program(mini, lambda x: x.transpose(0, 1).sum(2), [(3, 2, 4)], APART)
 
@@ -63,9 +66,13 @@ def _(mini: Any) -> None:
     if first != f"def kernel(low, high, x0, {lowering.outputs[0].name}):" or len(kernel.arguments) != 2:
         raise WrongAnswer(f"(x + x) * x begins {first!r}", "Each buffer that is read or written is passed once.")
     if kernel.rows != 4 or kernel.work != 4:
-        raise WrongAnswer(f"rows {kernel.rows}, work {kernel.work}, of 4 elements", "work: rows times what is inside of one.")
+        raise WrongAnswer(
+            f"rows {kernel.rows}, work {kernel.work}, of 4 elements", "work: rows times what is inside of one."
+        )
     try:
         kernel.argument(mini.loops.Buffer("h", (2,), np.dtype("float16"), mini.tensor.Layout.dense((2,))))
     except mini.interpreter.Unsupported:
         return
-    raise WrongAnswer("a float16 buffer is taken", "Numba has no float16 on a CPU: refuse it, by name, with Unsupported.")
+    raise WrongAnswer(
+        "a float16 buffer is taken", "Numba has no float16 on a CPU: refuse it, by name, with Unsupported."
+    )

@@ -15,17 +15,26 @@ STORES = Step(
     file="emit",
     minutes=15,
     hints=(
-        "loop.body(w, self.group.index(loop)) writes the lines of one element and gives its name. A reduction takes it into its"
+        "loop.body(w, self.group.index(loop)) writes the lines of one element and gives its name. A reduction takes"
+        " it into its"
         " variable with REDUCTIONS; anything else is stored.",
-        "store: note the name in self.made, so that who reads this element right here need not read memory. Write the line only if"
+        "store: note the name in self.made, so that who reads this element right here need not read memory. Write the"
+        " line only if"
         " the buffer is in self.wanted, or a later stage of this group reads it.",
         "read_later: the number of the stage that has the loop; then, of all loops in the stages after it, whether"
-        " self.group.reads(other) has the loop's buffer. A reduction's result has a variable and needs no memory for that.",
+        " self.group.reads(other) has the loop's buffer. A reduction's result has a variable and needs no memory for"
+        " that.",
     ),
 )
 SECTION = "Rows and columns"
-TRAFFIC = "Nobody outside reads this buffer, and this kernel has its elements by name: memory that is written for nobody costs most."
-LATER = "A later stage runs over the inside again, when the names of the first loop are gone: it must find the elements in memory."
+TRAFFIC = (
+    "Nobody outside reads this buffer, and this kernel has its elements by name: memory that is written for nobody"
+    " costs most."
+)
+LATER = (
+    "A later stage runs over the inside again, when the names of the first loop are gone: it must find the"
+    " elements in memory."
+)
 KNOWN = "It was computed a line before: note its name in self.made."
 
 

@@ -17,9 +17,12 @@ WRITER = Step(
     file="emit",
     minutes=12,
     hints=(
-        "State first: the kernel, an empty memo (boxes look into it), the lines, a depth of 1, and how many names there are.",
-        "line puts four spaces a level before the text. name writes a line 't0 = ...' and returns 't0'; the next is t1.",
-        "load asks self.kernel.made first, with the key (buffer, str(index)): there it stands if this kernel has just computed"
+        "State first: the kernel, an empty memo (boxes look into it), the lines, a depth of 1, and how many names"
+        " there are.",
+        "line puts four spaces a level before the text. name writes a line 't0 = ...' and returns 't0'; the next is"
+        " t1.",
+        "load asks self.kernel.made first, with the key (buffer, str(index)): there it stands if this kernel has just"
+        " computed"
         " it. Else it is self.kernel.argument(buffer), an index in brackets, and a name.",
     ),
 )
@@ -50,14 +53,22 @@ def _(mini: Any) -> None:
     expect("its line, at depth 3", w.lines[-1], "            t1 = t0 * t0", DEPTH)
     w.line("pass")
     expect("line('pass') at depth 3", w.lines[-1], "            pass", DEPTH)
-    expect("index(i0 * 8, int64)", w.index("i0 * 8", np.dtype("int64")), "np.int64(i0 * 8)", "A position becomes a value.")
+    expect(
+        "index(i0 * 8, int64)", w.index("i0 * 8", np.dtype("int64")), "np.int64(i0 * 8)", "A position becomes a value."
+    )
 
 
 @WRITER.case("loads", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    index, asked = mini.index.Index.variable("i0", 4) * 2, []
+    index = mini.index.Index.variable("i0", 4) * 2
+    asked: list[Named] = []
+
+    def argument(buffer: Named) -> str:
+        asked.append(buffer)
+        return buffer.name
+
     buffer = Named("x0")
-    w = writer_of(mini, argument=lambda b: asked.append(b) or b.name)
+    w = writer_of(mini, argument=argument)
     expect("load(x0, i0 * 2)", w.load(buffer, index), "t0", NAMES)
     expect("the line of the load", w.lines, ["    t0 = x0[i0 * 2]"], "The argument's name, the index in brackets.")
     expect("the kernel was asked for its argument", asked, [buffer], "kernel.argument notes that the buffer is passed.")

@@ -18,16 +18,22 @@ WRITER_CALLS = Step(
     file="emit",
     minutes=20,
     hints=(
-        "value gives text that evaluates to the number in its dtype: np.float32(0.5), np.int64(3), True; infinities and NaN are"
+        "value gives text that evaluates to the number in its dtype: np.float32(0.5), np.int64(3), True; infinities"
+        " and NaN are"
         " names of np. call gives a name to an entry of EXPRESSIONS, filled with the arguments.",
-        "call: 'to' is a conversion, np.dtype(x), and to bool it is x != 0. kernel.single has its own forms for float32. Numba"
+        "call: 'to' is a conversion, np.dtype(x), and to bool it is x != 0. kernel.single has its own forms for"
+        " float32. Numba"
         " computes integers in 64 bits, so wrap their results in np.int32(...) again.",
-        "inside: name = zero; then the if line; one level deeper `name = value()`; then back. What value() put into self.memo"
+        "inside: name = zero; then the if line; one level deeper `name = value()`; then back. What value() put into"
+        " self.memo"
         " was computed only if the branch was taken: keep a copy of memo from before, and put it back.",
     ),
 )
 NOT_FINITE = "Python has no names inf and nan: np.inf, -np.inf and np.nan have."
-WRAP = "In a kernel integers have 64 bits until they are stored, so nothing wraps round: put np.int32(...) about the result."
+WRAP = (
+    "In a kernel integers have 64 bits until they are stored, so nothing wraps round: put np.int32(...) about the"
+    " result."
+)
 SINGLE = "exp32 is for float32 only; float64 would lose half its digits."
 FORGET = "After the branch nobody knows whether it ran: what was computed in it must leave the memo."
 ZERO = "Outside of the conditions the value is zero: give it that before the if."
@@ -97,7 +103,9 @@ def _(mini: Any) -> None:
         w.call("to", ["x"], np.dtype(dtype), [np.dtype("float64")])
         got = evaluated(w.lines[-1].split("=", 1)[1].strip(), {"x": value})
         if got != expected or np.asarray(got).dtype != dtype:
-            raise WrongAnswer(f"call('to', {value}) to {dtype} gives {got!r}", "For bool: whatever is not zero is True.")
+            raise WrongAnswer(
+                f"call('to', {value}) to {dtype} gives {got!r}", "For bool: whatever is not zero is True."
+            )
 
 
 @WRITER_CALLS.case("branches", points=2, section=SECTION)
@@ -118,6 +126,8 @@ def _(mini: Any) -> None:
         except Exception as error:
             raise WrongAnswer("\n".join(w.lines) + f"\nraises {error!r} for i = {position}", ZERO) from error
         if scope.get(name) != expected or "after" not in scope:
-            raise WrongAnswer("\n".join(w.lines) + f"\ngives {scope.get(name)} for i = {position}, not {expected}", ZERO)
+            raise WrongAnswer(
+                "\n".join(w.lines) + f"\ngives {scope.get(name)} for i = {position}, not {expected}", ZERO
+            )
         if w.memo != {"before": "t9"}:
             raise WrongAnswer(f"the memo after the branch: {w.memo}", FORGET)
