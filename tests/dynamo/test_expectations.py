@@ -51,6 +51,25 @@ def test_a_check_inside_no_grad_leaves_grad_mode_as_it_was():
     assert torch.is_grad_enabled()
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("manager", [torch.no_grad, torch.enable_grad, torch.inference_mode])
+def test_a_check_inside_a_block_that_breaks_later_leaves_the_modes_as_they_were(manager, sign):
+    def f(x):
+        with manager():
+            if x.sum() < 0:
+                raise ValueError("small")
+            print(end="")
+            y = x * 2
+        return y, x * 3
+
+    outside = torch.enable_grad if manager is torch.no_grad else torch.no_grad
+    with outside():
+        before = torch.is_grad_enabled()
+        assert_same(f, lambda: ((matrix() * sign).detach().requires_grad_(),), graphs=None, breaks=1)
+        assert torch.is_grad_enabled() == before
+        assert not torch.is_inference_mode_enabled()
+
+
 def test_the_user_may_handle_what_the_check_raises():
     def f(x):
         try:

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from minitorch_compile.dynamo.capture.grad_switches import switch_grad_mode
 from minitorch_compile.dynamo.rewriting.graph_failure import Before, run_plainly
 from minitorch_compile.fx.effects import is_random
+from minitorch_compile.tensor import grad_mode
 
 if TYPE_CHECKING:
     from minitorch_compile.dynamo.capture.expectations import Expectation
@@ -33,6 +35,8 @@ def checks(output: OutputGraph, codegen: Codegen, arguments: str) -> tuple[list[
         before = output.names.fresh("before")
         prepared = [f"{before} = {codegen.constant(Before, 'Before')}([{', '.join(written)}])"]
     again = f"return {codegen.constant(run_plainly, 'run_plainly')}(None, {before}, plain, {arguments})"
+    if grad_mode.state.enabled != output.grad_mode_before:  # the graph leaves it switched, the function starts without
+        again = f"{codegen.constant(switch_grad_mode, 'switch_grad_mode')}({output.grad_mode_before}); {again}"
     return prepared, [_check(expectation, codegen, again) for expectation in output.expectations]
 
 
