@@ -2,6 +2,7 @@
 gets."""
 
 import collections
+import functools
 import warnings
 
 import numpy as np
@@ -146,6 +147,59 @@ WRONG = {
 @pytest.mark.parametrize("action", WRONG.values(), ids=list(WRONG))
 def test_the_message_is_the_one_of_python(action):
     same(action)
+
+
+class Propertied:
+    """Only a class statement tells a property its name, and the first name stays."""
+
+    named = property(lambda self: 1)
+    renamed = named
+    write_only = property(None, lambda self, value: None)
+
+    class Inner:
+        n = property()
+
+
+Propertied.late = property(lambda self: 1)
+Propertied.nothing = property()
+ACCESSES = [set_attribute, lambda value: value.n, lambda value: value.write_only, lambda value: setattr(value, "n", 1)]
+ACCESSES += [lambda value: setattr(value, "named", 1), lambda value: setattr(value, "renamed", 1)]
+ACCESSES += [lambda value: setattr(value, "late", 1), lambda value: value.nothing]
+
+
+@pytest.mark.parametrize("action", ACCESSES)
+@pytest.mark.parametrize("cls", [Propertied, Propertied.Inner])
+def test_a_property_without_setter_or_getter_is_called_as_python_calls_it(cls, action):
+    same(action, cls())
+
+
+def test_a_property_that_gains_a_setter_is_set():
+    class Box:
+        n = property(lambda self: 1)
+
+    f = optimize(lambda x, box: (setattr(box, "n", 1), x + 1), eager)
+    with pytest.raises(AttributeError, match="property 'n' of '.*Box' object has no setter"):
+        f(matrix(), Box())
+    Box.n = property(lambda self: 1, lambda self, value: vars(self).update(given=value))
+    f(matrix(), box := Box())
+    assert vars(box) == {"given": 1}
+
+
+def deriving(kind):
+    """A class derived from property, staticmethod or the like, that answers by itself."""
+    methods = {"__get__": lambda self, instance, owner=None: (instance is None, 5)}
+    if kind is property:
+        methods["__set__"] = lambda self, instance, value: vars(instance).update(kept=value)
+    return type(f"Own_{kind.__name__}", (kind,), methods)
+
+
+@pytest.mark.parametrize("kind", [property, staticmethod, classmethod, functools.cached_property])
+def test_a_kind_of_property_with_a_get_of_its_own_is_asked(kind):
+    class Box:
+        nothing = deriving(kind)(lambda self: 1)
+
+    same(lambda: (Box().nothing, Box.nothing))
+    same(lambda box: (set_attribute(box), vars(box), box.nothing), Box())
 
 
 def test_a_list_is_asked_after_the_class_with_a_reflected_sum():

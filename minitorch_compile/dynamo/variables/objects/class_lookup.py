@@ -15,6 +15,7 @@ a function is traced, its answers are guarded (`class_guards.py`).
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import (
     BuiltinFunctionType,
@@ -25,7 +26,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch_compile.dynamo.guards.class_guards import HEAP_TYPE, class_member, is_immutable, note_lookup
 from minitorch_compile.dynamo.guards.library_members import same_attribute
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 LIBRARY = __name__.partition(".")[0]
 FIXED_PLACES = (MemberDescriptorType, GetSetDescriptorType)  # slots, and fields of objects written in C
+HOLDERS = (staticmethod, classmethod, property, functools.cached_property)
 FIXED_TYPES = (FunctionType, BuiltinFunctionType, type, ModuleType, Op, dtype, property, classmethod, staticmethod)
 
 
@@ -142,6 +144,8 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
     raw = found.value
     if isinstance(raw, (FunctionType, functools._lru_cache_wrapper)):
         return MethodVariable(wrap_found(tracer, found, raw), instance)
+    if answers_itself(raw, "__get__"):
+        return _bind_other(tracer, instance, found)
     if isinstance(raw, staticmethod):
         return wrap_found(tracer, found, raw.__func__, "__func__")
     if isinstance(raw, classmethod):
@@ -150,9 +154,7 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
         return MethodVariable(wrap_found(tracer, found, raw.__func__, "__func__"), cls)
     if isinstance(raw, property):
         if raw.fget is None:
-            tracer.raise_error(
-                AttributeError, f"property '{found.name}' of '{found.cls.__name__}' object has no getter"
-            )
+            raise_of_property(tracer, found, property.__get__)
         return tracer.call(wrap_found(tracer, found, raw.fget, "fget"), [instance], {})
     if isinstance(raw, functools.cached_property):
         value = tracer.call(wrap_found(tracer, found, raw.func, "func"), [instance], {})
@@ -165,6 +167,27 @@ def bind_class_attribute(tracer: Tracer, instance: VariableTracker, found: Found
         is_read_anew = access is None or not isinstance(access.value, FunctionType)
         return BuiltinMethodVariable(instance, found.name, raw if is_overridden or not is_read_anew else None)
     return _bind_other(tracer, instance, found)
+
+
+def answers_itself(raw: Any, name: str) -> bool:
+    """Whether it is a property, static method or the like, of a class that has a `__get__` or `__set__` of its own.
+
+    >>> class Fixed(property):
+    ...     def __get__(self, instance, owner=None): return 5
+    >>> answers_itself(Fixed(), "__get__"), answers_itself(Fixed(), "__set__"), answers_itself(property(), "__get__")
+    (True, False, False)
+    """
+    kind = next((kind for kind in HOLDERS if isinstance(raw, kind)), None)
+    return kind is not None and getattr(type(raw), name, None) is not getattr(kind, name, None)
+
+
+def raise_of_property(tracer: Tracer, found: Found, access: Callable[..., Any]) -> NoReturn:
+    """What Python says where a property has no getter or setter. Only a class statement gives properties a name, and
+    that name stays, so the property itself is asked, with an object of a class that is called the same."""
+    look_up(found.cls, found.name, exactly=True)
+    namesake = type(found.cls.__name__, (), {"__qualname__": found.cls.__qualname__})
+    tracer.compute(access, found.value, namesake(), None)
+    raise AssertionError(f"the property {found.name!r} has what it is said to lack")
 
 
 def is_standard(found: Found) -> bool:

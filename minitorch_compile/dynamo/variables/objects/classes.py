@@ -34,6 +34,7 @@ from minitorch_compile.dynamo.variables.functions.autograd_functions import Appl
 from minitorch_compile.dynamo.variables.functions.functions import MethodVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import (
     Found,
+    answers_itself,
     bind_class_attribute,
     check_classmethod,
     guard_found,
@@ -170,6 +171,8 @@ class ClassVariable(VariableTracker):
             return TensorMethodVariable(self, found.name)
         if isinstance(raw, FunctionType):
             return wrap_found(tracer, found, raw)
+        if answers_itself(raw, "__get__"):
+            self.unsupported(f"the attribute '{found.name}', a {type(raw).__name__},", "metaclass-or-descriptor")
         if isinstance(raw, staticmethod):
             return wrap_found(tracer, found, raw.__func__, "__func__")
         if found.name == "apply" and hasattr(self.cls, "node_class") and is_library(found.owner):

@@ -44,10 +44,12 @@ from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.functions.functions import MethodVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import (
     Found,
+    answers_itself,
     bind_class_attribute,
     is_shadowed,
     look_up,
     printed_name,
+    raise_of_property,
     wrap_found,
 )
 from minitorch_compile.dynamo.variables.objects.method_names import BINARY_METHODS, COMPARE_METHODS, UNARY_METHODS
@@ -202,11 +204,9 @@ class UserObjectVariable(VariableTracker):
         found = look_up(self.cls, name)
         if name in ("__dict__", "__class__"):
             self.unsupported(f"setting '{name}'", "unsupported-store")
-        if found is not None and isinstance(found.value, property):
+        if found is not None and isinstance(found.value, property) and not answers_itself(found.value, "__set__"):
             if found.value.fset is None:
-                tracer.raise_error(
-                    AttributeError, f"property '{name}' of '{self.cls.__qualname__}' object has no setter"
-                )
+                raise_of_property(tracer, found, property.__set__)
             tracer.call(wrap_found(tracer, found, found.value.fset, "fset"), [self, value], {})
             return
         if found is not None and found.is_data_descriptor and not isinstance(found.value, MemberDescriptorType):
