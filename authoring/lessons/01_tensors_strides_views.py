@@ -477,6 +477,15 @@ show(out)
 #
 # ## Exercises
 #
-# Open `work/01_tensors_strides_views.ipynb`. There are six, about an hour together: the position of an element, the
-# strides of a new tensor, a prediction, a bug to find in `is_contiguous`, reshape without copying, and sliding windows
-# at a par of 0 bytes. Three of your functions can be spliced into the package, which then runs on them.
+# Open `work/01_tensors_strides_views.ipynb`. There are eleven, in two parts. The first six take about an hour: the
+# position of an element, the strides of a new tensor, a prediction, a bug to find in `is_contiguous`, reshape without
+# copying, and sliding windows at a par of 0 bytes. Three of your functions can be spliced into the package, which then
+# runs on them. The other five, an hour and a half, write a file.
+#
+# ## What you write
+#
+# `mini/tensor.py`, the first file of a stack of your own, which by the last lesson compiles a small GPT. After this lesson
+# it has layouts (permute, narrow, expand, view, all without touching memory), storages, and tensors made of lists and of
+# NumPy's arrays; and *fakes*, tensors without memory, with which a compiler asks about shapes. The package's version,
+# `tensor/memory/` and `tensor/tensor_class/`, also has `as_strided` and `unfold`, channels-last layouts,
+# symbolic sizes, and the rules by which a result takes over the strides of its operands.

@@ -3,10 +3,11 @@
 >>> x = tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 >>> x.layout.permute((1, 0))
 Layout(sizes=(3, 2), strides=(1, 3), offset=0)
->>> Tensor(x.storage, x.layout.permute((1, 0))).tolist()
+>>> Tensor(x.storage, x.layout.permute((1, 0))).tolist()       # the same six numbers in memory
 [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +19,23 @@ def numel(sizes):
     >>> numel((2, 3)), numel(()), numel((4, 0))
     (6, 1, 0)
     """
-    count = 1
-    for size in sizes:
-        count = count * size
-    return count
+    return math.prod(sizes)
 
 
+def wrap(index, count):
+    """A negative index counts from the end.
+
+    >>> wrap(-1, 3), wrap(2, 3)
+    (2, 2)
+    """
+    if not -count <= index < count:
+        raise IndexError(f"{index} is out of range: there are {count}")
+    return index % count
+
+
+# %% 01.7 strides, and sizes that broadcast
 def contiguous_strides(sizes):
-    """The last dimension is dense, each one before it steps over all that follows.
+    """The last dimension is dense, each one before it steps over all that follows; a size of 0 counts as 1.
 
     >>> contiguous_strides((2, 3, 4))
     (12, 4, 1)
@@ -33,7 +43,7 @@ def contiguous_strides(sizes):
     strides, step = [], 1
     for size in reversed(sizes):
         strides.append(step)
-        step = step * size
+        step = step * max(size, 1)
     return tuple(reversed(strides))
 
 
@@ -53,13 +63,7 @@ def broadcast_sizes(*shapes):
     return tuple(result)
 
 
-def wrap(dim, dims):
-    """Negative dimensions count from the end."""
-    if not -max(dims, 1) <= dim < max(dims, 1):
-        raise IndexError(f"dimension {dim} of {dims}")
-    return dim % max(dims, 1)
-
-
+# %% 01.8 layouts
 @dataclass(frozen=True)
 class Layout:
     """Element (i, j, ...) lies at offset + i*strides[0] + j*strides[1] + ..."""
@@ -70,10 +74,21 @@ class Layout:
 
     @staticmethod
     def dense(sizes):
+        """That of a new tensor."""
         return Layout(tuple(sizes), contiguous_strides(sizes))
 
     def permute(self, dims):
+        """Dimension d of the result is dimension dims[d] of this one."""
+        if sorted(dims) != list(range(len(self.sizes))):
+            raise RuntimeError(f"permute: {dims} must name each dimension of {self.sizes} once")
         return Layout(tuple(self.sizes[d] for d in dims), tuple(self.strides[d] for d in dims), self.offset)
+
+    def narrow(self, dim, start, stop, step=1):
+        """x[start:stop:step] in one dimension: the offset moves, the stride grows."""
+        size = (max(stop - start, 0) + step - 1) // step
+        sizes = self.sizes[:dim] + (size,) + self.sizes[dim + 1 :]
+        strides = self.strides[:dim] + (self.strides[dim] * step,) + self.strides[dim + 1 :]
+        return Layout(sizes, strides, self.offset + start * self.strides[dim])
 
     def expand(self, sizes):
         """New and stretched dimensions have stride 0: all their elements are the same one."""
@@ -84,12 +99,7 @@ class Layout:
         kept = tuple(0 if mine == 1 and size != 1 else stride for mine, stride, size in pairs)
         return Layout(tuple(sizes), (0,) * new + kept, self.offset)
 
-    def narrow(self, dim, start, stop, step=1):
-        """x[start:stop:step] in one dimension: the offset moves, the stride grows."""
-        sizes = self.sizes[:dim] + ((stop - start + step - 1) // step,) + self.sizes[dim + 1 :]
-        strides = self.strides[:dim] + (self.strides[dim] * step,) + self.strides[dim + 1 :]
-        return Layout(sizes, strides, self.offset + start * self.strides[dim])
-
+    # %% 01.9 view
     def view(self, sizes):
         """The same elements in the same order under other sizes, or None where strides can't say that.
 
@@ -97,54 +107,62 @@ class Layout:
         Layout(sizes=(6, 2, 2), strides=(4, 2, 1), offset=0)
         >>> Layout((3, 2), (1, 3)).view((6,))          # a transpose in one line: a copy is needed
         """
-        strides, left = [], [(n, s) for n, s in zip(self.sizes, self.strides, strict=True) if n != 1]
-        for size in reversed(sizes):  # from the last: each new dimension eats from the innermost old one
-            if size == 1 or 0 in self.sizes:
-                strides.append(1)
-                continue
-            have, stride = left.pop() if left else (1, 1)
-            while have % size and left and left[-1][1] == have * stride:  # merge with the one outside it
-                have, stride = have * left.pop()[0], stride
-            if have % size:
-                return None
+        if numel(sizes) != numel(self.sizes):
+            raise RuntimeError(f"{self.sizes} and {tuple(sizes)} have not equally many elements")
+        if 0 in sizes:
+            return Layout(tuple(sizes), contiguous_strides(sizes), self.offset)
+        old = [(n, stride) for n, stride in zip(self.sizes, self.strides, strict=True) if n != 1]
+        strides, have, stride = [], 1, 1  # from the last on: `have` elements, `stride` apart, are to be handed out
+        for size in reversed(sizes):
+            if have == 1 and size != 1:
+                have, stride = old.pop()
+            while have % size:  # the dimension outside must go on where this one ends
+                if not old or old[-1][1] != have * stride:
+                    return None
+                have = have * old.pop()[0]
             strides.append(stride)
-            if have != size:
-                left.append((have // size, stride * size))
+            have, stride = have // size, stride * size
         return Layout(tuple(sizes), tuple(reversed(strides)), self.offset)
 
 
+# %% 01.10 storage and tensor
 class Storage:
     """Flat memory that tensors share. A fake's has no data: shapes can be asked about, numbers can't."""
 
     def __init__(self, data, dtype):
-        self.data, self.dtype, self.version = data, np.dtype(dtype), 0
+        self.data, self.dtype, self.version = data, np.dtype(dtype), 0  # each write is a new version
 
 
 class Tensor:
-    def __init__(self, storage, layout):
-        self.storage, self.layout = storage, layout
-        self.requires_grad, self.grad, self.grad_fn = False, None, None
+    """A way to look at a storage, and later a place in a history: `grad_fn` says how it was made (lesson 08)."""
 
     sizes = shape = property(lambda self: self.layout.sizes)
     strides = property(lambda self: self.layout.strides)
     dtype = property(lambda self: self.storage.dtype)
     is_fake = property(lambda self: self.storage.data is None)
 
-    def dim(self):
-        return len(self.sizes)
-
-    def numel(self):
-        return numel(self.sizes)
+    def __init__(self, storage, layout):
+        self.storage, self.layout = storage, layout
+        self.requires_grad, self.grad, self.grad_fn = False, None, None
 
     def is_contiguous(self):
-        return self.layout.offset == 0 and self.strides == contiguous_strides(self.sizes)
+        """Row by row without gaps; the stride of a dimension that has one element is never used."""
+        facts = zip(self.sizes, self.strides, contiguous_strides(self.sizes), strict=True)
+        return 0 in self.sizes or all(size == 1 or mine == dense for size, mine, dense in facts)
 
     def numpy(self):
         """NumPy's view of the same memory."""
         if self.is_fake:
             raise TypeError("a fake has no data: what needs numbers can't be asked while tracing")
         data, item = self.storage.data[self.layout.offset :], self.dtype.itemsize
-        return np.lib.stride_tricks.as_strided(data, self.sizes, [item * stride for stride in self.strides])
+        return np.ndarray(self.sizes, self.dtype, data, 0, [item * stride for stride in self.strides])
+
+    # %% given
+    def dim(self):
+        return len(self.sizes)
+
+    def numel(self):
+        return numel(self.sizes)
 
     def tolist(self):
         return self.numpy().tolist()
@@ -159,8 +177,13 @@ class Tensor:
         return f"fake{self.sizes}" if self.is_fake else f"tensor({self.tolist()})"
 
 
+# %% 01.11 where tensors come from
 def tensor(data, dtype=None, requires_grad=False):
-    """Nested lists, numbers or an array, copied."""
+    """Nested lists, numbers or an array, copied; a Python float is a float32.
+
+    >>> tensor([1, 2]).dtype, tensor(0.5).dtype, tensor(np.ones(2)).dtype
+    (dtype('int64'), dtype('float32'), dtype('float64'))
+    """
     array = np.array(data, dtype)
     if array.dtype == np.float64 and dtype is None and not isinstance(data, np.ndarray):
         array = array.astype(np.float32)
@@ -169,12 +192,11 @@ def tensor(data, dtype=None, requires_grad=False):
 
 def from_numpy(array, requires_grad=False):
     """The array's own memory where it is dense, else a copy."""
-    array = np.asarray(array)
-    result = Tensor(Storage(array.reshape(-1), array.dtype), Layout.dense(array.shape))
+    result = Tensor(Storage(np.ascontiguousarray(array).reshape(-1), array.dtype), Layout.dense(array.shape))
     result.requires_grad = requires_grad
     return result
 
 
 def fake(sizes, dtype=np.float32):
-    """A tensor of shape and dtype only."""
+    """A tensor of sizes and dtype only."""
     return Tensor(Storage(None, dtype), Layout.dense(sizes))
