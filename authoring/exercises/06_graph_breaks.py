@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 06 Exercises: graph breaks
 #
-# Six exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place
-# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("06.1")` gives the first of
-# three hints, and calling it again the next; hints cost nothing.
+# Six exercises about the package, an hour and a half, and five steps of your own `mini/breaks.py`, as long again. Each is a
+# sentence, a signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run the cell,
+# run the check below it. If you are stuck, `hint("06.1")` gives the first of three hints, and calling it again the next;
+# hints cost nothing.
 
 # %%
 from dataclasses import replace
@@ -588,3 +589,283 @@ def clipped(x, log):
     log.append(length)
     print("a vector came by")
     return x / length.clamp(min=1.0)
+
+
+# %% [markdown]
+# ## Your own stack: `mini/breaks.py`
+#
+# Your `Trace` goes as far as it can, and stops before the instruction that it can't do. In this file you run what it found,
+# put the frame into the state that the program would have there, do the one instruction for real, and go on. It uses
+# `Trace` of your `tracer.py`, and `Cache` of your `guards.py`. The package does the same in `dynamo/breaks/` and
+# `dynamo/side_effects/`, with a function for the rest where you have a frame that can be stepped.
+
+# %% [markdown]
+# ## 06.7 What a trace made, made again
+#
+# At the end of a trace there are values in the frame: fakes, lists of fakes, the trace's own copies of the program's
+# objects. A `Copy` turns each into what it is in one later call. What has a source (`self.guards.source_of`) lies in
+# `self.frame`. A tensor without a source was made by the graph, and `self.result_of(value)` gives its result. Anything else
+# was made by the trace, and `self.new(value)`, your next step, makes another one. What is one object in the trace must be
+# one here, too: keep in `self.memo`, by id, what each value became. `items` gives a list of the copies of a list's or
+# tuple's items, and for a dictionary a dictionary of copies.
+
+
+# %% step="06.7"
+class Copy:
+    """Values of a trace as this call has them: the program's own objects, its tensors, and what was made made anew."""
+
+    def __init__(self, guards, frame, result_of):
+        self.guards, self.frame, self.result_of, self.memo = guards, frame, result_of, {}
+
+    def __call__(self, value):
+        """What is one object in the trace is one here, too."""
+
+    def items(self, container):
+        """The items of a list, tuple or dict."""
+
+
+# %%
+check("06.7")
+
+# %% tags=["wrong"] step="06.7" says="its source finds it"
+# - self.memo[id(value)] = source.find(self.frame)
+# + self.memo[id(value)] = self.guards.known[id(value)][1]
+
+# %% tags=["wrong"] step="06.7" says="ask for the source first"
+# - if source is not None:
+# + if source is not None and not isinstance(value, Tensor):
+
+# %% tags=["wrong"] step="06.7" says="the program can see whether two are one"
+# - if id(value) not in self.memo:
+# + if True:
+
+# %% tags=["wrong"] step="06.7" says="What can be a value can be a key"
+# - return {self(key): self(value) for key, value in container.items()}
+# + return {key: self(value) for key, value in container.items()}
+
+# %% [markdown]
+# ## 06.8 New objects
+#
+# `new` makes another object like the one that the trace made, of copies of its parts: lists, dictionaries and tuples; an
+# `Items`, which goes on where it was; methods, bound to the copies of their objects. Cells and functions with a closure are
+# given: `new_cell`, `new_function`. A list may lie in itself, so put the empty one into `self.memo` before you fill it;
+# `replace_items(container, items)`, which is given, puts items in and gives the container back. Another iterator, or a view
+# of a dictionary (`Iterator`, `MappingView`), can't be made again: raise `Unsupported`. All else stays what it is.
+
+
+# %% step="06.8"
+def new(self, value):
+    """Another object like this one, made of copies of its parts."""
+
+
+# %%
+check("06.8")
+
+# %% tags=["wrong"] step="06.8" says="The parts of a new object are copied as well"
+# - return tuple(self.items(value))
+# + return value
+
+# %% tags=["wrong"] step="06.8" says="while it is empty"
+# - mine = self.memo[id(value)] = kind()  # before its items: it may lie in itself
+# - return replace_items(mine, self.items(value))
+# + return replace_items(kind(), self.items(value))
+
+# %% tags=["wrong"] step="06.8" says="keep `at`"
+# - return Items(self(value.sequence), value.at)
+# + return Items(self(value.sequence))
+
+# %% tags=["wrong"] step="06.8" says="must find the item in the list that it has"
+# - return getattr(self(value.__self__), value.__name__)
+# + return value
+
+# %% tags=["wrong"] step="06.8" says="Nobody can tell where it stands"
+# - if isinstance(value, (Iterator, MappingView)):
+# + if isinstance(value, MappingView):
+
+# %% [markdown]
+# ## 06.9 The state where a trace ended, and its effects
+#
+# A `State` holds what running the traced instructions would have left. `trace.changed` has, as values, the trace's copies of
+# containers of the program that were written to; `trace.attributes` has, as values, triples (object, name, value) of
+# attributes that were set; `trace.frame` has `locals`, `stack`, `at` and `outcome` (None, or a pair of a word and a value).
+# Iterators of the program, `Items` with a source, have gone on: their attribute `at` is to be set, too. You find them among
+# `trace.guards.known.values()`, triples (what the trace uses, the value, the source). The constructor finds and copies all
+# of it, by `copy`, and changes nothing. `replay(frame)` makes it true: containers and attributes first, then the frame.
+
+
+# %% step="06.9"
+class State:
+    """What running the traced instructions would have left. All of it is copied before any of it is put in place."""
+
+    def __init__(self, trace, copy):
+        end = trace.frame
+        raise NotImplementedError("your code here")
+
+    def replay(self, frame):
+        """The writes into the program's own objects happen now; then the frame stands where the trace ended."""
+
+
+# %%
+check("06.9")
+
+# %% tags=["wrong"] step="06.9" says="Its whole new content takes the place of the old one"
+# - replace_items(container, items)
+# + container.extend(items) if isinstance(container, list) else container.update(items)
+
+# %% tags=["wrong"] step="06.9" says="is to be found before box.a is another one"
+# - self.attributes = [(copy(obj), name, copy(value)) for obj, name, value in trace.attributes.values()]
+# - self.attributes += [(copy(it), "at", it.at) for it, _, _ in trace.guards.known.values() if type(it) is Items]
+# + self.attributes = [(copy(it), "at", it.at) for it, _, _ in trace.guards.known.values() if type(it) is Items]
+# + self.trace, self.copy = trace, copy
+# - for obj, name, value in self.attributes:
+# -     setattr(obj, name, value)
+# + for obj, name, value in self.trace.attributes.values():
+# +     setattr(self.copy(obj), name, self.copy(value))
+# + for it, name, at in self.attributes:
+# +     setattr(it, name, at)
+
+# %% tags=["wrong"] step="06.9" says="Until `replay` nothing is changed"
+# - self.stack, self.at = [copy(value) for value in end.stack], end.at
+# + self.stack, self.at = [copy(value) for value in end.stack], end.at
+# + for obj, name, value in self.attributes:
+# +     setattr(obj, name, value)
+
+# %% tags=["wrong"] step="06.9" says="so the program's must, too"
+# - self.attributes += [(copy(it), "at", it.at) for it, _, _ in trace.guards.known.values() if type(it) is Items]
+
+# %% tags=["wrong"] step="06.9" says="All four: locals, stack, at, outcome"
+# - frame.locals, frame.stack, frame.at, frame.outcome = self.locals, self.stack, self.at, self.outcome
+# + frame.locals, frame.stack, frame.outcome = self.locals, self.stack, self.outcome
+
+# %% [markdown]
+# ## 06.10 One piece
+#
+# A `Segment` is made where a frame stands: it traces from there to the next break (`Trace(frame)`, `run()`), and keeps the
+# guards (`trace.guards`), the graph (`trace.record.graph`), and the reason why it ended, if there is one (`trace.reason`).
+# `require_same_setting` adds the last guards. The graph has no outputs yet. An output is a fake that is alive at the end:
+# make a `State` once with a `Copy` that notes each, `note_result`; the node of a fake is `trace.record.node(fake)`. Drop
+# dead code, and compile: `backend(graph)`. A graph without calls isn't given to the backend, nor one that writes while two
+# of its inputs share memory; they run as `graph.run`. `run(frame)` calls what was compiled with this call's inputs
+# (`trace.input_sources`), and replays a `State` with its outputs.
+
+
+# %% step="06.10"
+class Segment:
+    """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
+
+    def __init__(self, frame, backend):
+        self.trace = trace = Trace(frame)
+        trace.run()
+        self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
+        self.results = {}  # id of each fake that is alive at the end: which output it is
+        raise NotImplementedError("your code here")
+
+    def note_result(self, fake):
+        """A fake that is needed later is an output of the graph."""
+
+    def run(self, frame):
+        """Leave `frame`, and the world, as running the instructions would have."""
+
+
+# %%
+check("06.10")
+
+# %% tags=["wrong"] step="06.10" says="What is alive at the break is an output"
+# - State(trace, Copy(self.guards, frame, self.note_result))
+
+# %% tags=["wrong"] step="06.10" says="What no output needs is no part of it"
+# - self.graph.without_dead_code()
+
+# %% tags=["wrong"] step="06.10" says="Compile once, run often"
+# - outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
+# + self.compiled = self.backend(self.graph)
+# + outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
+# - self.trace = trace = Trace(frame)
+# + self.trace, self.backend = Trace(frame), backend
+# + trace = self.trace
+
+# %% tags=["wrong"] step="06.10" says="in the order of input_sources"
+# - outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
+# + outputs = self.compiled(*[source.find(frame) for source in reversed(self.trace.input_sources)])
+
+# %% tags=["wrong"] step="06.10" says="A write into the first is seen through the second"
+# - require_same_setting(self.guards, frame)
+
+# %% tags=["wrong"] step="06.10" says="A backend takes the inputs for different memories"
+# - self.compiled = self.graph.run if is_shared or not self.graph.nodes else backend(self.graph)
+# + self.compiled = backend(self.graph) if self.graph.nodes else self.graph.run
+
+# %% [markdown]
+# ## 06.11 On across a break
+#
+# A `Region` is a function and what was compiled for it. `run(frame)` drives a frame to its end: the piece that begins where
+# it stands, then one instruction for real (`frame.step()`), then the next piece. A piece may end with the frame: then
+# `frame.outcome` is there, a pair of a word and the value that `run` gives. `segment(frame)` gives the piece: from the cache;
+# or made now and inserted; or None if the place in the cache is full, or if making it raises `Unsupported`. Then the rest of
+# the frame runs for real: `frame.run()`.
+
+
+# %% step="06.11"
+class Region:
+    """A function, and what was compiled for it."""
+
+    def __init__(self, function, backend=lambda graph: graph.run):
+        self.function, self.backend, self.cache = function, backend, Cache()
+
+    def __call__(self, *args, **kwargs):
+        return self.run(Frame(self.function, args, kwargs))
+
+    def run(self, frame):
+        """Graph, one instruction for real, graph, ... ; where there are too many versions, the rest for real."""
+
+    def segment(self, frame):
+        """The version that holds here, or a new one; None where one more would be too many, or can't be made."""
+
+
+# %%
+check("06.11")
+
+# %% tags=["wrong"] step="06.11" says="no instruction is left"
+# - if frame.outcome is None:
+# -     frame.step()
+# + frame.step()
+
+# %% tags=["wrong"] step="06.11" says="insert it into the cache"
+# - self.cache.insert(frame, segment)
+
+# %% tags=["wrong"] step="06.11" says="all that it makes is thrown away"
+# - if segment is not None or self.cache.is_full(frame):
+# + if segment is not None:
+
+# %% tags=["wrong"] step="06.11" says="one instruction is done for real"
+# - if frame.outcome is None:
+# -     frame.step()
+# + if frame.outcome is None:
+# +     frame.run()
+# +     frame.outcome = (frame.outcome[0], None)
+
+# %% tags=["wrong"] step="06.11" says="the frame can go on as plain Python"
+# - except Unsupported:  # nothing was changed: the frame can run for real
+# + except ZeroDivisionError:
+
+# %% [markdown]
+# The function of the beginning of the lesson, in your own stack. The first call cuts it into pieces; where does each end?
+
+# %%
+if passed("06.11"):
+    from mini.breaks import Region
+    from mini.tensor import tensor
+
+    def report(x, log):
+        y = (x * 2).exp()
+        log.append("seen")
+        print("largest:", y.max().item(), log)
+        if y.sum() > 4:
+            return y + 1
+        return y - 1
+
+    region, log = Region(report), []
+    for numbers in ([0.5, 1.0], [0.1, 0.2], [-0.5, -1.0]):
+        print(region(tensor(numbers), log), "  pieces so far:", len(region.entries()))
+    for entry in region.entries():
+        print(len(entry.graph.nodes), "calls, then", entry.reason or "the end")

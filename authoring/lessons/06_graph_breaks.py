@@ -555,6 +555,17 @@ print(torch.compiler.explain(outer)(torch.zeros(1)))
 #
 # ## Exercises
 #
-# Open `work/06_graph_breaks.ipynb`. There are six, about an hour and a half: a prediction, liveness (spliced into the
+# Open `work/06_graph_breaks.ipynb`. Six are about the package, an hour and a half: a prediction, liveness (spliced into the
 # package), a bug in `rest_of`, side effects that needn't be replayed, programs that break as ordered, and one that is to be
-# mended.
+# mended. Five more are steps of your own stack.
+#
+# ## What you write
+#
+# `mini/breaks.py`: a trace is finished, its graph compiled; at each call the graph runs, the state that the trace left is made
+# of real tensors, and its effects are done to the program's own lists, dictionaries, attributes and cells. Then one
+# instruction runs for real, and the next piece begins, to the end of the function. From here on your stack compiles whole
+# functions, whatever they do in between.
+#
+# You step over a break with the interpreter of lesson 03; the package writes a function for the rest, which CPython runs. It
+# also carries over only what is live, takes the next item of a loop for real, so that a loop around a break is compiled
+# once, and explains each break with its line, a reason and a hint.

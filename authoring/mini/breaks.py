@@ -8,103 +8,140 @@
 >>> region(tensor([1.0, 2.0]), seen), seen
 (tensor([8.0, 10.0]), [6.0])
 >>> [len(entry.graph.nodes) for entry in region.entries()]
-[2, 0, 1]
+[2, 1]
+>>> region.entries()[0].reason
+Break("item needs a tensor's data")
 """
 
 import types
+from collections.abc import Iterator, MappingView
 
-from mini.guards import Cache
+from mini.guards import Cache, require_same_setting, sharing
 from mini.interpreter import Frame, Items, Unsupported
 from mini.tensor import Tensor, tensor  # noqa: F401
 from mini.tracer import Trace
 
 
+# %% 06.7 what a trace made, made again
+class Copy:
+    """Values of a trace as this call has them: the program's own objects, its tensors, and what was made made anew."""
+
+    def __init__(self, guards, frame, result_of):
+        self.guards, self.frame, self.result_of, self.memo = guards, frame, result_of, {}
+
+    def __call__(self, value):
+        """What is one object in the trace is one here, too."""
+        if id(value) not in self.memo:
+            source = self.guards.source_of(value)
+            if source is not None:
+                self.memo[id(value)] = source.find(self.frame)
+            elif isinstance(value, Tensor):
+                self.memo[id(value)] = self.result_of(value)
+            else:
+                self.memo[id(value)] = self.new(value)
+        return self.memo[id(value)]
+
+    def items(self, container):
+        """The items of a list, tuple or dict."""
+        if isinstance(container, dict):
+            return {self(key): self(value) for key, value in container.items()}
+        return [self(value) for value in container]
+
+    # %% 06.8 new objects
+    def new(self, value):
+        kind = type(value)
+        if kind in (list, dict):
+            mine = self.memo[id(value)] = kind()  # before its items: it may lie in itself
+            return replace_items(mine, self.items(value))
+        if kind is tuple:
+            return tuple(self.items(value))
+        if kind is Items:
+            return Items(self(value.sequence), value.at)
+        if kind is types.CellType:
+            return self.new_cell(value)
+        if kind is types.FunctionType and value.__closure__:
+            return self.new_function(value)
+        if kind is types.MethodType:
+            return types.MethodType(self(value.__func__), self(value.__self__))
+        if kind is types.BuiltinMethodType and type(value.__self__) in (list, dict):
+            return getattr(self(value.__self__), value.__name__)
+        if isinstance(value, (Iterator, MappingView)):
+            raise Unsupported(f"a {kind.__name__} that is alive where a graph ends")
+        return value  # a constant, a class, a function of the program
+
+    # %% given
+    def new_cell(self, value):
+        mine = self.memo[id(value)] = types.CellType()
+        if value != types.CellType():  # not empty
+            mine.cell_contents = self(value.cell_contents)
+        return mine
+
+    def new_function(self, value):
+        parts = value.__code__, value.__globals__, value.__name__, self(value.__defaults__), self(value.__closure__)
+        mine = types.FunctionType(*parts)
+        mine.__kwdefaults__ = self(value.__kwdefaults__)
+        return mine
+
+
+def replace_items(container, items):
+    """Another content for the same list or dict."""
+    container.clear()
+    container.extend(items) if isinstance(container, list) else container.update(items)
+    return container
+
+
+# %% 06.9 the state where a trace ended, and its effects
+class State:
+    """What running the traced instructions would have left. All of it is copied before any of it is put in place."""
+
+    def __init__(self, trace, copy):
+        end = trace.frame
+        written = [(trace.guards.source_of(container), container) for container in trace.changed.values()]
+        self.contents = [(source.find(copy.frame), copy.items(container)) for source, container in written]
+        self.attributes = [(copy(obj), name, copy(value)) for obj, name, value in trace.attributes.values()]
+        self.attributes += [(copy(it), "at", it.at) for it, _, _ in trace.guards.known.values() if type(it) is Items]
+        self.locals = {name: copy(value) for name, value in end.locals.items()}
+        self.stack, self.at = [copy(value) for value in end.stack], end.at
+        self.outcome = end.outcome and (end.outcome[0], copy(end.outcome[1]))
+
+    def replay(self, frame):
+        """The writes into the program's own objects happen now; then the frame stands where the trace ended."""
+        for container, items in self.contents:
+            replace_items(container, items)
+        for obj, name, value in self.attributes:
+            setattr(obj, name, value)
+        frame.locals, frame.stack, frame.at, frame.outcome = self.locals, self.stack, self.at, self.outcome
+
+
+# %% 06.10 one piece
 class Segment:
-    """A trace, finished: its guards, its graph compiled, and the state of the frame where it ended."""
+    """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
 
     def __init__(self, frame, backend):
         self.trace = trace = Trace(frame)
         trace.run()
-        self.guards, self.graph = trace.guards, trace.record.graph
-        self.guards.require_distinct_tensors()
+        self.guards, self.graph, self.reason = trace.guards, trace.record.graph, getattr(trace, "reason", None)
+        require_same_setting(self.guards, frame)
         self.results = {}  # id of each fake that is alive at the end: which output it is
-        self.build({}, frame, self.note_result)
+        State(trace, Copy(self.guards, frame, self.note_result))
         self.graph.without_dead_code()
-        self.compiled = backend(self.graph) if self.graph.nodes else None
+        sources = trace.input_sources
+        is_shared = len(set(sharing(sources, frame))) < len(sources) and any(node.writes for node in self.graph.nodes)
+        self.compiled = self.graph.run if is_shared or not self.graph.nodes else backend(self.graph)
 
-    def note_result(self, value):
-        if self.guards.source_of(value) is None and id(value) not in self.results:
-            self.results[id(value)] = len(self.graph.outputs)
-            self.graph.outputs.append(self.trace.record.node(value))
-        return value
+    def note_result(self, fake):
+        """A fake that is needed later is an output of the graph."""
+        self.results[id(fake)] = len(self.graph.outputs)
+        self.graph.outputs.append(self.trace.record.node(fake))
+        return fake
 
     def run(self, frame):
-        """Leave `frame` as running all the traced instructions would have."""
-        outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources]) if self.compiled else []
-        self.build({}, frame, lambda value: outputs[self.results[id(value)]])
-
-    def build(self, memo, frame, result_of):
-        """What the trace left, with real tensors, the program's own objects, and new ones where the trace made new ones."""
-        trace, end = self.trace, self.trace.frame
-        guards, real = self.guards, lambda value: copy(value, memo, frame, self.guards, result_of)
-        changed = [(guards.source_of(c).find(frame), copy_items(c, real)) for c in trace.changed.values()]
-        attributes = [(real(obj), name, real(value)) for obj, name, value in trace.attributes.values()]
-        locals_, stack = {name: real(v) for name, v in end.locals.items()}, [real(v) for v in end.stack]
-        outcome = end.outcome and (end.outcome[0], real(end.outcome[1]))
-        if result_of == self.note_result:
-            return
-        for container, items in changed:
-            container.clear()
-            container.extend(items) if isinstance(container, list) else container.update(items)
-        for obj, name, value in attributes:
-            setattr(obj, name, value)
-        frame.locals, frame.stack, frame.at, frame.outcome = locals_, stack, end.at, outcome
+        """Leave `frame`, and the world, as running the instructions would have."""
+        outputs = self.compiled(*[source.find(frame) for source in self.trace.input_sources])
+        State(self.trace, Copy(self.guards, frame, lambda fake: outputs[self.results[id(fake)]])).replay(frame)
 
 
-def copy_items(container, real):
-    return (
-        {key: real(v) for key, v in container.items()} if isinstance(container, dict) else [real(v) for v in container]
-    )
-
-
-def copy(value, memo, frame, guards, result_of):
-    """`value` of a trace, as this call has it. `memo` keeps one object one."""
-    if id(value) in memo:
-        return memo[id(value)]
-    source, kind = guards.source_of(value), type(value)
-
-    def real(part):
-        return copy(part, memo, frame, guards, result_of)
-
-    if source:
-        result = source.find(frame)
-    elif isinstance(value, Tensor):
-        result = result_of(value)
-    elif kind is list:
-        result = memo[id(value)] = []
-        result.extend(map(real, value))
-    elif kind in (tuple, slice):
-        result = tuple(map(real, value)) if kind is tuple else value
-    elif kind is dict:
-        result = copy_items(value, real)
-    elif kind is Items:
-        result = Items(real(value.sequence), value.at)
-    elif kind is types.CellType:
-        result = memo[id(value)] = types.CellType()
-        result.cell_contents = real(value.cell_contents)
-    elif kind is types.FunctionType and value.__closure__:
-        cells = tuple(map(real, value.__closure__))
-        result = types.FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
-    elif kind is types.MethodType or kind is types.BuiltinMethodType and type(value.__self__) in (list, dict):
-        result = getattr(real(value.__self__), value.__name__)
-    elif kind is types.GeneratorType:
-        raise Unsupported("a generator that is not used up where a graph ends")
-    else:
-        result = value
-    memo[id(value)] = result
-    return result
-
-
+# %% 06.11 on across a break
 class Region:
     """A function, and what was compiled for it."""
 
@@ -112,18 +149,32 @@ class Region:
         self.function, self.backend, self.cache = function, backend, Cache()
 
     def __call__(self, *args, **kwargs):
-        frame = Frame(self.function, args, kwargs)
+        return self.run(Frame(self.function, args, kwargs))
+
+    def run(self, frame):
+        """Graph, one instruction for real, graph, ... ; where there are too many versions, the rest for real."""
         while frame.outcome is None:
-            entry = self.cache.lookup(frame)
-            if entry is None:
-                entry = Segment(frame, self.backend)
-                if not self.cache.insert(frame, entry):
-                    frame.run()
-                    break
-            entry.run(frame)
+            segment = self.segment(frame)
+            if segment is None:
+                frame.run()
+                break
+            segment.run(frame)
             if frame.outcome is None:
                 frame.step()
         return frame.outcome[1]
 
+    def segment(self, frame):
+        """The version that holds here, or a new one; None where one more would be too many, or can't be made."""
+        segment = self.cache.lookup(frame)
+        if segment is not None or self.cache.is_full(frame):
+            return segment
+        try:
+            segment = Segment(frame, self.backend)
+        except Unsupported:  # nothing was changed: the frame can run for real
+            return None
+        self.cache.insert(frame, segment)
+        return segment
+
+    # %% given
     def entries(self):
         return [entry for entries in self.cache.entries.values() for entry in entries]

@@ -1,0 +1,121 @@
+"""Step 06.8: what the trace made is made anew at each call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
+from minitorch_compile.course.checking.step import Step
+
+from .traced_frames import copy_of, expect, frame_of, guards_of
+
+NEW_OBJECTS = Step(
+    "06.8",
+    "new objects",
+    file="breaks",
+    minutes=15,
+    hints=(
+        "A question for each kind of object: which parts does it have, and how is another one made of their copies?"
+        " self(part) copies a part.",
+        "A list may lie in itself: put the empty one into self.memo first, then fill it with replace_items. An Items"
+        " has a position. A method is bound to the copy of its object.",
+        "types.MethodType(self(value.__func__), self(value.__self__)); getattr(self(value.__self__), value.__name__)"
+        " for one of a list or dict. Iterator and MappingView raise Unsupported. Everything else is `value` itself.",
+    ),
+)
+SECTION = "What happened must happen again"
+
+
+class Model:
+    def forward(self) -> str:
+        return "forward"
+
+
+def copied(mini: Any, value: Any) -> Any:
+    guards, _ = guards_of(mini)
+    return outcome(copy_of(mini, guards, frame_of(mini)), (value,))
+
+
+@NEW_OBJECTS.case("containers, with real tensors in them", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    fake = mini.tensor.fake((1,))
+    why = "The parts of a new object are copied as well, and its kind stays."
+    for value, expected in (
+        ([1, fake], [1, "result 0"]),
+        ((1, fake), (1, "result 0")),
+        ({"k": [fake]}, {"k": ["result 0"]}),
+        ([(fake, {"a": (fake,)})], [("result 0", {"a": ("result 0",)})]),
+        ([], []),
+    ):
+        expect(f"the copy of {value!r}", copied(mini, value), expected, why)
+    for constant in (3, "text", None, len, Model, slice(1, 2)):
+        got = copied(mini, constant)
+        if got is not constant:
+            raise WrongAnswer(
+                f"the copy of {constant!r} is {got!r}", "A constant, a class, a function stay themselves."
+            )
+
+
+@NEW_OBJECTS.case("a list that lies in itself", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    value: list[Any] = [1]
+    value.append(value)
+    try:
+        got = copied(mini, value)
+    except RecursionError:
+        got = None
+    if not isinstance(got, list) or got is value or got[1] is not got:
+        raise WrongAnswer(
+            "x = [1]; x.append(x): the copy does not lie in itself",
+            "Put the new list into memo while it is empty. Then it is met again, and known.",
+        )
+
+
+@NEW_OBJECTS.case("an iterator goes on where it was", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    items, fake = mini.interpreter.Items, mini.tensor.fake((1,))
+    got = copied(mini, items([1, 2, fake, 4], 2))
+    left = list(got) if isinstance(got, items) else got
+    expect(
+        "an Items of [1, 2, fake, 4] at 2, copied: what is left", left, ["result 0", 4], "Copy its sequence; keep `at`."
+    )
+
+
+@NEW_OBJECTS.case("methods, functions, cells", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    values, fake = [1], mini.tensor.fake((1,))
+    pair = copied(mini, (values, values.append))
+    pair[1]("more") if isinstance(pair, tuple) else None
+    why = "The program calls `append` later, and must find the item in the list that it has: bind it to the copy."
+    if values != [1]:
+        raise WrongAnswer("the copy of a list's append wrote into the list of the trace", why)
+    expect("(values, values.append) was copied, then more appended: the list", pair[0], [1, "more"], why)
+    method = copied(mini, Model().forward)
+    expect(
+        "a bound method, copied and called", outcome(method, ()), "forward", "MethodType binds a function to an object."
+    )
+
+    def inner() -> Any:
+        return fake
+
+    got = copied(mini, inner)
+    expect(
+        "a function that returns a fake of the one around it",
+        outcome(got, ()),
+        "result 0",
+        "new_function copies cells.",
+    )
+
+
+@NEW_OBJECTS.case("what can't be made again is refused", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    for value in ((i for i in range(3)), {"a": 1}.items(), iter({1, 2})):
+        guards, _ = guards_of(mini)
+        try:
+            copy_of(mini, guards, frame_of(mini))(value)
+        except mini.interpreter.Unsupported:
+            continue
+        raise WrongAnswer(
+            f"a {type(value).__name__} was copied",
+            "Nobody can tell where it stands, or of what it is a view. Say Unsupported: then the rest runs for real.",
+        )

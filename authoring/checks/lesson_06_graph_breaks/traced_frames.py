@@ -1,0 +1,48 @@
+"""What the steps of `mini/breaks.py` are judged with: frames, guards that know some values, a trace made by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from minitorch_compile.course.checking.exercise import WrongAnswer
+
+
+def frame_of(mini: Any, **values: Any) -> Any:
+    """A frame that has these local variables and an empty stack."""
+    frame = mini.interpreter.Frame(lambda: None, (), {})
+    frame.locals = values
+    return frame
+
+
+def guards_of(mini: Any, **values: Any) -> tuple[Any, dict[str, Any]]:
+    """The guards of a trace that has read these local variables, and what it uses for each."""
+    guards = mini.guards.Guards()
+
+    def make_input(source: Any, tensor: Any) -> Any:
+        return mini.tensor.fake(tensor.sizes, tensor.dtype)
+
+    return guards, {n: guards.read(mini.guards.Source(None, "local", n), v, make_input) for n, v in values.items()}
+
+
+def copy_of(mini: Any, guards: Any, frame: Any) -> Any:
+    """A Copy whose graph gives the text 'result 0' for the first fake that is asked for, and so on."""
+    asked: list[Any] = []
+
+    def result_of(fake: Any) -> str:
+        asked.append(fake)
+        return f"result {len(asked) - 1}"
+
+    return mini.breaks.Copy(guards, frame, result_of)
+
+
+def trace_of(guards: Any, **state: Any) -> Any:
+    """A trace that has ended, with what State asks for."""
+    known = {"changed": {}, "attributes": {}, "locals": {}, "stack": [], "at": 0, "outcome": None, **state}
+    end = SimpleNamespace(**{name: known[name] for name in ("locals", "stack", "at", "outcome")})
+    return SimpleNamespace(guards=guards, changed=known["changed"], attributes=known["attributes"], frame=end)
+
+
+def expect(what: str, got: Any, expected: Any, why: str) -> None:
+    if type(got) is not type(expected) or got != expected:
+        raise WrongAnswer(f"{what}: expected {expected!r}, got {got!r}", why)
