@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 05 Exercises: guards and the cache
 #
-# Six exercises, about an hour and a quarter. Each is a sentence, a signature, an example and a check. Write your answer in
-# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("05.1")` gives the
-# first of three hints, and calling it again the next; hints cost nothing.
+# Six exercises about the package, an hour and a quarter, and seven steps of your own `mini/guards.py`, nearly two hours.
+# Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run
+# the cell, run the check below it. If you are stuck, `hint("05.1")` gives the first of three hints, and calling it again
+# the next; hints cost nothing.
 
 # %%
 import minitorch_compile as torch
@@ -159,7 +160,10 @@ def in_checking_order(guards):
 def in_checking_order(guards):
     groups = {guard.source.root: guard for guard in guards if guard.other is None}
     pairs = [guard for guard in guards if guard.other is not None]
-    return sorted(groups.values(), key=lambda guard: not isinstance(guard.source.root, LocalSource)) + pairs
+    return (
+        sorted(groups.values(), key=lambda guard: not isinstance(guard.source.root, LocalSource))
+        + pairs
+    )
 
 
 # %% [markdown]
@@ -264,7 +268,9 @@ def chained(x: Tensor, factors: dict[str, int]) -> Tensor:
 
 
 def chained_version(x: Tensor, factors: dict[str, int]) -> Tensor:
-    if not (type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and type(factors) is dict):
+    if not (
+        type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and type(factors) is dict
+    ):
         return MISS
     if not (len(factors) == 2 and factors.get("a") == 2 and factors.get("b") == 3):
         return MISS
@@ -277,9 +283,13 @@ def bumped(x: Tensor, y: Tensor) -> Tensor:
 
 
 def bumped_version(x: Tensor, y: Tensor) -> Tensor:
-    if not (type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and x.stride() == (1,)):
+    if not (
+        type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and x.stride() == (1,)
+    ):
         return MISS
-    if not (type(y) is Tensor and y.shape == (2,) and y.dtype is torch.float32 and y.stride() == (1,)):
+    if not (
+        type(y) is Tensor and y.shape == (2,) and y.dtype is torch.float32 and y.stride() == (1,)
+    ):
         return MISS
     new = x + 1
     result = new * y
@@ -467,3 +477,394 @@ class Descent:
     def step(self, x):
         self.count += 1
         return x - 0.5 / self.count * x
+
+
+# %% [markdown]
+# ## Your own stack: `mini/guards.py`
+#
+# Your tracer reads values from outside. In this file you write down where each was found and what must hold of it, and keep
+# what was compiled in a cache that asks. It uses `Frame` and `Items` of your `interpreter.py`, and `Tensor`. Its grown-up
+# version is `dynamo/guards/` and `dynamo/cache/`: there the guards become one generated function, here each is a small one.
+
+# %% [markdown]
+# ## 05.7 Sources
+#
+# A `Source` is the path to a value. It begins in a frame, at a local variable ("local") or at a place of the stack, counted
+# from the bottom ("stack"), or at an object that stays ("fixed": the key is the object itself). Or it goes one step further
+# than its `base`: to an attribute ("attr") or an item ("item"). `find(frame)` gives what lies there now. As text a path is
+# what one would write in Python: `x`, `stack[1]`, `self.layers[0]`, `d['k']`. A fixed dictionary is the globals of a
+# module, and is told by its `"__name__"`, or `globals()` if it has none; of any other fixed object tell a text with its
+# `id`, so that two objects never have the same.
+
+
+# %% step="05.7"
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A path to a value: it begins in a frame ("local", "stack") or at an object that stays ("fixed").
+
+    >>> print(Source(Source(Source(None, "local", "self"), "attr", "layers"), "item", 0))
+    self.layers[0]
+    """
+
+    base: "Source | None"
+    kind: str  # or "attr", "item": a step from `base`
+    key: object
+
+    def find(self, frame):
+        """What the path leads to now."""
+
+    def __str__(self):
+        """As text."""
+
+
+# %%
+check("05.7")
+
+# %% tags=["wrong"] step="05.7" says="An attribute is a step of its own kind"
+# - return base[self.key] if self.kind == "item" else getattr(base, self.key)
+# + return base[self.key]
+
+# %% tags=["wrong"] step="05.7" says="is counted from the bottom"
+# - return (frame.locals if self.kind == "local" else frame.stack)[self.key]
+# + return frame.locals[self.key] if self.kind == "local" else frame.stack[-1 - self.key]
+
+# %% tags=["wrong"] step="05.7" says="The text is what one would write in Python"
+# - return f"{self.base}[{self.key!r}]" if self.kind == "item" else f"{self.base}.{self.key}"
+# + return f"{self.base}[{self.key}]" if self.kind == "item" else f"{self.base}.{self.key}"
+
+# %% tags=["wrong"] step="05.7" says="of an object without a name, tell the id"
+# - return self.key.get("__name__", "globals()") if is_globals else f"object_at_{id(self.key):x}"
+# + return self.key.get("__name__", "globals()") if is_globals else "object"
+
+# %% [markdown]
+# ## 05.8 Guards, and the first that fails
+#
+# A `Guard` is a text and a function of the frame. `check` gives whether it holds, and False where the path is gone: reading
+# it may raise AttributeError, LookupError, TypeError or ValueError. `Guards` is the list of them, in the order in which
+# things were read. `require` adds one; `first_failing` gives the first that doesn't hold, or None. `known` has, by id,
+# what was read so far; `source_of(value)` looks there, and gives None for what did not come from outside.
+
+
+# %% step="05.8"
+@dataclass(frozen=True)
+class Guard:
+    """Something that must hold, as text, and as a function of the frame that asks whether it does."""
+
+    text: str
+    holds: Callable
+
+    def check(self, frame):
+        """Whether it holds; not where its path is gone."""
+
+    def __str__(self):
+        """As text."""
+
+
+class Guards(list):
+    """The guards of one trace, in the order in which it read."""
+
+    def __init__(self):
+        self.known = {}  # by id, of the value and of what the trace uses for it: (what it uses, the value, the source)
+        self.mutable = []  # the sources of all that a write can change
+
+    def require(self, text, holds):
+        """One guard more."""
+
+    def first_failing(self, frame):
+        """The first guard that does not hold; None if all do."""
+
+    def source_of(self, value):
+        """Where the value was found; None if the trace made it."""
+
+
+# %%
+check("05.8")
+
+# %% tags=["wrong"] step="05.8" says="and no crash"
+# - except (AttributeError, LookupError, TypeError, ValueError):  # the path is gone: a miss, and no crash
+# + except ZeroDivisionError:
+
+# %% tags=["wrong"] step="05.8" says="The first one, as a guard"
+# - return next((guard for guard in self if not guard.check(frame)), None)
+# + return next((guard for guard in reversed(self) if not guard.check(frame)), None)
+
+# %% tags=["wrong"] step="05.8" says="even if it equals something that has"
+# - return self.known[id(value)][2] if id(value) in self.known else None
+# + return next((source for mine, _, source in self.known.values() if mine == value), None)
+
+# %% tags=["wrong"] step="05.8" says="may only be asked if those before it hold"
+# - self.append(Guard(text, holds))
+# + self.insert(0, Guard(text, holds))
+
+# %% [markdown]
+# ## 05.9 Everything that is read
+#
+# `Guards.read(source, value, make_input)` is asked for each value from outside. It requires what must hold of it, and gives
+# what the trace uses in its place. There are four cases.
+#
+# - A constant (`is_constant`) is used as it is. It must keep its type and its `repr`, whose text tells 0.0 from -0.0.
+# - A value that was met before is what it was: `self.known[id(value)]` has what the trace uses for it. If it was found on
+# another path then, both paths must lead to one object later, too.
+# - A tensor becomes `make_input(source, value)`. All that `about` tells of it must stay.
+# - For anything else `READERS` has a function, or else `read_object` will do. It is called with the guards, the source, the
+# value and a function `part(step, key, item)`, which reads an item one step further: at `Source(source, step, key)`.
+#
+# What a tensor became is remembered: `self.remember(mine, value, source)`. A guard on x = 3 has the text `x == 3`.
+
+
+# %% step="05.9"
+def read(self, source, value, make_input):
+    """Require what must hold of a value from outside, and give what the trace uses in its place."""
+
+
+# %%
+check("05.9")
+
+# %% tags=["wrong"] step="05.9" says="1, True and 1.0 are equal"
+# - self.require(f"{source} == {text}", lambda frame: type(v := source.find(frame)) is kind and repr(v) == text)
+# + self.require(f"{source} == {text}", lambda frame: source.find(frame) == value)
+
+# %% tags=["wrong"] step="05.9" says="0.0 and -0.0 are equal, yet"
+# - self.require(f"{source} == {text}", lambda frame: type(v := source.find(frame)) is kind and repr(v) == text)
+# + self.require(f"{source} == {text}", lambda frame: type(v := source.find(frame)) is kind and v == value)
+
+# %% tags=["wrong"] step="05.9" says="Now there are two tensors"
+# - if str(first) != str(source):
+# -     self.require(f"{source} is {first}", lambda frame: source.find(frame) is first.find(frame))
+
+# %% tags=["wrong"] step="05.9" says="its numbers are an input of the graph"
+# - self.require(f"{source} is a tensor {seen[1:]}", lambda frame: about(source.find(frame)) == seen)
+# + self.require(f"{source} is a tensor {seen[1:]}", lambda frame: source.find(frame) is value)
+
+# %% tags=["wrong"] step="05.9" says="The trace works with the input"
+# - return self.remember(make_input(source, value), value, source)
+# + return self.remember(value, value, source)
+
+# %% [markdown]
+# ## 05.10 What is read through
+#
+# A list, tuple or dictionary is looked through: what must hold is its type, its length or its keys, and whatever holds of
+# its items. `part("item", key, item)` reads an item and gives what the trace uses for it. Of these the trace gets a
+# container of its own, which it may change while it goes on. `guards.remember(mine, value, source)` keeps both, and gives
+# `mine`. Keys count with their types and in their order. A list may lie in itself, so remember it before its items.
+# `read_list` is for tuples, too.
+
+
+# %% step="05.10"
+def read_list(guards, source, value, part):
+    """Its type, its length, each item. The trace gets a list of its own, which it may change."""
+
+
+def read_dict(guards, source, value, part):
+    """Its keys in their order, each value. The keys 1, 1.0 and True are equal, and are not the same."""
+
+
+# %%
+check("05.10")
+
+# %% tags=["wrong"] step="05.10" says="its length must be guarded"
+# - guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == count)
+# + guards.require(text, lambda frame: type(source.find(frame)) is kind)
+
+# %% tags=["wrong"] step="05.10" says="compares the list with itself"
+# - guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == count)
+# + guards.require(text, lambda frame: type(v := source.find(frame)) is kind and len(v) == len(value))
+
+# %% tags=["wrong"] step="05.10" says="in the order in which they were put in"
+# - guards.require(text, lambda frame: type(v := source.find(frame)) is dict and [(type(k), k) for k in v] == keys)
+# + guards.require(text, lambda frame: type(v := source.find(frame)) is dict and set(v) == {key for _, key in keys})
+
+# %% tags=["wrong"] step="05.10" says="compare their types, too"
+# - guards.require(text, lambda frame: type(v := source.find(frame)) is dict and [(type(k), k) for k in v] == keys)
+# + guards.require(text, lambda frame: type(v := source.find(frame)) is dict and list(v) == [key for _, key in keys])
+
+# %% tags=["wrong"] step="05.10" says="Remember the trace's list before its items are read"
+# - mine = value if kind is tuple else guards.remember([], value, source)  # before its items: it may lie in itself
+# - items = [part("item", i, item) for i, item in enumerate(value)]
+# + items = [part("item", i, item) for i, item in enumerate(value)]
+# + mine = value if kind is tuple else guards.remember([], value, source)
+
+# %% tags=["wrong"] step="05.10" says="What the program owns must stay as it is"
+# - mine = guards.remember({}, value, source)
+# + mine = guards.remember(value, value, source)
+
+# %% [markdown]
+# ## 05.11 Objects, functions, methods
+#
+# Any other object is guarded by its type: what it holds is read later, attribute by attribute. What is in `ALWAYS_THE_SAME`,
+# a class, a module, a function, must be the very same one. But some functions are made anew all the time. A `def` within a
+# function makes one at each call, with a closure: of it, read the attributes `__code__`, `__closure__`, `__defaults__` and
+# `__kwdefaults__`. A bound method is made whenever it is asked for: read its `__self__`, and its `__func__` or, of one
+# written in C, its `__name__`; the trace's method is bound to the trace's object. Functions written in C belong to a
+# module, or to a class, as if it were their object: these are guarded as a whole.
+
+
+# %% step="05.11"
+def read_object(guards, source, value, part):
+    """Its type. What it holds is read when the program asks for it; a class or a module is always the same one."""
+
+
+def read_function(guards, source, value, part):
+    """A `def` in a function makes a new one at each call, with the same code: then that is required, and cells read."""
+
+
+def read_method(guards, source, value, part):
+    """Bound anew whenever it is asked for. Its object is read like any other, and its function is the same."""
+
+
+# %%
+check("05.11")
+
+# %% tags=["wrong"] step="05.11" says="A new object of the same class will do"
+# - guards.require(f"type({source}) is {kind.__name__}", lambda frame: type(source.find(frame)) is kind)
+# + guards.require(f"type({source}) is {kind.__name__}", lambda frame: source.find(frame) is value)
+
+# %% tags=["wrong"] step="05.11" says="even if the class is derived"
+# - guards.require(f"type({source}) is {kind.__name__}", lambda frame: type(source.find(frame)) is kind)
+# + guards.require(f"type({source}) is {kind.__name__}", lambda frame: isinstance(source.find(frame), kind))
+
+# %% tags=["wrong"] step="05.11" says="guarded by identity, it is a storm"
+# - if not value.__closure__:
+# -     return read_object(guards, source, value, part)
+# - part("attr", "__code__", value.__code__)
+# - for name in ("__closure__", "__defaults__", "__kwdefaults__"):
+# -     part("attr", name, getattr(value, name))
+# - return guards.remember(value, value, source)
+# + return read_object(guards, source, value, part)
+
+# %% tags=["wrong"] step="05.11" says="Its defaults are read when it is called"
+# - for name in ("__closure__", "__defaults__", "__kwdefaults__"):
+# + for name in ("__closure__",):
+
+# %% tags=["wrong"] step="05.11" says="not the program's: bind it to what part gave"
+# - return guards.remember(getattr(owner, part("attr", "__name__", value.__name__)), value, source)
+# + part("attr", "__name__", value.__name__)
+# + return guards.remember(value, value, source)
+
+# %% [markdown]
+# ## 05.12 What no single path tells
+#
+# Some things hold between paths. `sharing(sources, frame)` gives for each source the position of the first source that
+# leads to the same thing, [0, 1, 0] for x, y, x. Two tensors are the same thing if a write to one is seen through the
+# other: if they have one `storage`. `layers()` tells who sees each op: a list with the type of each layer of `STACK` and
+# whether it is `enabled` (True if it has no such attribute). `require_same_setting` adds guards: the sharing of
+# `guards.mutable`, if there are at least two, and the layers, must be what they are now.
+
+
+# %% step="05.12"
+def sharing(sources, frame):
+    """Of each mutable value the first that it is one with: a write into that one would be seen through it.
+
+    >>> x, y = tensor([1.0]), tensor([2.0])
+    >>> frame = Frame(lambda a, b, c: None, (x, y, x), {})
+    >>> sharing([Source(None, "local", name) for name in "abc"], frame)
+    [0, 1, 0]
+    """
+
+
+def layers():
+    """Who sees each op on its way down, and whether it is switched on: a tape, a transform."""
+
+
+def require_same_setting(guards, frame):
+    """What was one stays one, what was different stays different; and the layers are the same ones."""
+
+
+# %%
+check("05.12")
+
+# %% tags=["wrong"] step="05.12" says="its storage is the same"
+# - places = [id(value.storage) if isinstance(value, Tensor) else id(value) for value in values]
+# + places = [id(value) for value in values]
+
+# %% tags=["wrong"] step="05.12" says="Equal lists are not one list"
+# - return [places.index(place) for place in places]
+# + return [values.index(v) if isinstance(v, list) else places.index(p) for v, p in zip(values, places)]
+
+# %% tags=["wrong"] step="05.12" says="what was different must stay different"
+# - guards.require(text, lambda frame: sharing(sources, frame) == shared)
+# + guards.require(text, lambda frame: [a <= b for a, b in zip(sharing(sources, frame), shared)] == [True] * len(shared))
+
+# %% tags=["wrong"] step="05.12" says="its `enabled` is False"
+# - return [(type(layer), getattr(layer, "enabled", True)) for layer in STACK]
+# + return [(type(layer), True) for layer in STACK]
+
+# %% tags=["wrong"] step="05.12" says="compare types, not layers"
+# - return [(type(layer), getattr(layer, "enabled", True)) for layer in STACK]
+# + return [(layer, getattr(layer, "enabled", True)) for layer in STACK]
+# - guards.require(f"the layers are {[kind.__name__ for kind, _ in now]}", lambda frame: layers() == now)
+# + guards.require("the layers are the same", lambda frame: layers() == now)
+
+# %% [markdown]
+# ## 05.13 The cache
+#
+# `Cache` keeps what was compiled: for each place where a trace began, a list of entries, each with its `guards`. A place is
+# told by `frame.at` and by how many values lie on the stack. `lookup` gives the first entry of which no guard fails, and
+# moves it to the front; None if there is none. `insert` puts a new one in front. `is_full` is asked before compiling: it is
+# true of a place that has `limit` entries. `why` gives for each entry the text of the first guard that fails.
+
+
+# %% step="05.13"
+class Cache:
+    """What was compiled for each place where a trace began, and in what order to ask: the one used last is in front."""
+
+    limit = 8
+
+    def __init__(self):
+        self.entries = {}
+
+    def here(self, frame):
+        """The entries of the place where the frame stands."""
+
+    def lookup(self, frame):
+        """The entry whose guards all hold, moved to the front; None if there is none."""
+
+    def insert(self, frame, entry):
+        """A new entry, in front."""
+
+    def is_full(self, frame):
+        """To be asked before compiling: one version more would be compiled at every call, and hardly ever used."""
+
+    def why(self, frame):
+        """Of each version here, the first guard that fails."""
+
+
+# %%
+check("05.13")
+
+# %% tags=["wrong"] step="05.13" says="and the others keep their order"
+# - here.insert(0, here.pop(i))
+# + here[0], here[i] = here[i], here[0]
+
+# %% tags=["wrong"] step="05.13" says="One version after the other is asked"
+# - if entry.guards.first_failing(frame) is None:
+# + if any(guard.check(frame) for guard in entry.guards) or i == 0:
+
+# %% tags=["wrong"] step="05.13" says="A version goes on from one place"
+# - return self.entries.setdefault((frame.at, len(frame.stack)), [])
+# + return self.entries.setdefault(frame.at, [])
+
+# %% tags=["wrong"] step="05.13" says="before one more is compiled"
+# - return len(self.here(frame)) >= self.limit
+# + return len(self.here(frame)) > self.limit
+
+# %% tags=["wrong"] step="05.13" says="tell the first of each version"
+# - return [str(entry.guards.first_failing(frame)) for entry in self.here(frame)]
+# + return [str(guard) for entry in self.here(frame) for guard in entry.guards if guard.check(frame)]
+
+# %% [markdown]
+# Ask the guards of a small trace. What must fail first, if the second scale is changed? And if `box` is no dictionary?
+
+# %%
+if passed("05.10") and passed("05.8"):
+    from mini.guards import Guards, Source
+    from mini.interpreter import Frame
+
+    frame = Frame(lambda box: None, ({"scales": [2.0, 3.0], "name": "big"},), {})
+    guards = Guards()
+    guards.read(Source(None, "local", "box"), frame.locals["box"], None)
+    print(*guards, sep="\n")
+    frame.locals["box"] = {"scales": [2.0, 4.0], "name": "big"}
+    print("now fails:", guards.first_failing(frame))
+    frame.locals["box"] = None
+    print("now fails:", guards.first_failing(frame))

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 15 Exercises: Numba kernels on the CPU
 #
-# Five exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
+# Twelve exercises, about three hours; the last seven write your own `mini/emit.py`. Each is a sentence, a signature, an example and a check. Write your answer in place
 # of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("15.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
 
@@ -375,6 +375,293 @@ def chunk_length(extent, nanoseconds):
     length = -(-extent // min(64, max(2, int(nanoseconds / 10_000))))
     return -(-length // 256) * 256 if extent > 1024 else length
 
+
+# %% [markdown]
+# ## Your own stack: `mini/emit.py`
+#
+# Your lowering gives loops, and your fusion puts them into groups. This file turns a group into the text of a Python function
+# and that into machine code: after it, your own `compile` makes kernels. It imports your `fusion`, `index` and `interpreter`.
+# Its grown-up version is `inductor/codegen/shared/emit.py`, and `inductor/codegen/cpu/` around it.
+
+# %% [markdown]
+# ## 15.6 An exponential that vectorizes
+#
+# `math.exp` is a call, and a loop with a call in it is no vector code. Write e^x for float32 out of sums, products and bits:
+# put x between -104 and 88.8; n is the whole number nearest to x / log(2); r is the rest, x - n log(2), with log(2) given as
+# 0.693359375 - 2.12194440e-4; e^r is a polynomial in r, by Horner from the constants 1.9875691500e-4, 1.3981999507e-3,
+# 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, then p r^2 + r + 1; and 2^n is the float32 whose bits are
+# n + 127, shifted left by 23. Every constant is an `np.float32(...)`, or the loop computes in float64. Write
+# `power_of_two(n)`, for -126 <= n <= 127, beneath it, and use it twice: 2^128 is no float32, though e^88.5 is one.
+
+# %% step="15.6"
+@numba.njit(nogil=True)
+def exp32(x):
+    """e^x for a float32: within 1.5e-7 of it, inf above, 0 far below, NaN for NaN."""
+
+
+# %%
+check("15.6")
+
+# %% tags=["wrong"] step="15.6" says="the bits wrap round"
+# -     x = min(max(x, np.float32(-104.0)), np.float32(88.8))
+
+# %% tags=["wrong"] step="15.6" says="in two steps, n >> 1 and the rest"
+# -     p = (p * r * r + r + np.float32(1)) * power_of_two(half)
+# -     return p * power_of_two(np.int32(n) - half)
+# +     return (p * r * r + r + np.float32(1)) * power_of_two(np.int32(n))
+
+# %% tags=["wrong"] step="15.6" says="subtract it in two parts"
+# -     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
+# +     r = x - n * np.float32(0.69314718)
+
+# %% tags=["wrong"] step="15.6" says="take n nearest"
+# -     n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+# +     n = np.floor(x * np.float32(1.44269504))
+
+# %% [markdown]
+# ## 15.7 A handler that writes lines
+#
+# A loop's body is a function of a handler: under `Text` it became a line to read, under `Reads` a list of buffers. Under a
+# `Writer` it writes code. Write the class: it begins with a kernel, an empty `memo` (where boxes look up what they have
+# already computed), no `lines`, `depth` 1 and no names. `line(text)` appends the text, four spaces for each level of depth.
+# `name(expression)` writes `t0 = expression` and gives `"t0"`, the next time `t1`. `load(buffer, index)` gives a name to
+# `x0[i0 * 8]`, where x0 is what `kernel.argument(buffer)` says; but if `kernel.made` has `(buffer, str(index))`, the name that
+# stands there is all you need. `index(index, dtype)` is a position used as a number: `np.int64(i0 * 8)`.
+
+# %% step="15.7"
+class Writer:
+    """The handler under which a body writes its lines: each value that it computes gets a name."""
+
+
+# %%
+check("15.7")
+
+# %% tags=["wrong"] step="15.7" says="would be computed twice"
+# -         self.line(f"t{self.count - 1} = {expression}")
+# -         return f"t{self.count - 1}"
+# +         return f"({expression})"
+
+# %% tags=["wrong"] step="15.7" says="Four spaces for each level"
+# -         self.lines.append("    " * self.depth + text)
+# +         self.lines.append("    " + text)
+
+# %% tags=["wrong"] step="15.7" says="look into kernel.made"
+# -         if (buffer, str(index)) in self.kernel.made:
+# -             return self.kernel.made[buffer, str(index)]
+
+# %% tags=["wrong"] step="15.7" says="Each name is used once"
+# -         self.count += 1
+# +         self.count = 1
+
+# %% [markdown]
+# ## 15.8 Values, calls and branches
+#
+# The other half of the class, three methods. `value(number, dtype)`: text that evaluates to the number in that dtype, also for
+# infinities and NaN. `call(op, args, dtype, dtypes)`: `EXPRESSIONS[op]`, filled with the arguments, gets a name; for float32
+# `kernel.single` may have a better form; `"to"` is a conversion; and since Numba computes all integers in 64 bits, a result of
+# an integer dtype is wrapped in it again. `inside(conditions, value, dtype)`: conditions are triples (low, i, high as text is
+# `low <= i < high`); a name is zero unless all of them hold, else what the call `value()` gives, whose lines belong into the
+# branch. What a branch computed is not known after it.
+
+# %% step="15.8"
+def value(self, number, dtype):
+    """The number as text."""
+
+def call(self, op, args, dtype, dtypes):
+    """The name of an op's result."""
+
+def inside(self, conditions, value, dtype):
+    """A branch: zero, or what value() gives where low <= i < high for all (i, low, high)."""
+
+
+# %%
+check("15.8")
+
+# %% tags=["wrong"] step="15.8" says="Python has no names inf and nan"
+# -         finite = not isinstance(number, float) or math.isfinite(number)
+# +         finite = True
+
+# %% tags=["wrong"] step="15.8" says="have 64 bits until they are stored"
+# -         return self.name(f"np.{dtype}({text})" if dtype.kind == "i" else text)  # Numba computes all integers in 64 bits
+# +         return self.name(text)
+
+# %% tags=["wrong"] step="15.8" says="exp32 is for float32 only"
+# -         single = self.kernel.single.get(op) if dtype == np.float32 else None
+# +         single = self.kernel.single.get(op)
+
+# %% tags=["wrong"] step="15.8" says="must leave the memo"
+# -         self.depth, self.memo = self.depth - 1, memo
+# +         self.depth = self.depth - 1
+
+# %% tags=["wrong"] step="15.8" says="whatever is not zero is True"
+# -             return self.name(f"{args[0]} != 0" if dtype.kind == "b" else f"np.{dtype}({args[0]})")
+# +             return self.name(f"{args[0]} == 1" if dtype.kind == "b" else f"np.{dtype}({args[0]})")
+
+# %% [markdown]
+# ## 15.9 The loop over the rows
+#
+# A `Kernel` is a group's text. Its constructor notes the group, the buffers that somebody `wanted` outside, no `arguments` and
+# nothing `made`; `rows` (how many) and `work` (rows times the inside of all stages); then it writes itself and keeps the
+# `source`, which begins `def kernel(low, high, x0, ...):` with the names of all arguments. `argument(buffer)` notes a buffer and
+# gives its name. `write(w)`: a loop from `low` to `high`, over `i0` if the rows have one dimension, else over `row`, from which
+# a line each takes the indices: `i0 = row // 4 % 3`. Then `self.write_stage(w, stage)` for all stages. The range itself comes
+# from a method `row_range()`: on a GPU it will be another one.
+
+# %% step="15.9"
+class Kernel:
+    """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
+
+    single = {"exp": "exp32({})", "tanh": "tanh32({})"}  # what single precision has of its own
+
+    def __init__(self, group, wanted):
+        """group.rows are sizes, group.stages its stages; each stage's `inner` are the sizes inside of a row."""
+
+
+# %%
+check("15.9")
+
+# %% tags=["wrong"] step="15.9" says="must begin at low and end before high"
+# -         return "range(low, high)"
+# +         return f"range({self.rows})"
+
+# %% tags=["wrong"] step="15.9" says="Is `row` taken apart rightly"
+# -             w.line(f"i{d} = row // {step} % {n}" if n > 1 else f"i{d} = 0")
+# +             w.line(f"i{d} = row // {step}" if n > 1 else f"i{d} = 0")
+
+# %% tags=["wrong"] step="15.9" says="refuse it, by name"
+# -         if buffer.dtype.name not in ("bool", "int32", "int64", "float32", "float64"):
+# -             raise Unsupported(f"a kernel for {buffer.dtype}: use float32, float64, int32, int64 or bool")
+
+# %% tags=["wrong"] step="15.9" says="rows times what is inside of one"
+# -         self.work = self.rows * sum(numel(stage.inner) for stage in group.stages)
+# +         self.work = sum(numel(stage.inner) for stage in group.stages)
+
+# %% [markdown]
+# ## 15.10 A stage
+#
+# A stage is what runs side by side over the inside of a row. `write_stage(w, stage)` writes, in this order: for each loop with a
+# `reduction`, the variable `buf0_row` (the buffer's name, and `_row`) with what it begins with; a `for j0 in ...` for each size
+# of `stage.inner` that is not 1, one inside the other; `self.write_loop(w, loop)` for each loop. Then it comes back out: `depth`,
+# `memo` and `made` are what they were. Call `self.end_stage(w, reductions)`, a method that does nothing here (pass it no
+# reductions where there was no loop); and last give each reduction's variable to `self.store(w, loop, index, name)`, at the
+# row's position. The range of an inner loop comes from `inner_range(n, innermost)`.
+
+# %% step="15.10"
+def write_stage(self, w, stage):
+    """A loop over the inside of the row, around all that the stage computes; what it reduced is known after it."""
+
+def inner_range(self, n, innermost):
+    """The range of n positions as text; `innermost` is True for the loop inside all others."""
+
+def end_stage(self, w, reductions):
+    """Where several threads share a row, they meet here: nothing to do on a CPU."""
+
+
+# %%
+check("15.10")
+
+# %% tags=["wrong"] step="15.10" says="Put memo and made back"
+# -             w.depth, w.memo, self.made = before  # what was computed for one j is not known after its loop
+# +             w.depth = before[0]
+
+# %% tags=["wrong"] step="15.10" says="to 0 for sums and to the least value for amax"
+# -             w.line(f"{loop.buffer.name}_row = {w.value(start(loop.reduction, loop.buffer.dtype), loop.buffer.dtype)}")
+# +             w.line(f"{loop.buffer.name}_row = {w.value(0, loop.buffer.dtype)}")
+
+# %% tags=["wrong"] step="15.10" says="Count the columns"
+# -         for d in dims:
+# -             w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
+# -             w.depth += 1
+# +         for d in dims:
+# +             w.line(f"for j{d} in {self.inner_range(stage.inner[d], d == dims[-1])}:")
+# +         w.depth += 1
+
+# %% [markdown]
+# ## 15.11 A value, and where it is kept
+#
+# `write_loop(w, loop)`: the loop's body, run under w for `self.group.index(loop)`, gives the name of one element. A reduction
+# takes it into its variable, by `REDUCTIONS`; else it goes to `store`. `store(w, loop, index, value)` notes in `self.made`, for
+# `(loop.buffer, str(index))`, the name. It writes it to memory only if the buffer is in `self.wanted`, or if
+# `self.read_later(loop)` and the loop is no reduction. `read_later(loop)`: does a loop of a later stage of this group read the
+# loop's buffer (`self.group.reads(other)` are pairs of buffer and index)?
+
+# %% step="15.11"
+def write_loop(self, w, loop):
+    """One element: computed, and then added up or stored."""
+
+def store(self, w, loop, index, value):
+    """Known by name from here on; in memory only if another kernel, or a later stage, reads it there."""
+
+def read_later(self, loop):
+    """Whether a later stage reads what the loop makes."""
+
+
+# %%
+check("15.11")
+
+# %% tags=["wrong"] step="15.11" says="memory that is written for nobody"
+# -         if loop.buffer in self.wanted or (not loop.reduction and self.read_later(loop)):
+# -             w.line(f"{self.argument(loop.buffer)}[{index}] = {value}")
+# +         w.line(f"{self.argument(loop.buffer)}[{index}] = {value}")
+
+# %% tags=["wrong"] step="15.11" says="it must find the elements in memory"
+# -         if loop.buffer in self.wanted or (not loop.reduction and self.read_later(loop)):
+# +         if loop.buffer in self.wanted:
+
+# %% tags=["wrong"] step="15.11" says="note its name in self.made"
+# -         self.made[loop.buffer, str(index)] = value
+# -         if loop.buffer in self.wanted or (not loop.reduction and self.read_later(loop)):
+# +         if loop.reduction:
+# +             self.made[loop.buffer, str(index)] = value
+# +         if loop.buffer in self.wanted or not loop.reduction:
+
+# %% [markdown]
+# ## 15.12 Machine code, and threads
+#
+# `machine_code(source)` makes the text a function (`exec`, with `np`, `math`, `exp32` and `tanh32` as its names) and gives it to
+# `numba.njit`, such that it lets other threads run, divides by zero as NumPy does, and may reorder sums but must keep NaN. Equal
+# texts are compiled once. `run_rows(code, rows, work, arrays)` calls `code(low, high, *arrays)`: all rows at once if `work` is
+# less than `ENOUGH`, else in `THREADS` shares (but not more than rows), the first here and the others in the `pool`. It comes
+# back when all are done, and raises what one of them raised.
+
+# %% step="15.12"
+@functools.cache
+def machine_code(source):
+    """Equal kernels are compiled once: twelve layers alike cost one."""
+
+
+# %%
+check("15.12")
+
+# %% tags=["wrong"] step="15.12" says="keep machine code by its source"
+# - @functools.cache
+
+# %% tags=["wrong"] step="15.12" says="forget that NaN and inf exist"
+# -     return numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})(names["kernel"])
+# +     return numba.njit(nogil=True, error_model="numpy", fastmath=True)(names["kernel"])
+
+# %% tags=["wrong"] step="15.12" says="cuts without a rest"
+# -     bounds = [rows * i // shares for i in range(shares + 1)]
+# +     bounds = [rows // shares * i for i in range(shares + 1)]
+
+# %% tags=["wrong"] step="15.12" says="ask each share for its result()"
+# -     for share in others:
+# -         share.result()
+
+# %% tags=["wrong"] step="15.12" says="A second thread costs more than so little work"
+# -     shares = max(min(THREADS, rows), 1) if work >= ENOUGH else 1
+# +     shares = max(min(THREADS, rows), 1)
+
+# %% [markdown]
+# A softmax, written by your own emitter. Read it as you read the package's.
+
+# %%
+if passed("15.12"):
+    from mini.emit import Kernel, Lowering, decompose, fake, fuse, trace
+
+    lowering = Lowering(decompose(trace(lambda x: x.softmax(1), fake((8, 100)))))
+    (group,) = fuse(lowering)
+    print(Kernel(group, {*lowering.outputs}).source)
 
 # %% [markdown]
 # ## All of them

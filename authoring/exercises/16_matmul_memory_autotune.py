@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 16 Exercises: matmul, epilogues, memory planning, autotune
 #
-# Seven exercises, less than two hours. Each is a sentence, a signature, an example and a check. Write your answer in
+# Thirteen exercises, about three and a half hours; the last six write your own `mini/program.py`. Each is a sentence, a signature, an example and a check. Write your answer in
 # place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("16.1")` gives
 # the first of three hints, and calling it again the next; hints cost nothing.
 
@@ -605,6 +605,243 @@ def timed(names, run, known):
     medians = [statistics.median(times) for times in zip(*rounds)]
     return names[medians.index(min(medians))]
 
+
+# %% [markdown]
+# ## Your own stack: `mini/program.py` and `mini/front.py`
+#
+# The last two files of your stack. `program.py` puts kernels and products in a row, says where their buffers lie, and is what a
+# call runs; `front.py` is the door, `compile`. They import your `emit`, `fusion`, `loops`, `prims`, `aot` and `breaks`. Their
+# grown-up versions are `inductor/schedule/` and `inductor/runtime/native_program.py`, and `compiler/`.
+
+# %% [markdown]
+# ## 16.8 A product, and what follows it block by block
+#
+# A `ProductStep` is made of a `Call`: `call.buffer` is the result's buffer, `call.arguments` are two pairs of a buffer and a
+# layout. It notes the call, no `epilogue`, and its `buffers`. `run(memory)`, where memory has a flat array for each buffer,
+# computes the product with `np.matmul`; `array_of(memory, layout)` makes arrays of flat memory. If there is an epilogue, the
+# product is made in blocks of `block` rows, and after each `self.epilogue.run_part(memory, (low, high))` runs the rows that
+# belong to it. They are counted in rows of its kernel, of which there are `self.epilogue.kernel.rows` in all.
+
+# %% step="16.8"
+class ProductStep:
+    """out = x @ y; and where a kernel follows that works on its rows, block by block, while they are in the cache."""
+
+    block = 64
+
+    def __init__(self, call):
+        """call.buffer: of the result; call.arguments: two pairs of buffer and layout."""
+
+
+# %%
+check("16.8")
+
+# %% tags=["wrong"] step="16.8" says="must still be in the cache"
+# -         for low in range(0, count, self.block):
+# -             high = min(low + self.block, count)
+# -             np.matmul(x[low:high], y, out=out[low:high])
+# +         np.matmul(x, y, out=out)
+# +         for low in range(0, count, self.block):
+# +             high = min(low + self.block, count)
+
+# %% tags=["wrong"] step="16.8" says="The last rows do not fill a block"
+# -         for low in range(0, count, self.block):
+# +         for low in range(0, count - self.block + 1, self.block):
+
+# %% tags=["wrong"] step="16.8" says="kernel.rows // len(out) of them"
+# -         per_row = self.epilogue.kernel.rows // count
+# +         per_row = 1
+
+# %% tags=["wrong"] step="16.8" says="what this step touches"
+# -         self.buffers = [call.buffer, *[buffer for buffer, _ in call.arguments]]
+# +         self.buffers = [call.buffer]
+
+# %% [markdown]
+# ## 16.9 What may be an epilogue
+#
+# `takes(step)`: may this kernel run block by block after the product? Only a `KernelStep`, only if there is no epilogue yet,
+# only after a product of two matrices that is not empty, and only if it reads the product. Then what counts is this: each of
+# its rows may read only what belongs to that row. If the kernel has `rows` rows, row r has `size = numel(out.sizes) // rows`
+# elements of the product, from r * size on. `step.group.reads(loop)` are pairs of a buffer and an `Index` in the variables i0,
+# i1, ... of the row and j0, ... inside; your `flatten` and `bounds` say how far an index may lie from the row's beginning.
+
+# %% step="16.9"
+def takes(self, step):
+    """Whether a kernel's rows are the product's, one by one or each in equally many parts."""
+
+
+# %%
+check("16.9")
+
+# %% tags=["wrong"] step="16.9" says="reads elements of other rows"
+# -         return all(0 <= low and high < size for low, high in [(index - row * size).bounds() for index in reads])
+# +         return True
+
+# %% tags=["wrong"] step="16.9" says="The product has an epilogue already"
+# -         if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+# +         if not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+
+# %% tags=["wrong"] step="16.9" says="there is nothing to keep in the cache"
+# -         if not reads or not rows or rows % out.sizes[0]:
+# +         if not rows or rows % out.sizes[0]:
+
+# %% tags=["wrong"] step="16.9" says="a batch is left alone"
+# -         if self.epilogue or not isinstance(step, KernelStep) or len(out.sizes) != 2 or 0 in out.sizes:
+# +         if self.epilogue or not isinstance(step, KernelStep) or 0 in out.sizes:
+
+# %% [markdown]
+# ## 16.10 The whole program
+#
+# `Program(graph)`: decompose, lower, fuse, and make each group a step, in order: a `Call` by `self.product_step(call)`, a group by
+# `self.kernel_step(group, wanted)`, where `wanted` are the buffers that have to be in memory after it, because they are outputs
+# or because another group reads them (`read_by`). A kernel that the last step takes becomes its epilogue, and its buffers are
+# that step's too. `self.lowering` keeps the lowering, `self.constants` the memory of the graph's constants by buffer. At the end:
+# `self.arena = self.allocate(*self.plan())`.
+
+# %% step="16.10"
+class Program:
+    """A graph, compiled: called with tensors it gives tensors."""
+
+    kernel_step, product_step = KernelStep, ProductStep
+
+    def __init__(self, graph):
+        """Decompose, lower, fuse; steps; constants; memory."""
+
+
+# %%
+check("16.10")
+
+# %% tags=["wrong"] step="16.10" says="it must be in memory, though it is no output"
+# -             wanted = {*lowering.outputs}.union(*[read_by(other) for other in groups if other is not group])
+# +             wanted = {*lowering.outputs}
+
+# %% tags=["wrong"] step="16.10" says="it belongs to the product's step"
+# -             if isinstance(last, ProductStep) and last.takes(step):
+# -                 last.epilogue, last.buffers = step, last.buffers + step.buffers
+# -             else:
+# -                 self.steps.append(step)
+# +             self.steps.append(step)
+
+# %% tags=["wrong"] step="16.10" says="has those of both"
+# -                 last.epilogue, last.buffers = step, last.buffers + step.buffers
+# +                 last.epilogue = step
+
+# %% [markdown]
+# ## 16.11 A plan of the memory
+#
+# `plan()` gives each buffer that the steps touch a place, and each place a size in bytes: a dictionary and a list. Inputs,
+# outputs and constants are not planned. A buffer lives from the first step that touches it to the last. When it comes to life it
+# takes, of the places that are free and large enough, the smallest, or else a new one. What one step touches must be apart, so a
+# place is free only after the last step of its buffer.
+
+# %% step="16.11"
+def plan(self):
+    """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
+
+def allocate(self, places, sizes):
+    """An array for each buffer: the beginning of its place, as numbers of its dtype."""
+    memory = [np.empty(size, np.uint8) for size in sizes]
+    return {b: memory[place][: numel(b.sizes) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
+
+
+# %%
+check("16.11")
+
+# %% tags=["wrong"] step="16.11" says="Both are alive in this step"
+# -         for i, step in enumerate(self.steps):
+# -             buffers = [buffer for buffer in dict.fromkeys(step.buffers) if buffer in last]
+# +         for i, step in enumerate(self.steps):
+# +             buffers = [buffer for buffer in dict.fromkeys(step.buffers) if buffer in last]
+# +             free += [places[buffer] for buffer in buffers if last[buffer] == i and buffer in places]
+# -             free += [places[buffer] for buffer in buffers if last[buffer] == i]
+
+# %% tags=["wrong"] step="16.11" says="The place is too small"
+# -                     fitting = [place for place in free if sizes[place] >= need]
+# +                     fitting = free
+
+# %% tags=["wrong"] step="16.11" says="take the smallest"
+# -                         places[buffer] = min(fitting, key=sizes.__getitem__)
+# +                         places[buffer] = max(fitting, key=sizes.__getitem__)
+
+# %% tags=["wrong"] step="16.11" says="can be had for nothing"
+# -             free += [places[buffer] for buffer in buffers if last[buffer] == i]
+
+# %% tags=["wrong"] step="16.11" says="have memory of their own"
+# -         others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants}
+# +         others = {*self.constants}
+
+# %% [markdown]
+# ## 16.12 A call
+#
+# Calling a program with tensors: `memory` has for each buffer a flat array. Constants and the arena are there; an input's is
+# `flat(tensor, buffer.layout)`; an output's is new. All steps run in it, and the outputs become tensors.
+
+# %% step="16.12"
+def __call__(self, *inputs):
+    """Tensors for `self.lowering.inputs` give a list of tensors, one for each of `self.lowering.outputs`."""
+
+
+# %%
+check("16.12")
+
+# %% tags=["wrong"] step="16.12" says="outputs get new memory at each call"
+# -             memory[buffer] = np.empty(numel(buffer.sizes), buffer.dtype)
+# +             memory[buffer] = self.arena.setdefault(buffer, np.empty(numel(buffer.sizes), buffer.dtype))
+
+# %% tags=["wrong"] step="16.12" says="from its own first element on"
+# -             memory[buffer] = flat(tensor, buffer.layout)
+# +             memory[buffer] = tensor.storage.data
+
+# %% tags=["wrong"] step="16.12" says="The constants belong to the memory"
+# -         memory = {**self.constants, **self.arena}
+# +         memory = {**self.arena}
+
+# %% [markdown]
+# ## 16.13 The door
+#
+# `compile(function, backend="inductor")`: a `Region` of the function and a backend of `BACKENDS`, or `aot(CudaProgram)` of
+# `mini.cuda` for `"cuda"`, which you import only then. Another name is a ValueError that lists the names. A module, which has no
+# `__code__`, is wrapped in a function that calls it.
+
+# %% step="16.13"
+def compile(function, backend="inductor"):
+    """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
+
+
+# %%
+check("16.13")
+
+# %% tags=["wrong"] step="16.13" says="must be told, with the names there are"
+# -     if backend not in BACKENDS:
+# -         raise ValueError(f"backend {backend!r}: there are {', '.join([*BACKENDS, 'cuda'])}")
+# -     return Region(call_of(function), BACKENDS[backend])
+# +     return Region(call_of(function), BACKENDS.get(backend, BACKENDS["inductor"]))
+
+# %% tags=["wrong"] step="16.13" says="has no bytecode of its own"
+# -     return function if hasattr(function, "__code__") else lambda *args: function(*args)
+# +     return function
+
+# %% tags=["wrong"] step="16.13" says="one Region for all calls"
+# -     return Region(call_of(function), BACKENDS[backend])
+# +     return lambda *args: Region(call_of(function), BACKENDS[backend])(*args)
+
+# %% tags=["wrong"] step="16.13" says="leads to its own backend"
+# -     return Region(call_of(function), BACKENDS[backend])
+# +     return Region(call_of(function), BACKENDS["inductor"])
+
+# %% [markdown]
+# From a Python function to kernels, all of it yours. Two steps: a product with its epilogue, and a sum.
+
+# %%
+if passed("16.13"):
+    from mini.front import compile as my_compile
+    from mini.nn import Linear
+    from mini.tensor import tensor
+
+    model = Linear(3, 2)
+    loss = my_compile(lambda x: model(x).tanh().sum())
+    loss(tensor([[1.0, 2.0, 3.0]])).backward()
+    print([p.grad for p in model.parameters()])
+    print([entry.graph for entry in loss.entries()][0])
 
 # %% [markdown]
 # ## All of them

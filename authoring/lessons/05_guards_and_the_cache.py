@@ -621,6 +621,17 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 #
 # ## Exercises
 #
-# Open `work/05_guards_and_the_cache.ipynb`. There are six, about an hour and a quarter: the text of a check, the order of
-# the checks and the move to the front (both spliced into the package), four guard sets with a hole in each, a prediction,
-# and a storm to calm.
+# Open `work/05_guards_and_the_cache.ipynb`. Six are about the package, an hour and a quarter: the text of a check, the order
+# of the checks and the move to the front (both spliced into the package), four guard sets with a hole in each, a prediction,
+# and a storm to calm. Seven more are steps of your own stack.
+#
+# ## What you write
+#
+# `mini/guards.py`: sources, guards, a reader for each kind of value, and the cache. With it your tracer of lesson 04 knows what
+# its graph relies on: constants by type and text, tensors without their numbers, lists item by item, objects by type,
+# functions and methods though they are made anew; also which tensors share memory, and which layers are entered. The first
+# guard that fails can be told by its text.
+#
+# The package's guards do more. They are as weak as the question was, watch for what was *not* found, and are written into one
+# function; models are checked by a few words of memory. And local variables are read there when the program asks for
+# them; your tracer reads all of them at the start, so that a number that is only passed on is guarded, too.

@@ -563,3 +563,10 @@ print((ours - (rows.exp() + 1)).abs().max().item() < 1e-4)
 # Open `work/15_cpu_kernels.ipynb`. You predict which loops become vector code, hunt a float64 that
 # nobody asked for, write a tanh without branches, sum ten million numbers without float64, and cut ranges for threads. Your
 # tanh and your chunks go into the running stack.
+#
+# ## What you write
+#
+# `mini/emit.py`, the emitter of your own stack, in seven steps: an exponential, a handler that writes lines, the loop over the
+# rows, stages, what is kept in memory, machine code and threads. After it your groups are kernels. The package's emitter also
+# writes tiles of rows and columns, partial sums on several threads, half precision, and gathers; and it keeps its machine code on
+# disk.

@@ -826,3 +826,9 @@ print(*(record.text for record in records), sep="\n")
 # an order of multiplications to par in a small cache, repair an epilogue, and say which loops may follow a product. You
 # write the heart of attention, the rule for overwriting the dead, and the clock of the tuner. Three of your functions
 # go into the running stack.
+#
+# ## What you write
+#
+# `mini/program.py` and `mini/front.py`, in six steps: products with their epilogues, the program, a plan of its memory, a call,
+# and the door, `compile`. With them your stack is complete, and trains models. The package also packs weights, writes its own
+# products, reuses memory in place, tunes by timing, and turns the whole program into one native function.

@@ -34,13 +34,14 @@ from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F
 from mini.interpreter import Unsupported
 from mini.program import KernelStep, ProductStep, Program, flat
 from mini.tensor import Layout, Storage, Tensor
-from numba import cuda, float32
+from numba import config, cuda, float32
 
+# %% given
 THREADS = 128  # of a block: a power of two
 BLOCKS = 1024  # at most
+config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # a learner's graphs are small
 
 
-# %% 16.15 threads in place of loops
 class CudaKernel(Kernel):
     """The text of a group for a GPU: where CPU code loops, threads stand side by side."""
 
@@ -94,7 +95,6 @@ class CudaKernelStep(KernelStep):
             gpu_code(self.kernel.source)[min(blocks, BLOCKS), THREADS](low, high, *arrays)
 
 
-# %% 16.16 a product in tiles
 TILE = 16
 
 
@@ -149,7 +149,6 @@ def starts_of(layout, sizes):
     return cuda.to_device(starts)
 
 
-# %% 16.17 there and back
 class CudaProgram(Program):
     """A program whose memory lies on the GPU: inputs go there, outputs come back."""
 

@@ -99,10 +99,9 @@ class BackwardPass:
 
     def visit(self, node: Node, grads: list[Grad]) -> None:
         """Sends the gradients of a node's outputs on to its inputs."""
-        wanted = [
-            target is not None and (self.needed is None or target in self.needed) for target, _ in node.next_functions
-        ]
-        applies = self.accumulates if isinstance(node, AccumulateGrad) else any(wanted)
+        edges, needed = node.next_functions, self.needed
+        wanted = [target is not None if needed is None else target in needed for target, _ in edges]
+        applies = self.accumulates if isinstance(node, AccumulateGrad) else True in wanted
         if node in self.capturing and applies:  # PyTorch's order: hooks change what is captured only at the very end
             self.capture(node, grads)
         if node.hooks:
@@ -123,7 +122,7 @@ class BackwardPass:
         gradients = apply_watched(node, grads, wanted) if anomalies.enabled else node.apply(grads, wanted)
         if node.hooks:
             gradients = self.after(node, gradients, grads)
-        for edge, grad, want in zip(node.next_functions, gradients, wanted, strict=True):
+        for edge, grad, want in zip(edges, gradients, wanted, strict=True):
             if want and grad is not None:
                 if not node.new_gradients:
                     self.shared.add(grad.storage)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from minitorch_compile.autograd.node import Edge, Node
@@ -31,7 +32,7 @@ def below(roots: Sequence[Edge]) -> set[Node]:
 def leading_to(roots: Sequence[Edge], targets: set[Any]) -> set[Node]:
     """The nodes below the roots from which a target can be reached, with the targets themselves."""
     needed: set[Node] = set()
-    for node in sorted(below(roots), key=lambda n: n.number):  # inputs first
-        if node in targets or any(target in needed for target, _ in node.next_functions):
+    for node in sorted(below(roots), key=attrgetter("number")):  # inputs first
+        if node in targets or not needed.isdisjoint([target for target, _ in node.next_functions]):
             needed.add(node)
     return needed

@@ -34,13 +34,15 @@ class RecordingTape:
             return record_inplace(op, args, kwargs)
         if contexts and stacks.modes:
             out = _unrecorded(op, args, kwargs)
+            bound = op.bind(args, kwargs)
         else:
-            out = op.run(args, kwargs) if kwargs else op.run_plain(args)
+            bound = op.bind(args, kwargs)
+            out = op.run_plain(args) if op.kind == "pointwise" and not kwargs else op.run_bound(bound)
         derivative = DERIVATIVES.get(op)
         if derivative is None:
             return out if op in NOT_DIFFERENTIABLE else _attach(out, _missing(op, args))
         node_class = derivative.node_class or node_class_of(derivative)
-        node = node_class(op, derivative, op.bind(args, kwargs))
+        node = node_class(op, derivative, bound)
         if not isinstance(out, TensorBase):
             _attach(out, node)
             node.keep_output(out)

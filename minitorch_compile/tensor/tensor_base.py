@@ -147,7 +147,8 @@ class TensorBase:
 
     def followed_by(self, view: Any) -> Any:
         """A tensor over the same memory, as a view of this one."""
-        view.base = base = self if self.base is None else self.base
+        base = self.base
+        view.base = base = self if base is None else base
         if base.rewritten:
             view.base_rewritten = base.rewritten
         if not (grad_state.enabled or grad_state.recording):

@@ -28,7 +28,7 @@ from typing import Any
 
 from ..files.regular_file import Unreadable
 from ..mini.compose import composed
-from ..mini.learner import Written, passed_steps, remember_passed, written_steps
+from ..mini.learner import Written, forget_if_edited, passed_steps, remember_passed, written_steps
 from ..mini.package import Package, imported
 from ..mini.reference import step, steps_of
 from ..mini.step_text import is_stub, last_cell, problem
@@ -72,6 +72,7 @@ class Step(Exercise):
 
     def remember(self, submission: Submission, work: Path) -> None:
         remember_passed(work, self.number, submission.answer)
+        forget_if_edited(work)  # the next cell may import it
 
     @contextmanager
     def loaded(self, job: dict[str, Any]) -> Iterator[Package]:

@@ -10,6 +10,8 @@ import ast
 import io
 import tokenize
 
+from .sections import depth
+
 NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -30,3 +32,16 @@ def code_lines(text: str) -> set[int]:
             docstring = node.body[0]
             found -= set(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
     return found
+
+
+def lines_in_step(text: str) -> int:
+    """How many lines of code a step has, which may stand inside a class; of what is no Python all that aren't blank.
+
+    >>> lines_in_step("    def hit(self):\\n        'It was.'\\n        return 1")
+    2
+    """
+    inside = depth(text) > 0
+    try:
+        return len(code_lines(f"class _:\n{text}\n" if inside else f"{text}\n")) - inside
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return sum(bool(line.strip()) for line in text.splitlines())

@@ -28,6 +28,8 @@ from .step_text import is_stub
 
 MOST_BYTES = 2**20
 BORROWED = " (borrowed)"
+_last_seen: dict[str, int] = {}  # when each file was changed
+OPENS_CLASS = "class Missing:"  # before the methods of a class whose beginning isn't written
 MISSING = 'raise ImportError("mini: step '  # how the line begins that stands for a step
 
 
@@ -58,7 +60,7 @@ def written_steps(work: Path, file: str) -> dict[str, Written]:
             continue
         if part.number in found:
             raise Unreadable(f"work/mini/{path.name} can't be used: it has two marks `{part.marker.strip()}`")
-        kept = [line for line in part.text.splitlines() if not line.lstrip().startswith(MISSING)]
+        kept = [line for line in part.text.splitlines() if not line.lstrip().startswith((MISSING, OPENS_CLASS))]
         if any(line.strip() and not line.lstrip().startswith("#") for line in kept):
             found[part.number] = Written("\n".join(kept).rstrip(), part.title.endswith(BORROWED.strip()))
     return {number: each for number, each in found.items() if not is_stub(each.text)}
@@ -74,20 +76,32 @@ def save(work: Path, steps: Mapping[str, Written]) -> None:
     for file in order[: 1 + max(map(order.index, files))]:
         if not os.path.lexists(path_of(work, file)):
             _write(path_of(work, file), learners_text(file, {}))
-    forget_modules()
-    importlib.invalidate_caches()
+    forget_if_edited(work)
+
+
+def forget_if_edited(work: Path) -> None:
+    """Lets the next import read the files again, if one has changed since the last time that this was asked."""
+    now = {path.name: path.stat().st_mtime_ns for path in (work / "mini").glob("*.py") if path.is_file()}
+    if now != _last_seen:
+        _last_seen.clear()
+        _last_seen.update(now)
+        forget_modules()
+        importlib.invalidate_caches()
 
 
 def learners_text(file: str, steps: Mapping[str, Written]) -> str:
     """The whole file, with these steps."""
-    return whole(_part(file, part, steps.get(part.number)) for part in reference()[file])
+    parts = reference()[file]
+    after = [*parts[1:], parts[-1]]
+    return whole(_part(file, part, steps.get(part.number), then) for part, then in zip(parts, after, strict=True))
 
 
-def _part(file: str, part: Section, written: Written | None) -> Section:
+def _part(file: str, part: Section, written: Written | None, then: Section) -> Section:
     if not part.number:
         return part
     if written is None:
-        return with_text(part, " " * part.depth + missing(file, part))
+        opens = f"\n{OPENS_CLASS}" if part.depth == 0 < then.depth else ""
+        return with_text(part, " " * part.depth + missing(file, part) + opens)
     marked = part.marker.rstrip() + (BORROWED if written.borrowed else "") + "\n"
     return with_text(replace(part, marker=marked), written.text)
 
@@ -134,4 +148,4 @@ def fingerprint(text: str) -> str:
 
 
 def title(number: str) -> str:
-    return f"{number} {step(number).title}"
+    return f"{number} {step(number).title}".rstrip()

@@ -80,23 +80,13 @@ def dispatch(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if contexts and op.recorded:
         if stacks.transforms:
             return _process_below(stacks.transforms, op, args, kwargs)
-        if recordings.starts:
-            return _in_a_recording(op, args, kwargs)
-    return _taped(op, args, kwargs)
-
-
-def _taped(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if any_requires_grad(args, kwargs) and grad_state.enabled and op.recorded and tape:
-        return tape[0].record(op, args, kwargs)
-    return below_tape(op, args, kwargs) if contexts else op.run(args, kwargs)
-
-
-def _in_a_recording(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if op.kind == "inplace":
-        refuse_captured(op.name, args[0] if args else kwargs.get("input"))
-        return _taped(op, args, kwargs)
-    result = _taped(op, args, kwargs)
-    if op.kind != "view":
+        if recordings.starts and op.kind == "inplace":
+            refuse_captured(op.name, args[0] if args else kwargs.get("input"))
+    if grad_state.enabled and any_requires_grad(args, kwargs) and op.recorded and tape:
+        result = tape[0].record(op, args, kwargs)
+    else:
+        result = below_tape(op, args, kwargs) if contexts else op.run(args, kwargs)
+    if contexts and recordings.starts and op.recorded and op.kind not in ("inplace", "view"):
         mark_made(result, args)
     return result
 

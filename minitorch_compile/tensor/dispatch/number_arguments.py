@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from minitorch_compile.tensor.memory.size import Size
 from minitorch_compile.tensor.memory.strides import numel
 from minitorch_compile.tensor.numerics.dtype import BOOL, FLOATING, as_dtype, dtype
 from minitorch_compile.tensor.tensor_base import TensorBase
@@ -69,7 +70,8 @@ def _fine(reader: Reader, words: set[str]) -> frozenset[type]:
     if reader is flag:
         return frozenset((bool, type(None)) if "None" in words else (bool,))
     if reader is whole_number:
-        return frozenset((int, type(None), bool, str, dtype) if words & {"bool", "str", "dtype"} else (int, type(None)))
+        others = (bool, str, dtype) if words & {"bool", "str", "dtype"} else ()
+        return frozenset((int, type(None), Size, *others))
     return frozenset((int, float, bool, complex, type(None)) if reader is number else (dtype, type(None)))
 
 
@@ -79,11 +81,12 @@ def plain(values: tuple[Any, ...], numbers: tuple[Numbers, ...], op: str, names:
         if position >= len(values):
             break
         value = values[position]
-        if type(value) in fine:
+        kind = type(value)
+        if kind in fine or (kind is tuple and fine.issuperset(map(type, value))):
             continue
         if isinstance(value, TensorBase) or reader is element_type:
             read = reader(value, op, names[position])
-        elif type(value) in (tuple, list):
+        elif kind in (tuple, list):
             if not any(isinstance(item, TensorBase) for item in value):
                 continue
             read = tuple(reader(item, op, names[position]) if isinstance(item, TensorBase) else item for item in value)

@@ -105,23 +105,29 @@ class Op:
         unknown."""
         given = len(args)
         if not kwargs and self.required <= given <= len(self.parameters):
-            if given > self.first_number:
-                args = plain(args, self.numbers, self.name, self.parameters)
+            for position, _, fine in self.numbers:
+                if position < given and type(args[position]) not in fine:
+                    args = plain(args, self.numbers, self.name, self.parameters)
+                    break
             return args if given == len(self.parameters) else args + self.defaults[given:]
         return plain(filled_in(self, args, kwargs), self.numbers, self.name, self.parameters)
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The operation itself, below every interpreter."""
-        bound = self.bind(args, kwargs)
-        for position in self.tensor_parameters:
-            if holds_fake(bound[position]):
-                refuse_mixed(self, bound)
-                return self.meta(*bound)
-        return self.eager(*bound)
+        return self.run_bound(self.bind(args, kwargs))
 
     def run_plain(self, args: tuple[Any, ...]) -> Any:
         """`run` without keyword arguments: a family may have a shorter way."""
-        return self.run(args, {})
+        return self.run_bound(self.bind(args, {}))
+
+    def run_bound(self, bound: tuple[Any, ...]) -> Any:
+        """`run` for somebody who has bound the arguments already."""
+        for position in self.tensor_parameters:
+            value = bound[position]
+            if getattr(value, "_array", None) is None and holds_fake(value):  # what has an array is real
+                refuse_mixed(self, bound)
+                return self.meta(*bound)
+        return self.eager(*bound)
 
     def eager(self, *args: Any) -> Any:
         """The result on real data; `args` are all parameters in order."""

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,7 @@ from minitorch_compile.tensor.memory.device import META, NO_DATA, entered
 from minitorch_compile.tensor.memory.device import device as Device
 from minitorch_compile.tensor.memory.dimensions import wrap_dims
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.numerics.dtype import dtype
+from minitorch_compile.tensor.numerics.dtype import bfloat16, dtype
 from minitorch_compile.tensor.numerics.element_conversion import castable
 from minitorch_compile.tensor.numerics.rounding import WIDE, computes_in, rounded, widened
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
@@ -103,7 +103,7 @@ class ReductionOp(Op):
     def eager(self, *bound: Any) -> TensorBase:
         dims, result = self._dims(bound), self._result_dtype(bound)
         array = widened(bound[0].array)
-        if self._dtype_at is not None:
+        if result is not bound[0].dtype and self._dtype_at is not None:
             array = castable(array, result.numpy).astype(computes_in(result), copy=False)
         value = quietly(self.kernel, array, dims, *bound[2:])
         if value.dtype != result.numpy:
@@ -176,15 +176,15 @@ class KernelOp(Op):
         self._rule = rule
         return rule
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        bound = self.bind(args, kwargs)
+    def run_bound(self, bound: tuple[Any, ...]) -> Any:
         promised = self.meta_rule(*bound)  # the rule also checks the arguments, for real tensors too
         arrays = list(bound)
         for i in self.tensor_parameters:
-            if holds_fake(bound[i]):
+            value = bound[i]
+            if getattr(value, "_array", None) is None and holds_fake(value):
                 refuse_mixed(self, bound)
                 return following(self, bound, promised)
-            arrays[i] = _to_arrays(bound[i], self, i)
+            arrays[i] = _to_arrays(value, self, i)
         result = quietly(self.kernel, *arrays)
         if self.shape_depends_on_data:
             element = bound[0].dtype
@@ -211,7 +211,7 @@ def _narrowed(result: Any, element: dtype) -> np.ndarray:
 
 def _to_arrays(value: Any, op: Op, position: int) -> Any:
     if isinstance(value, TensorBase):
-        return widened(value.array)
+        return widened(value.array) if value.dtype is bfloat16 else value.array
     if isinstance(value, (list, tuple)):
         return [_to_arrays(item, op, position) for item in value]
     if value is None:
@@ -240,13 +240,13 @@ class FactoryOp(Op):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Also takes device, layout, pin_memory and requires_grad, and 0-d tensors for numbers."""
-        options = {name: kwargs.pop(name) for name in TENSOR_OPTIONS & kwargs.keys()}
+        options = {name: kwargs.pop(name) for name in TENSOR_OPTIONS & kwargs.keys()} if kwargs else {}
         if entered.devices and options.get("device") is None:
             options["device"] = entered.devices[-1]
         if any(isinstance(value, TensorBase) for value in (*args, *kwargs.values())):
             out = {"out": kwargs.pop("out")} if "out" in kwargs else {}
             args, kwargs = self.bind(args, kwargs), out
-        if options.get("device") is not None and Device(options["device"]).type == "meta":
+        if options and options.get("device") is not None and Device(options["device"]).type == "meta":
             return with_options(self.meta(*args, **kwargs), **options)
         result = super().__call__(*args, **kwargs)
         return with_options(result, **options) if options else result
@@ -284,12 +284,15 @@ class CompositeOp(Op):
             raise
         if isinstance(result, TensorBase):
             if result.base is not None:
-                release_internal(result, (*args, *kwargs.values()))
+                release_internal(result, args, kwargs)
         elif isinstance(result, tuple):
             for part in result:
                 if isinstance(part, TensorBase) and part.base is not None:
-                    release_internal(part, (*args, *kwargs.values(), [x for x in result if x is not part]))
+                    release_internal(part, args, kwargs, result)
         return result
+
+    def run_plain(self, args: tuple[Any, ...]) -> Any:
+        return self.run(args, {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs and "out" in kwargs:
@@ -315,10 +318,14 @@ class CompositeOp(Op):
         return self.kernel(*bound)
 
 
-def release_internal(result: TensorBase, known: Any) -> None:
+def release_internal(
+    result: TensorBase, args: tuple[Any, ...], kwargs: dict[str, Any], results: tuple[Any, ...] = ()
+) -> None:
     """A result that its op's body made as a view of something that nobody else can see is no view for its user."""
-    storage = result.storage
-    if any(x.storage == storage for x in _tensors_in(known)):
+    first = args[0] if args else None
+    if isinstance(first, TensorBase) and (first is result.base or first.base is result.base):  # nearly always
+        return
+    if _holds((*args, *kwargs.values(), *(x for x in results if x is not result)), result.storage):
         return
     result.base, result.untracked = None, False
     for interpreter in stacks.modes if contexts else ():
@@ -327,12 +334,15 @@ def release_internal(result: TensorBase, known: Any) -> None:
             release(result)
 
 
-def _tensors_in(values: Iterable[Any]) -> Iterator[TensorBase]:
+def _holds(values: Iterable[Any], storage: Any) -> bool:
+    """Whether one of the values, or of those in their lists, is a tensor with this storage."""
     for value in values:
         if isinstance(value, TensorBase):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _tensors_in(value)
+            if value.storage == storage:
+                return True
+        elif isinstance(value, (list, tuple)) and _holds(value, storage):
+            return True
+    return False
 
 
 class AliasOp(CompositeOp):
@@ -405,6 +415,9 @@ class InplaceOp(Op):
             raise NotImplementedError(f"{self.name}: {NO_DATA}")
         target.storage.version += 1
         return target
+
+    def run_plain(self, args: tuple[Any, ...]) -> Any:
+        return self.run(args, {})
 
     def meta_rule(self, *bound: Any) -> TensorBase:
         check_storable(self.name, bound[0], self.functional.meta_rule(*bound))

@@ -77,9 +77,9 @@ class PointwiseOp(Op):
     def common_dtype(self, bound: Sequence[Any]) -> dtype:
         """The dtype in which the kernel computes. TypeError for a number where only a tensor may stand."""
         for position in self._tensors_only:
-            if not self._is_left_out(bound[position], position):
+            if bound[position] is not None or self.defaults[position] is not None:  # an optional one may be left out
                 self.tensor_argument(bound, position)
-        operands = [bound[i] for i in self.tensor_parameters if not self._is_left_out(bound[i], i)]
+        operands = [bound[i] for i in self.tensor_parameters if bound[i] is not None or self.defaults[i] is not None]
         common = common_dtype(operands, self.name)
         if self.promotion == INT_TO_FLOAT and common.category < FLOATING:
             return get_default_dtype()
@@ -88,10 +88,6 @@ class PointwiseOp(Op):
         if common.category == COMPLEX and self.name not in complex_support.POINTWISE:
             raise complex_support.unsupported(self.name, common)
         return common
-
-    def _is_left_out(self, value: Any, position: int) -> bool:
-        """Whether this is an optional tensor that wasn't given, such as one bound of clamp."""
-        return value is None and self.defaults[position] is None
 
     def result_dtype(self, bound: Sequence[Any]) -> dtype:
         common = self.common_dtype(bound)
@@ -109,28 +105,28 @@ class PointwiseOp(Op):
         """
         input, other = args if len(args) == 2 else (*args, _ABSENT) if len(args) == 1 else (None, _ABSENT)
         if not isinstance(input, TensorBase) or (array := input._array) is None or not array.flags.c_contiguous:
-            return super().run(args, {})
+            return super().run_plain(args)
         element = input.dtype
         if element.category != FLOATING and (self.promotion is not DEFAULT or element.category == COMPLEX):
-            return super().run(args, {})
+            return super().run_plain(args)
         if element is bfloat16 or (element is float16 and not self._is_one_step(other)):
-            return super().run(args, {})
+            return super().run_plain(args)
         try:
             if other is _ABSENT:
                 value = silence.run(self.kernel, array)
             elif isinstance(other, TensorBase):
                 operand = other._array
                 if operand is None or other.dtype is not element:
-                    return super().run(args, {})
+                    return super().run_plain(args)
                 if other.sizes != input.sizes or other.strides != input.strides:
-                    return super().run(args, {})
+                    return super().run_plain(args)
                 value = silence.run(self.kernel, array, operand)
             elif self._second_may_be_number and SCALAR_CATEGORY.get(type(other), UNKNOWN) <= element.category:
                 value = silence.run(self.kernel, array, other)
             else:
-                return super().run(args, {})
+                return super().run_plain(args)
         except (OverflowError, TypeError):  # a number beyond a small integer dtype, or too many arguments
-            return super().run(args, {})
+            return super().run_plain(args)
         if type(value) is not np.ndarray or value is array:
             value = np.array(value)  # NumPy makes a scalar of what is 0-d; a kernel such as floor may return its input
         result = object.__new__(TensorBase.concrete)  # as wrap_row_major does
@@ -237,9 +233,7 @@ class WherePointwiseOp(PointwiseOp):
     """A pointwise op whose first tensor is a condition: it keeps its bool dtype and has no say in the result's."""
 
     run = Op.run
-
-    def run_plain(self, args: tuple[Any, ...]) -> Any:
-        return self.run(args, {})
+    run_plain = Op.run_plain
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """where(condition) alone asks for the places where it holds: nonzero(condition, as_tuple=True)."""

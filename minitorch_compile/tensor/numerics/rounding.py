@@ -21,7 +21,7 @@ import numpy as np
 from minitorch_compile.tensor.numerics.dtype import bfloat16, dtype, float16
 
 WIDE = np.dtype(np.float32)
-HALF = (float16, bfloat16)
+HALF = frozenset((float16, bfloat16))
 
 # Pointwise ops of one step, which rounds once whatever it is computed in.
 _ONE_STEP = """
@@ -57,8 +57,10 @@ def widened(array: np.ndarray) -> np.ndarray:
 def rounded(result: Any, element: dtype) -> np.ndarray:
     """A result as an array, rounded to two bytes if that is the dtype it should have."""
     array = np.asarray(result)
+    if element not in HALF or array.dtype == element.numpy:
+        return array
     with np.errstate(over="ignore"):
-        return array.astype(element.numpy) if element in HALF and array.dtype != element.numpy else array
+        return array.astype(element.numpy)
 
 
 def computes_in(element: dtype) -> np.dtype:

@@ -74,8 +74,9 @@ def _check_inner(name: str, x: TensorBase, y: TensorBase, names: tuple[str, str]
 def addmm(input: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:
     """beta * input + alpha * (mat1 @ mat2); `input` broadcasts."""
     product = blas.matmul(mat1, mat2)
-    for name, value in (("beta", beta), ("alpha", alpha)):
-        coefficient("addmm", name, value, product.dtype.kind == "c")
+    if isinstance(alpha, complex) or isinstance(beta, complex):
+        for name, value in (("beta", beta), ("alpha", alpha)):
+            coefficient("addmm", name, value, product.dtype.kind == "c")
     if alpha != 1:
         product *= product.dtype.type(alpha)
     if beta == 0:

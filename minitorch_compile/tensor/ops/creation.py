@@ -45,6 +45,7 @@ from minitorch_compile.tensor.numerics.dtype import (
 from minitorch_compile.tensor.numerics.element_conversion import element_of
 from minitorch_compile.tensor.ops.copies import to_copy
 from minitorch_compile.tensor.ops.pointwise import pow, where
+from minitorch_compile.tensor.ops.view import as_ints
 from minitorch_compile.tensor.tensor_base import TensorBase, empty_fake, wrap
 
 NUMBERS = (bool, int, float, np.generic, SymInt)
@@ -55,11 +56,7 @@ Format = memory_format
 
 def sizes_of(name: str, size: Any) -> Ints:
     """The sizes given as one int or a sequence. TypeError for others, RuntimeError for negative ones."""
-    given = size if isinstance(size, (tuple, list)) else (size,)
-    try:
-        sizes = tuple(whole(n) for n in given)
-    except TypeError:
-        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, but found {size!r}") from None
+    sizes = as_ints(name, size if isinstance(size, (tuple, list)) else (size,))
     if any(n < 0 for n in sizes):
         raise RuntimeError(f"{name}: Trying to create tensor with negative dimension: {list(sizes)}")
     return sizes
@@ -82,7 +79,9 @@ def _leaf(x: TensorBase, requires_grad: bool) -> TensorBase:
 def full(size: Ints, fill_value: Scalar, dtype: dtype | None = None) -> Array:
     """A tensor of one value; its dtype follows the value unless given."""
     sizes, element = _full_rule(size, fill_value, dtype)
-    return np.full(sizes, element_of(fill_value, element), element.numpy)
+    result = np.empty(sizes, element.numpy)
+    result.fill(element_of(fill_value, element))
+    return result
 
 
 @full.shape_rule

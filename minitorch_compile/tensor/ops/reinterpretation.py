@@ -94,8 +94,8 @@ class ReinterpretOp(Op):
 class SameBytesOp(KernelOp):
     """An op that a graph holds as a copy, and that eagerly looks at the memory of its first argument."""
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        input, *others = self.bind(args, kwargs)
+    def run_bound(self, bound: tuple[Any, ...]) -> Any:
+        input, *others = bound
         promised = self.meta_rule(input, *others)
         if input.is_fake:
             return following(self, (input, *others), promised)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from minitorch_compile.symbolic import WHOLE
@@ -30,9 +31,21 @@ Ints = tuple[int, ...]
 @composite(methods=True, gather_dims=True)
 def reshape(input: Tensor, shape: Ints) -> Any:
     """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
-    sizes = infer_sizes(as_ints("reshape", shape), numel(input.sizes))
-    fits = view_strides(tuple(input.sizes), input.strides, sizes) is not None
+    wanted = as_ints("reshape", shape)
+    try:
+        sizes, fits = _known_targets(input.sizes, input.strides, wanted)
+    except TypeError:  # what is asked of an unknown size must be asked again each time
+        sizes, fits = _target(input.sizes, input.strides, wanted)
     return view_op(input if fits else contiguous(input), sizes)
+
+
+def _target(sizes: Ints, strides: Ints, shape: Ints) -> tuple[Ints, bool]:
+    """The sizes that are meant by `shape`, and whether a view has them."""
+    target = infer_sizes(shape, numel(sizes))
+    return target, view_strides(tuple(sizes), strides, target) is not None
+
+
+_known_targets = lru_cache(maxsize=4096)(_target)
 
 
 @composite(methods=True)

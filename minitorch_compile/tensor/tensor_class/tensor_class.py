@@ -147,7 +147,7 @@ class Tensor(TensorConversions, TensorExchange, TensorResizing, TensorProperties
         """The same elements under other sizes, view(2, 3), or the same bytes in another dtype, view(torch.int32)."""
         if "dtype" in kwargs or (len(size) == 1 and isinstance(size[0], (dtype, type))):
             return ops.view_dtype(self, *size, **kwargs)
-        if kwargs.keys() - {"size"} or not (size or kwargs):
+        if kwargs.keys() - {"size"} if kwargs else not size:
             raise TypeError(f"view(): expected size or dtype, got {size} and {kwargs}")
         return ops.view(
             self, size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size or kwargs["size"]

@@ -12,7 +12,7 @@ from mini.program import Program
 BACKENDS = {"eager": lambda graph: graph.run, "aot_eager": aot(lambda graph: graph.run), "inductor": aot(Program)}
 
 
-# %% 16.14 the door
+# %% 16.13 the door
 def compile(function, backend="inductor"):
     """A function of tensors, or a module, as kernels; `backend` stops the way down earlier, or leads to a GPU."""
     if backend == "cuda":

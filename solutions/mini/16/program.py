@@ -18,7 +18,7 @@ from mini.prims import decompose
 from mini.tensor import Layout, Storage, Tensor, fake, from_numpy, numel  # noqa: F401
 
 
-# %% 16.8 steps of a program
+# %% given
 class KernelStep:
     """A group's kernel, run over all of its rows."""
 
@@ -53,7 +53,7 @@ def array_of(memory, layout):
     return np.ndarray(layout.sizes, memory.dtype, memory, layout.offset * item, [item * n for n in layout.strides])
 
 
-# %% 16.9 a product, and what follows it block by block
+# %% 16.8 a product, and what follows it block by block
 class ProductStep:
     """out = x @ y; and where a kernel follows that works on its rows, block by block, while they are in the cache."""
 
@@ -79,7 +79,7 @@ class ProductStep:
     def __repr__(self):
         return str(self.call) + (f", then {self.epilogue}" if self.epilogue else "")
 
-    # %% 16.10 what may be an epilogue
+    # %% 16.9 what may be an epilogue
     def takes(self, step):
         """Whether a kernel's rows are the product's, one by one or each in equally many parts."""
         out = self.call.buffer
@@ -87,7 +87,7 @@ class ProductStep:
             return False
         group, rows = step.group, step.kernel.rows
         reads = [index for loop in group.loops for buffer, index in group.reads(loop) if buffer is out]
-        if not reads or rows % out.sizes[0]:
+        if not reads or not rows or rows % out.sizes[0]:
             return False
         variables = (Index() if n == 1 else Index.variable(f"i{d}", n) for d, n in enumerate(group.rows))
         size = numel(out.sizes) // rows  # what one row of the kernel has of the product
@@ -95,13 +95,14 @@ class ProductStep:
         return all(0 <= low and high < size for low, high in [(index - row * size).bounds() for index in reads])
 
 
+# %% given
 def flat(tensor, layout):
     """The memory from the tensor's first element on. A gradient may lie otherwise than foreseen: then it is copied."""
     same = tensor.strides == layout.strides
     return tensor.storage.data[tensor.layout.offset :] if same else tensor.numpy().reshape(-1)
 
 
-# %% 16.11 the whole program
+# %% 16.10 the whole program
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
@@ -123,7 +124,7 @@ class Program:
         self.constants = {lowering.boxes[node].memory[0]: node.args[0].storage.data for node in lowering.constants}
         self.arena = self.allocate(*self.plan())
 
-    # %% 16.12 a plan of the memory
+    # %% 16.11 a plan of the memory
     def plan(self):
         """Buffers share memory: each takes the smallest free place that holds it. Gives places, and their bytes."""
         others = {*self.lowering.inputs, *self.lowering.outputs, *self.constants}
@@ -148,7 +149,7 @@ class Program:
         memory = [np.empty(size, np.uint8) for size in sizes]
         return {b: memory[place][: numel(b.sizes) * b.dtype.itemsize].view(b.dtype) for b, place in places.items()}
 
-    # %% 16.13 a call
+    # %% 16.12 a call
     def __call__(self, *inputs):
         memory = {**self.constants, **self.arena}
         for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):

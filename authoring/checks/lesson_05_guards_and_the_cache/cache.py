@@ -1,0 +1,108 @@
+"""Step 05.13: many versions, the one used last in front, and not too many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
+from minitorch_compile.course.checking.step import Step
+
+from .own_frames import frame_of
+
+CACHE = Step(
+    "05.13",
+    "the cache",
+    file="guards",
+    minutes=15,
+    hints=(
+        "self.entries has a list for each place; a place is where the frame stands and how much lies on its stack.",
+        "lookup goes through the list from the front. The first entry of which no guard fails is taken out, put in"
+        " front, and given.",
+        "here.insert(0, here.pop(i)); return entry. is_full compares len(here) with self.limit. why: the text of"
+        " entry.guards.first_failing(frame) for each entry here.",
+    ),
+)
+SECTION = "Many versions, one door"
+LIMIT = "Storms and the limit"
+
+
+class Entry:
+    """Holds where the variable x is one of these values."""
+
+    def __init__(self, mini: Any, name: str, *values: Any) -> None:
+        self.name, self.guards = name, mini.guards.Guards()
+        self.guards.require(f"x in {values}", lambda frame: frame.locals["x"] in values)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def cache_of(mini: Any, *entries: Entry) -> tuple[Any, Any]:
+    cache, frame = mini.guards.Cache(), frame_of(mini, x=0)
+    for entry in reversed(entries):
+        cache.insert(frame, entry)
+    return cache, frame
+
+
+@CACHE.case("the first version that holds", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    a, b, c = Entry(mini, "a", 1), Entry(mini, "b", 2, 3), Entry(mini, "c", 3)
+    for x, expected in ((1, a), (2, b), (3, b), (4, None)):
+        cache, frame = cache_of(mini, a, b, c)
+        frame.locals["x"] = x
+        got = outcome(cache.lookup, (frame,))
+        if got is not expected:
+            why = "One version after the other is asked, from the front; where a guard fails, the next. None is a miss."
+            raise WrongAnswer(f"versions a, b, c in this order, x = {x}: expected {expected}, got {got!r}", why)
+    cache = mini.guards.Cache()
+    if outcome(cache.lookup, (frame_of(mini, x=1),)) is not None:
+        raise WrongAnswer("an empty cache has an answer", "Nothing was compiled yet: None.")
+
+
+@CACHE.case("the one used last is asked first", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    a, b, c = Entry(mini, "a", 1), Entry(mini, "b", 2), Entry(mini, "c", 3)
+    cache, frame = cache_of(mini, a, b, c)
+    wanted = {3: [c, a, b], 2: [b, c, a], 4: [b, c, a]}
+    for x, expected in wanted.items():
+        frame.locals["x"] = x
+        cache.lookup(frame)
+        got = next(iter(cache.entries.values()))
+        if got != expected:
+            why = "The one that answered moves to the front, and the others keep their order."
+            raise WrongAnswer(
+                f"after the version for x = {x} was looked up, the order is {got}: expected {expected}", why
+            )
+
+
+@CACHE.case("each place has its own", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    cache, frame = mini.guards.Cache(), frame_of(mini, x=1)
+    cache.insert(frame, Entry(mini, "a", 1))
+    for at, stack in ((5, []), (0, ["a value"])):
+        other = frame_of(mini, x=1)
+        other.at, other.stack = at, stack
+        if cache.lookup(other) is not None:
+            raise WrongAnswer(
+                f"compiled at instruction 0, found at instruction {at} with {len(stack)} values on the stack",
+                "A version goes on from one place. A frame that stands elsewhere, or has another stack, needs its own.",
+            )
+
+
+@CACHE.case("the limit, and why", points=2, section=LIMIT)
+def _(mini: Any) -> None:
+    cache, frame = mini.guards.Cache(), frame_of(mini, x=0)
+    for count in range(cache.limit + 1):
+        if cache.is_full(frame) is not (count == cache.limit):
+            raise WrongAnswer(
+                f"{count} versions, limit {cache.limit}: is_full gave {cache.is_full(frame)!r}",
+                "Full is a place that has as many versions as the limit: it is asked before one more is compiled.",
+            )
+        cache.insert(frame, Entry(mini, f"v{count}", count + 1))
+    cache, frame = cache_of(mini, Entry(mini, "a", 1), Entry(mini, "b", 2, 3))
+    got = outcome(cache.why, (frame,))
+    if got != ["x in (1,)", "x in (2, 3)"]:
+        raise WrongAnswer(
+            f"x = 0 was compiled for in neither version: why gave {got!r}, expected ['x in (1,)', 'x in (2, 3)']",
+            "Whoever pays for a recompilation asks which guard failed: tell the first of each version, as text.",
+        )

@@ -1,0 +1,108 @@
+"""Exercise 15.12: machine code once for each text, and rows in shares."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.course.checking.exercise import WrongAnswer
+from minitorch_compile.course.checking.step import Step
+
+ROW_THREADS = Step(
+    "15.12",
+    "machine code, and threads",
+    file="emit",
+    minutes=20,
+    hints=(
+        "machine_code: exec the text in a namespace with np, math, exp32 and tanh32, take its `kernel`, and give it"
+        " to numba.njit;"
+        " functools.cache makes equal texts one.",
+        "nogil=True lets threads run side by side, error_model='numpy' divides by zero as NumPy does,"
+        " fastmath={'reassoc',"
+        " 'contract', 'nsz'} lets sums be vectors and keeps NaN.",
+        "Shares: bounds[i] = rows * i // shares never leaves a row out. The first share is this thread's own, the"
+        " others go to"
+        " pool.submit; wait for each with .result(), which also raises what was raised there.",
+    ),
+)
+SECTION = "Threads"
+ONCE = "Compiling takes a second, and twelve layers have the same text: keep machine code by its source."
+NAN = "`fastmath=True` allows the compiler to forget that NaN and inf exist."
+LOST = "A row was left out, or run twice: bounds[i] = rows * i // shares cuts without a rest."
+WAIT = "run_rows came back before all rows were done: ask each share for its result()."
+FEW = "A second thread costs more than so little work: below ENOUGH all rows are one share, run right here."
+
+
+@ROW_THREADS.case("machine code", points=1, section="Flags that keep NaN")
+def _(mini: Any) -> None:
+    source = "def kernel(low, high, x, out):\n    for i in range(low, high):\n        out[i] = x[i] + np.float32(1)"
+    code = mini.emit.machine_code(source)
+    if mini.emit.machine_code("" + source[:9] + source[9:]) is not code:
+        raise WrongAnswer("machine_code of the same text gives another function", ONCE)
+    x, out = np.array([1, np.nan, np.inf], np.float32), np.zeros(3, np.float32)
+    code(0, 3, x, out)
+    if not np.array_equal(out, x + 1, equal_nan=True):
+        raise WrongAnswer(f"x + 1 of {x.tolist()} gives {out.tolist()}", NAN)
+    isnan = mini.emit.machine_code(
+        "def kernel(low, high, x, out):\n    for i in range(low, high):\n        out[i] = x[i] != x[i]"
+    )
+    isnan(0, 3, x, out)
+    if out.tolist() != [0, 1, 0]:
+        raise WrongAnswer(f"x != x of {x.tolist()} gives {out.tolist()}", NAN)
+
+
+def ranges(mini: Any, rows: int, work: int, threads: int) -> list[tuple[int, int, int]]:
+    """Which rows ran, and on which thread."""
+    found: list[tuple[int, int, int]] = []
+
+    def code(low: int, high: int, array: Any) -> None:
+        if threading.get_ident() != here:
+            time.sleep(0.05)
+        found.append((low, high, threading.get_ident()))
+
+    here = threading.get_ident()
+    before, mini.emit.THREADS = mini.emit.THREADS, threads
+    try:
+        mini.emit.run_rows(code, rows, work, [np.zeros(1)])
+    finally:
+        mini.emit.THREADS = before
+    return sorted(found)
+
+
+@ROW_THREADS.case("all rows, each once", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    for rows, threads in ((10, 1), (10, 2), (10, 3), (7, 4), (2, 4), (1, 4)):
+        found = ranges(mini, rows, 10**6, threads)
+        if not found or max(high for _, high, _ in found) < rows and len(found) < min(rows, threads):
+            raise WrongAnswer(f"{rows} rows for {threads} threads: only {[f[:2] for f in found]} ran", WAIT)
+        covered = [i for low, high, _ in found for i in range(low, high)]
+        if covered != list(range(rows)):
+            raise WrongAnswer(f"{rows} rows for {threads} threads: ran {[f[:2] for f in found]}", LOST)
+    if len({ident for _, _, ident in ranges(mini, 10, 10**6, 2)}) < 2:
+        raise WrongAnswer(
+            "10 rows with much work on two threads: all ran on one", "Give all shares but the first to the pool."
+        )
+    ranges(mini, 0, 10**6, 2)  # nothing to do, and nothing raised
+
+
+@ROW_THREADS.case("little work, and errors", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    found = ranges(mini, 10, 10, 2)
+    if [f[:2] for f in found] != [(0, 10)] or found[0][2] != threading.get_ident():
+        raise WrongAnswer(f"10 rows of little work ran as {[f[:2] for f in found]}", FEW)
+
+    def code(low: int, high: int, array: Any) -> None:
+        if low:
+            raise ZeroDivisionError("in the other share")
+
+    before, mini.emit.THREADS = mini.emit.THREADS, 2
+    try:
+        mini.emit.run_rows(code, 10, 10**6, [np.zeros(1)])
+    except ZeroDivisionError:
+        return
+    finally:
+        mini.emit.THREADS = before
+    raise WrongAnswer("an error in another thread's share is lost", WAIT)

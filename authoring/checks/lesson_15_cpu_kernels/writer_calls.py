@@ -1,0 +1,133 @@
+"""Exercise 15.8: numbers, calls and branches as text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.course.checking.exercise import WrongAnswer
+from minitorch_compile.course.checking.step import Step
+
+from .kernel_texts import SECTION, writer_of
+
+WRITER_CALLS = Step(
+    "15.8",
+    "values, calls and branches",
+    file="emit",
+    minutes=20,
+    hints=(
+        "value gives text that evaluates to the number in its dtype: np.float32(0.5), np.int64(3), True; infinities"
+        " and NaN are"
+        " names of np. call gives a name to an entry of EXPRESSIONS, filled with the arguments.",
+        "call: 'to' is a conversion, np.dtype(x), and to bool it is x != 0. kernel.single has its own forms for"
+        " float32. Numba"
+        " computes integers in 64 bits, so wrap their results in np.int32(...) again.",
+        "inside: name = zero; then the if line; one level deeper `name = value()`; then back. What value() put into"
+        " self.memo"
+        " was computed only if the branch was taken: keep a copy of memo from before, and put it back.",
+    ),
+)
+NOT_FINITE = "Python has no names inf and nan: np.inf, -np.inf and np.nan have."
+WRAP = (
+    "In a kernel integers have 64 bits until they are stored, so nothing wraps round: put np.int32(...) about the"
+    " result."
+)
+SINGLE = "exp32 is for float32 only; float64 would lose half its digits."
+FORGET = "After the branch nobody knows whether it ran: what was computed in it must leave the memo."
+ZERO = "Outside of the conditions the value is zero: give it that before the if."
+
+
+def evaluated(text: str, names: dict[str, Any] | None = None) -> Any:
+    try:
+        return eval(text, {"np": np, "math": math, "exp32": lambda x: np.exp(np.float32(x)), **(names or {})})
+    except (NameError, SyntaxError, AttributeError) as error:
+        why = NOT_FINITE if "inf" in text or "nan" in text else "It must be an expression of Python."
+        raise WrongAnswer(f"{text!r} raises {type(error).__name__}: {error}", why) from error
+
+
+@WRITER_CALLS.case("numbers", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    w = writer_of(mini)
+    for number, dtype in ((0.5, "float32"), (3, "float32"), (-7, "int64"), (2, "int32"), (0.1, "float64")):
+        got = evaluated(w.value(number, np.dtype(dtype)))
+        if got != np.dtype(dtype).type(number) or got.dtype != dtype:
+            raise WrongAnswer(f"value({number}, {dtype}): got {w.value(number, np.dtype(dtype))!r}", "Its type counts.")
+    for number in (math.inf, -math.inf, math.nan):
+        got = evaluated(w.value(number, np.dtype("float32")))
+        if not (got == number or (math.isnan(number) and math.isnan(got))) or got.dtype != np.float32:
+            raise WrongAnswer(f"value({number}, float32): got {got!r}", NOT_FINITE)
+    for number in (True, False, 1, 0):
+        if evaluated(w.value(number, np.dtype(bool))) is not bool(number):
+            raise WrongAnswer(f"value({number}, bool): got {w.value(number, np.dtype(bool))!r}", "True or False.")
+
+
+@WRITER_CALLS.case("calls", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    for op, args, dtype, expected in (
+        ("add", (2.0, 3.0), "float32", 5.0),
+        ("where", (False, 1.0, 2.0), "float32", 2.0),
+        ("maximum", (math.nan, 1.0), "float32", math.nan),
+        ("lt", (1.0, 2.0), "bool", True),
+        ("exp", (0.0,), "float64", 1.0),
+        ("add", (2**31 - 1, 1), "int32", -(2**31)),
+        ("mul", (2**16, 2**16), "int32", 0),
+    ):
+        w, names = writer_of(mini), [f"a{i}" for i in range(len(args))]
+        name = w.call(op, names, np.dtype(dtype), [])
+        if not w.lines or not w.lines[-1].strip().startswith(f"{name} = "):
+            raise WrongAnswer(f"call({op!r}): wrote {w.lines}, gave {name!r}", "Give the result a name.")
+        text = w.lines[-1].split("=", 1)[1].strip()
+        with np.errstate(over="ignore"):
+            values: list[Any] = [np.int64(v) if type(v) is int else v for v in args]
+            scope: dict[str, Any] = dict(zip(names, values, strict=True))
+            got = evaluated(text.replace("np.int32(", "to_int32("), scope | {"to_int32": to_int32})
+        if not (got == expected or (expected != expected and got != got)):
+            raise WrongAnswer(f"call({op!r}, {args}) for {dtype} wrote {text!r}: {got!r}, not {expected}", WRAP)
+    for dtype, wanted in (("float32", True), ("float64", False)):
+        w = writer_of(mini)
+        w.call("exp", ["x"], np.dtype(dtype), [])
+        if ("exp32(x)" in w.lines[-1]) is not wanted:
+            raise WrongAnswer(f"call('exp') for {dtype} wrote {w.lines[-1].strip()!r}", SINGLE)
+
+
+def to_int32(value: Any) -> Any:
+    return np.int64(value).astype(np.int32)
+
+
+@WRITER_CALLS.case("conversions", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    for value, dtype, expected in ((2.9, "int64", 2), (3, "float32", 3.0), (2, "bool", True), (0.5, "bool", True)):
+        w = writer_of(mini)
+        w.call("to", ["x"], np.dtype(dtype), [np.dtype("float64")])
+        got = evaluated(w.lines[-1].split("=", 1)[1].strip(), {"x": value})
+        if got != expected or np.asarray(got).dtype != dtype:
+            raise WrongAnswer(
+                f"call('to', {value}) to {dtype} gives {got!r}", "For bool: whatever is not zero is True."
+            )
+
+
+@WRITER_CALLS.case("branches", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    for position, expected in ((1, 50.0), (-1, 0.0), (3, 0.0)):
+        w = writer_of(mini)
+        w.memo["before"] = "t9"
+
+        def value(w: Any = w) -> str:
+            w.memo["within"] = "t1"
+            return str(w.name("np.float32(50)"))
+
+        name = w.inside([("i", 0, 3)], value, np.dtype("float32"))
+        w.line("after = 1")
+        scope: dict[str, Any] = {"np": np, "i": position}
+        try:
+            exec("\n".join(["if True:", *w.lines]), scope)
+        except Exception as error:
+            raise WrongAnswer("\n".join(w.lines) + f"\nraises {error!r} for i = {position}", ZERO) from error
+        if scope.get(name) != expected or "after" not in scope:
+            raise WrongAnswer(
+                "\n".join(w.lines) + f"\ngives {scope.get(name)} for i = {position}, not {expected}", ZERO
+            )
+        if w.memo != {"before": "t9"}:
+            raise WrongAnswer(f"the memo after the branch: {w.memo}", FORGET)

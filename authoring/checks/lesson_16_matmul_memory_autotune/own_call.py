@@ -1,0 +1,63 @@
+"""Exercise 16.12: a call of a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minitorch_compile.course.checking.exercise import WrongAnswer
+from minitorch_compile.course.checking.step import Step
+
+from .own_programs import judge_values, tensors
+
+OWN_CALL = Step(
+    "16.12",
+    "a call",
+    file="program",
+    minutes=12,
+    hints=(
+        "memory is a dictionary from buffers to flat arrays: the constants', the arena's, the inputs' and the"
+        " outputs'.",
+        "An input's array is flat(tensor, buffer.layout). An output's is new at each call: np.empty(numel(sizes),"
+        " dtype).",
+        "Then each step runs in memory, and each output becomes Tensor(Storage(array, dtype), Layout.dense(sizes)).",
+    ),
+)
+SECTION = "Many lives in one block"
+FRESH = "Who has the first call's result must not see it change: outputs get new memory at each call."
+OFFSET = "The input is a part of a larger storage: take its memory from its own first element on, as flat does."
+
+
+@OWN_CALL.case("values", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    judge_values(mini, lambda x: x + 1, [(3,)], "Inputs, steps, outputs.")
+    judge_values(
+        mini, lambda x, y: (x @ y).softmax(1), [(2, 3), (3, 4)], "The arena's buffers belong to the memory, too."
+    )
+    judge_values(
+        mini, lambda x: x + mini.tensor.tensor([1.0, 2.0]), [(3, 2)], "The constants belong to the memory, too."
+    )
+
+
+@OWN_CALL.case("several outputs, each its own", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    graph = mini.graph.trace(lambda x: (x + 1, x.sum(), x * 2), mini.tensor.fake((2, 2)))
+    (x,) = tensors(mini, [(2, 2)])
+    results = mini.program.Program(graph)(x)
+    for got, expected in zip(results, (x + 1, x.sum(), x * 2), strict=True):
+        if got.sizes != expected.sizes or not np.allclose(got.numpy(), expected.numpy()):
+            raise WrongAnswer(f"outputs (x + 1, x.sum(), x * 2): expected {expected}, got {got}", "In their order.")
+
+
+@OWN_CALL.case("called again", points=2, section=SECTION)
+def _(mini: Any) -> None:
+    compiled = mini.program.Program(mini.graph.trace(lambda x: x * 2, mini.tensor.fake((3,))))
+    first = compiled(mini.ops.from_numpy(np.array([1, 2, 3], np.float32)))[0]
+    compiled(mini.ops.from_numpy(np.array([7, 8, 9], np.float32)))
+    if first.tolist() != [2, 4, 6]:
+        raise WrongAnswer(f"x * 2 of [1, 2, 3], after a second call with [7, 8, 9], is {first}", FRESH)
+    x = mini.ops.from_numpy(np.arange(5, dtype=np.float32))
+    got = compiled(x[2:])[0]
+    if got.tolist() != [4, 6, 8]:
+        raise WrongAnswer(f"x * 2 of x[2:], x = [0, 1, 2, 3, 4], is {got}", OFFSET)
