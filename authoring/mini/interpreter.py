@@ -5,19 +5,24 @@
 >>> run(loop, 6, 7, scale=10)
 [10, 30, 50, 7]
 >>> [inst.op for inst in decode((lambda x: x + 1).__code__)]
-['LOAD_FAST', 'LOAD_CONST', 'BINARY_OP', 'RETURN_VALUE']
+['LOAD_FAST', 'LOAD_CONST', 'APPLY', 'RETURN_VALUE']
 """
 
 import builtins
 import dis
 import inspect
 import operator
+import re
 import sys
 import types
 from typing import NamedTuple
 
-NULL = type("NULL", (), {"__repr__": lambda self: "NULL"})()  # the empty half of a callable's two places
+NULL = type("NULL", (), {"__repr__": lambda self: "NULL"})()  # the empty one of a callable's two places, an empty slot
 END = object()  # of an iterator
+
+
+class Unsupported(NotImplementedError):
+    """A program that `mini` does not run: the message names what it has met."""
 
 
 class Instruction(NamedTuple):
@@ -26,8 +31,33 @@ class Instruction(NamedTuple):
     line: int
 
 
+SAME = {"LOAD_FAST_CHECK": "LOAD_FAST", "LOAD_METHOD": "LOAD_ATTR"}
+BINARY = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
+}  # fmt: skip
+IN_PLACE = {f"{op}=": getattr(operator, "i" + function.__name__.rstrip("_")) for op, function in BINARY.items()}
+BINARY |= IN_PLACE | {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
+GETITEM, NOT = ("APPLY", (operator.getitem, 2)), ("APPLY", (operator.not_, 1))
+NOTHING = "CACHE RESUME NOP PRECALL KW_NAMES EXTENDED_ARG COPY_FREE_VARS TO_BOOL"
+MEANS = dict.fromkeys(NOTHING.split(), []) | {  # what stands for an instruction, whatever its operand
+    "UNARY_NEGATIVE": [("APPLY", (operator.neg, 1))], "UNARY_INVERT": [("APPLY", (operator.invert, 1))],
+    "UNARY_NOT": [NOT], "BINARY_SUBSCR": [GETITEM], "BINARY_SLICE": [("BUILD_SLICE", 2), GETITEM],
+    "STORE_SLICE": [("BUILD_SLICE", 2), ("STORE_SUBSCR", None)], "FORMAT_SIMPLE": [("APPLY", (format, 1))],
+    "FORMAT_WITH_SPEC": [("APPLY", (format, 2))], "LIST_TO_TUPLE": [("APPLY", (tuple, 1))],
+    "UNARY_POSITIVE": [("APPLY", (operator.pos, 1))],
+}  # fmt: skip
+INTRINSIC = {3: [("RERAISE", None)], 5: MEANS["UNARY_POSITIVE"], 6: MEANS["LIST_TO_TUPLE"]}  # of 3.12
+
+
+# %% 03.7 an iterator that can be put back
 class Items:
-    """The iterator of a list, tuple or range: it can be copied, and put back."""
+    """The iterator of a list, a tuple or a range: where it stands can be read, kept and set.
+
+    >>> items = Items(["a", "b"]); next(items), items.at
+    ('a', 1)
+    """
 
     def __init__(self, sequence, at=0):
         self.sequence, self.at = sequence, at
@@ -37,78 +67,80 @@ class Items:
 
     def __next__(self):
         if self.at >= len(self.sequence):
+            self.sequence = ()  # once at its end, it stays there
             raise StopIteration
         self.at += 1
         return self.sequence[self.at - 1]
 
 
-class Unsupported(NotImplementedError):
-    """A program that `mini` does not run: the message names what it has met."""
+# %% 03.8 one language for all Pythons
+def parts(inst):
+    """What stands for an instruction of this Python: pairs of an operation and its operand.
+
+    >>> [parts(inst) for inst in dis.get_instructions(lambda x: -x) if inst.opname.startswith("UNARY")]
+    [[('APPLY', (<built-in function neg>, 1))]]
+    """
+    name, arg = inst.opname, inst.argval
+    op = SAME.get(name, re.sub("_FORWARD|_BACKWARD|_NO_INTERRUPT", "", name))
+    if op in MEANS:
+        return MEANS[op]
+    if op == "CALL_INTRINSIC_1":
+        return INTRINSIC.get(inst.arg, [(op, arg)])
+    if op in ("BINARY_OP", "COMPARE_OP"):
+        return [("APPLY", (BINARY[inst.argrepr if op == "BINARY_OP" else arg], 2))]
+    if op == "IS_OP":
+        return [("APPLY", (operator.is_not if inst.arg else operator.is_, 2))]
+    if op == "CONTAINS_OP":
+        return [("SWAP", 2), ("APPLY", (operator.contains, 2)), *[NOT] * inst.arg]
+    if op == "END_FOR":  # 3.12; from 3.13 on, a POP_TOP follows it
+        return [("POP_TOP", None)] if sys.version_info < (3, 13) else []
+    if op == "RETURN_CONST":
+        return [("LOAD_CONST", arg), ("RETURN_VALUE", None)]
+    if op in ("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"):
+        return [("COPY", 1), ("POP_" + op.removesuffix("_OR_POP"), arg), ("POP_TOP", None)]
+    if op.count("_FAST") == 2:  # 3.13: STORE_FAST_LOAD_FAST
+        return [(half.strip("_") + "_FAST", name) for half, name in zip(op.split("_FAST"), arg)]
+    if op == "LOAD_GLOBAL" and "NULL + " in inst.argrepr:  # to be called; before 3.13 the NULL lies below
+        return [("PUSH_NULL", None), (op, arg)]
+    if name == "LOAD_METHOD" or op in ("LOAD_GLOBAL", "LOAD_ATTR") and " + " in inst.argrepr:
+        return [(op, arg), ("PUSH_NULL", None)]  # a method is bound at once
+    if op == "MAKE_FUNCTION":  # 3.13 says by instructions of their own what goes with it
+        return [(op, None), *[("SET_FUNCTION_ATTRIBUTE", bit) for bit in (8, 4, 2, 1) if (inst.arg or 0) & bit]]
+    return [(op, arg)]
 
 
-# --- decoding: four Pythons, one set of instructions ------------------------------------------------------------------
-
-NOTHING = {"CACHE", "RESUME", "NOP", "PRECALL", "EXTENDED_ARG", "COPY_FREE_VARS", "TO_BOOL", "NOT_TAKEN", "KW_NAMES"}
-SAME = {
-    "LOAD_FAST_CHECK": "LOAD_FAST", "LOAD_FAST_BORROW": "LOAD_FAST", "LOAD_SMALL_INT": "LOAD_CONST", "POP_ITER": "POP_TOP",
-    "JUMP_FORWARD": "JUMP", "JUMP_BACKWARD": "JUMP", "JUMP_BACKWARD_NO_INTERRUPT": "JUMP", "LOAD_METHOD": "LOAD_ATTR",
-}  # fmt: skip
-
-
+# %% 03.9 decoding
 def decode(code):
-    """The instructions of a code object, with jumps to indices and combined instructions taken apart."""
-    result, index_of, names = [], {}, ()
+    """The instructions of a code object, the same for all Pythons; a jump's operand is the index of its target.
+
+    >>> decode((lambda x: x or 2).__code__)[2]
+    Instruction(op='POP_JUMP_IF_TRUE', arg=5, line=1)
+    """
+    if inspect.CO_COROUTINE & code.co_flags:
+        raise Unsupported(f"the async function {code.co_name}")
+    result, index_of, keywords = [], {}, None
     for inst in dis.get_instructions(code):
         index_of[inst.offset] = len(result)
-        if inst.opname == "KW_NAMES":
-            names = code.co_consts[inst.arg]
-        for op, arg in parts(inst, names):
+        if inst.opname == "KW_NAMES":  # before 3.13: the names of the keywords in the call that follows
+            keywords = code.co_consts[inst.arg]
+        for op, arg in parts(inst):
             if not hasattr(Frame, op):
                 raise Unsupported(f"the instruction {inst.opname} in {code.co_name}, line {inst.positions.lineno}")
+            if op == "CALL" and keywords:
+                result.append(Instruction("LOAD_CONST", keywords, inst.positions.lineno))
+                op, keywords = "CALL_KW", None
             result.append(Instruction(op, arg, inst.positions.lineno))
-            names = () if op == "CALL" else names
-    return [inst._replace(arg=index_of[inst.arg]) if "JUMP" in inst.op or inst.op == "FOR_ITER" else inst for inst in result]
+    for i, inst in enumerate(result):
+        if "JUMP" in inst.op or inst.op == "FOR_ITER":
+            behind = inst.op == "FOR_ITER" and sys.version_info >= (3, 12)  # the POP_TOP there: ours pops by itself
+            result[i] = inst._replace(arg=index_of[inst.arg] + behind)
+    return result
 
 
-def parts(inst, names):
-    op = SAME.get(inst.opname, inst.opname).replace("_FORWARD", "").replace("_BACKWARD", "")
-    if op in NOTHING or (op == "END_FOR" and sys.version_info >= (3, 13)):
-        return []  # from 3.13 on a POP_TOP follows
-    if op == "END_FOR":
-        return [("POP_TOP", None)]
-    if op == "RETURN_CONST":
-        return [("LOAD_CONST", inst.argval), ("RETURN_VALUE", None)]
-    if op.count("_FAST") == 2 or op.count("BORROW") == 2:
-        first, second = op.replace("_BORROW", "").split("_FAST", 1)
-        return [(first + "_FAST", inst.argval[0]), (second.lstrip("_"), inst.argval[1])]
-    if op == "CALL":
-        return [(op, (inst.arg, names))]
-    if op == "LOAD_GLOBAL" and inst.arg & 1:
-        both = [("LOAD_GLOBAL", inst.argval), ("PUSH_NULL", None)]
-        return both if sys.version_info >= (3, 13) else both[::-1]
-    if op == "LOAD_ATTR" and (inst.opname == "LOAD_METHOD" or (sys.version_info >= (3, 12) and inst.arg & 1)):
-        return [("LOAD_ATTR", inst.argval), ("PUSH_NULL", None)]  # the method is bound at once
-    if op == "BINARY_OP":
-        return [(op, inst.argrepr)]
-    return [(op, inst.argval)]
-
-
-# --- the frame --------------------------------------------------------------------------------------------------------
-
-BINARY = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
-    "**": operator.pow, "@": operator.matmul, "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
-    ">>": operator.rshift, "[]": operator.getitem,
-}  # fmt: skip
-BINARY |= {"+=": operator.iadd} | {op + "=": function for op, function in BINARY.items() if op not in "+[]"}
-COMPARE = {
-    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
-
-
+# %% 03.10 a frame
 def bind(function, args, kwargs):
     """The local variables with which a call begins."""
-    if function.__code__.co_varnames[:1] == (".0",):  # a comprehension of 3.11 is a function of its iterator
+    if function.__code__.co_varnames[:1] == (".0",):  # what a comprehension becomes: a function of an iterator
         return {".0": args[0]}
     return inspect.getcallargs(function, *args, **kwargs)
 
@@ -117,10 +149,10 @@ class Frame:
     """One call: code, local variables, a stack, and where it is. `apply` is all that a subclass must know about."""
 
     def __init__(self, function, args, kwargs):
-        code = self.code = function.__code__
-        self.function, self.globals, self.program = function, function.__globals__, decode(code)
-        self.locals, self.stack, self.at, self.outcome = bind(function, args, kwargs), [], 0, None
-        self.locals |= dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        self.code, self.globals, self.program = function.__code__, function.__globals__, decode(function.__code__)
+        self.locals = bind(function, args, kwargs)
+        self.locals |= dict(zip(self.code.co_freevars, function.__closure__ or (), strict=True))
+        self.stack, self.at, self.outcome = [], 0, None
 
     def apply(self, function, *args, **kwargs):
         return function(*args, **kwargs)
@@ -137,44 +169,28 @@ class Frame:
             self.step()
         return self.outcome
 
-    def generate(self):
-        """What calling a generator function gives: its frame runs on whenever a value is asked for."""
-        while self.run()[0] == "yield":
-            self.push((yield self.outcome[1]))
-        return self.outcome[1]
-
-    def push(self, value):
-        self.stack.append(value)
-
-    def pop(self):
-        return self.stack.pop()
-
+    # %% given
+    def push(self, value): self.stack.append(value)
+    def pop(self): return self.stack.pop()
     def popn(self, count):
+        """The topmost values, in the order in which they were pushed."""
         values = self.stack[len(self.stack) - count :]
         del self.stack[len(self.stack) - count :]
         return values
 
-    # names and constants
-
+    # %% 03.11 names, slots and cells
     def LOAD_CONST(self, value): self.push(value)
+
     def LOAD_FAST(self, name):
         if name not in self.locals:
             raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
         self.push(self.locals[name])
 
-    def LOAD_FAST_AND_CLEAR(self, name): self.push(self.locals.pop(name, NULL))
     def STORE_FAST(self, name):
-        value = self.pop()
-        if value is NULL:  # a comprehension puts back that there was nothing
-            self.locals.pop(name, None)
-        else:
-            self.locals[name] = value
+        self.locals[name] = self.pop()
+        if self.locals[name] is NULL:  # after a comprehension: there had been nothing
+            del self.locals[name]
 
-    def DELETE_FAST(self, name): del self.locals[name]
-    def MAKE_CELL(self, name): self.locals[name] = types.CellType(*[self.locals[name]] if name in self.locals else [])
-    def LOAD_CLOSURE(self, name): self.push(self.locals[name])
-    def LOAD_DEREF(self, name): self.push(self.apply(getattr, self.locals[name], "cell_contents"))
-    def STORE_DEREF(self, name): self.apply(setattr, self.locals[name], "cell_contents", self.pop())
     def LOAD_GLOBAL(self, name):
         if name in self.globals:
             self.push(self.apply(operator.getitem, self.globals, name))
@@ -183,91 +199,87 @@ class Frame:
         else:
             raise NameError(f"name {name!r} is not defined")
 
-    # attributes, items, operators
+    def MAKE_CELL(self, name):
+        self.locals[name] = self.apply(types.CellType, *[self.locals[name]] if name in self.locals else [])
+
+    def LOAD_CLOSURE(self, name): self.push(self.locals[name])
+    def STORE_DEREF(self, name): self.apply(setattr, self.locals[name], "cell_contents", self.pop())
+
+    def LOAD_DEREF(self, name):
+        try:
+            self.push(self.apply(getattr, self.locals[name], "cell_contents"))
+        except ValueError:
+            raise NameError(f"cannot access variable {name!r} where it is not associated with a value") from None
+
+    # %% given
+    def LOAD_FAST_AND_CLEAR(self, name): self.push(self.locals.pop(name, NULL))  # 3.12: before a comprehension
+    def LOAD_ASSERTION_ERROR(self, _): self.push(AssertionError)
+    def DELETE_FAST(self, name):
+        self.LOAD_FAST(name)
+        self.POP_TOP(None)
+        del self.locals[name]
+
+    def PUSH_NULL(self, _): self.push(NULL)
+    def POP_TOP(self, _): self.pop()
+    def COPY(self, depth): self.push(self.stack[-depth])
+    def SWAP(self, depth): self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
+
+    # %% 03.12 operators, attributes, containers
+    def APPLY(self, what):
+        function, count = what
+        self.push(self.apply(function, *self.popn(count)))
 
     def LOAD_ATTR(self, name): self.push(self.apply(getattr, self.pop(), name))
-    def STORE_ATTR(self, name): value, obj = self.popn(2); self.apply(setattr, obj, name, value)
-    def BINARY_SUBSCR(self, _): self.push(self.apply(operator.getitem, *self.popn(2)))
-    def STORE_SUBSCR(self, _): value, obj, key = self.popn(3); self.apply(operator.setitem, obj, key, value)
-    def BINARY_SLICE(self, _):
-        obj, start, stop = self.popn(3)
-        self.push(self.apply(operator.getitem, obj, slice(start, stop)))
 
-    def BINARY_OP(self, op): self.push(self.apply(BINARY[op], *self.popn(2)))
-    def COMPARE_OP(self, op): self.push(self.apply(COMPARE[op], *self.popn(2)))
-    def IS_OP(self, negated): a, b = self.popn(2); self.push((a is b) != bool(negated))
-    def CONTAINS_OP(self, negated):
-        item, container = self.popn(2)
-        self.push(self.apply(operator.contains, container, item) != bool(negated))
+    def STORE_ATTR(self, name):
+        value, obj = self.popn(2)
+        self.apply(setattr, obj, name, value)
 
-    def UNARY_NEGATIVE(self, _): self.push(self.apply(operator.neg, self.pop()))
-    def UNARY_NOT(self, _): self.push(self.apply(operator.not_, self.pop()))
-    def CALL_INTRINSIC_1(self, which): self.push({5: operator.pos, 6: tuple}[which](self.pop()))
-
-    # building and taking apart
+    def STORE_SUBSCR(self, _):
+        value, obj, key = self.popn(3)
+        self.apply(operator.setitem, obj, key, value)
 
     def BUILD_TUPLE(self, count): self.push(tuple(self.popn(count)))
     def BUILD_LIST(self, count): self.push(self.popn(count))
     def BUILD_SLICE(self, count): self.push(slice(*self.popn(count)))
-    def BUILD_MAP(self, count): items = self.popn(2 * count); self.push(dict(zip(items[::2], items[1::2], strict=True)))
-    def BUILD_CONST_KEY_MAP(self, count): keys = self.pop(); self.push(dict(zip(keys, self.popn(count), strict=True)))
-    def LIST_APPEND(self, depth): item = self.pop(); self.stack[-depth].append(item)
-    def LIST_EXTEND(self, depth): items = self.pop(); self.stack[-depth].extend(self.apply(list, items))
-    def LIST_TO_TUPLE(self, _): self.push(tuple(self.pop()))
-    def DICT_MERGE(self, depth): other = self.pop(); self.stack[-depth].update(self.apply(dict, other))
 
-    DICT_UPDATE = DICT_MERGE
+    def BUILD_MAP(self, count):
+        items = self.popn(2 * count)
+        self.push(dict(zip(items[::2], items[1::2], strict=True)))
 
-    def MAP_ADD(self, depth): key, value = self.popn(2); self.stack[-depth][key] = value
-    def UNPACK_SEQUENCE(self, count):
-        items = self.apply(list, self.pop())
-        if len(items) != count:
-            raise ValueError(f"{len(items)} values to unpack, expected {count}")
-        self.stack.extend(reversed(items))
+    def LIST_APPEND(self, depth): self.apply(list.append, self.stack[-depth - 1], self.pop())
+    def LIST_EXTEND(self, depth): self.apply(list.extend, self.stack[-depth - 1], self.pop())
+    def DICT_UPDATE(self, depth): self.apply(dict.update, self.stack[-depth - 1], self.pop())
 
-    def FORMAT_SIMPLE(self, _): self.push(self.apply(format, self.pop()))
-    def FORMAT_VALUE(self, flags):
-        spec = self.pop() if flags[1] else ""
-        self.push(self.apply(format, self.apply(flags[0] or (lambda v: v), self.pop()), spec))
+    def MAP_ADD(self, depth):
+        key, value = self.popn(2)
+        self.apply(operator.setitem, self.stack[-depth], key, value)
 
-    def FORMAT_WITH_SPEC(self, _): self.push(self.apply(format, *self.popn(2)))
-    def CONVERT_VALUE(self, function): self.push(self.apply(function, self.pop()))
+    # %% given
+    def BUILD_CONST_KEY_MAP(self, count): self.push(dict(zip(self.pop(), self.popn(count), strict=True)))
+    def BUILD_SET(self, count): self.push(self.apply(set, self.popn(count)))
     def BUILD_STRING(self, count): self.push("".join(self.popn(count)))
+    def SET_ADD(self, depth): self.apply(set.add, self.stack[-depth - 1], self.pop())
+    def SET_UPDATE(self, depth): self.apply(set.update, self.stack[-depth - 1], self.pop())
+    def DELETE_SUBSCR(self, _): self.apply(operator.delitem, *self.popn(2))
+    def DICT_MERGE(self, depth):
+        if twice := [key for key in self.stack[-1] if key in self.stack[-depth - 1]]:
+            raise TypeError(f"got multiple values for keyword argument {twice[0]!r}")
+        self.DICT_UPDATE(depth)
 
-    # the stack, jumps, loops
+    def CONVERT_VALUE(self, function): self.APPLY((function, 1))
+    def FORMAT_VALUE(self, how):  # before 3.13: a conversion and a format in one
+        spec = self.popn(how[1])
+        self.APPLY((how[0] or (lambda value: value), 1))
+        self.push(self.apply(format, self.pop(), *spec))
 
-    def POP_TOP(self, _): self.pop()
-    def COPY(self, depth): self.push(self.stack[-depth])
-    def SWAP(self, depth): self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
-    def PUSH_NULL(self, _): self.push(NULL)
+    # %% 03.13 jumps, loops and taking apart
     def JUMP(self, target): self.at = target
-    def POP_JUMP_IF_TRUE(self, target):
-        if self.apply(bool, self.pop()):
-            self.at = target
-
-    def POP_JUMP_IF_FALSE(self, target):
-        if not self.apply(bool, self.pop()):
-            self.at = target
-
-    def POP_JUMP_IF_NONE(self, target):
-        if self.pop() is None:
-            self.at = target
-
-    def POP_JUMP_IF_NOT_NONE(self, target):
-        if self.pop() is not None:
-            self.at = target
-
-    def JUMP_IF_TRUE_OR_POP(self, target):
-        if self.apply(bool, self.stack[-1]):
-            self.at = target
-        else:
-            self.pop()
-
-    def JUMP_IF_FALSE_OR_POP(self, target):
-        if self.apply(bool, self.stack[-1]):
-            self.pop()
-        else:
-            self.at = target
+    def jump_if(self, condition, target): self.at = target if condition else self.at
+    def POP_JUMP_IF_TRUE(self, target): self.jump_if(self.apply(bool, self.pop()), target)
+    def POP_JUMP_IF_FALSE(self, target): self.jump_if(not self.apply(bool, self.pop()), target)
+    def POP_JUMP_IF_NONE(self, target): self.jump_if(self.pop() is None, target)
+    def POP_JUMP_IF_NOT_NONE(self, target): self.jump_if(self.pop() is not None, target)
 
     def GET_ITER(self, _):
         value = self.pop()
@@ -275,50 +287,77 @@ class Frame:
 
     def FOR_ITER(self, target):
         item = self.apply(next, self.stack[-1], END)
-        if item is not END:
-            self.push(item)
-            return
-        if sys.version_info < (3, 12):  # later ones pop the iterator with an instruction of its own
+        if item is END:
             self.pop()
-        self.at = target
+            self.at = target
+        else:
+            self.push(item)
 
-    # calls and functions
+    def UNPACK_SEQUENCE(self, count):
+        items = self.apply(list, self.pop())
+        if len(items) != count:
+            raise ValueError(f"{len(items)} values to unpack (expected {count})")
+        self.stack += reversed(items)
 
-    def CALL(self, arg):
-        count, names = arg
-        values = self.popn(count)
-        function, *first = [half for half in self.popn(2) if half is not NULL]
-        split = count - len(names)
-        self.push(self.apply(function, *first, *values[:split], **dict(zip(names, values[split:], strict=True))))
+    def UNPACK_EX(self, counts):  # first, *rest, last = ...
+        items, before, after = self.apply(list, self.pop()), counts & 255, counts >> 8
+        if len(items) < before + after:
+            raise ValueError(f"{len(items)} values to unpack (expected at least {before + after})")
+        split = len(items) - after
+        self.stack += reversed([*items[:before], items[before:split], *items[split:]])
 
-    def CALL_KW(self, count): names = self.pop(); self.CALL((count, names))
-    def CALL_FUNCTION_EX(self, has_kwargs):
-        kwargs = self.pop() if int(has_kwargs) & 1 else {}
-        args = self.apply(list, self.pop())
+    # %% 03.14 calls
+    def call(self, args, kwargs):
+        """Below the arguments lie two halves: `function NULL`, `NULL function`, or `function self`."""
         function, *first = [half for half in self.popn(2) if half is not NULL]
         self.push(self.apply(function, *first, *args, **kwargs))
 
-    def MAKE_FUNCTION(self, flags):
-        code = self.pop()
-        closure, annotations, kwonly, defaults = [self.pop() if int(flags or 0) & bit else None for bit in (8, 4, 2, 1)]
-        closure = closure or tuple([types.CellType() for _ in code.co_freevars])  # 3.13 sets it next
-        function = types.FunctionType(code, self.globals, code.co_name, defaults, closure)
-        function.__kwdefaults__ = kwonly
-        self.push(function)
+    def CALL(self, count): self.call(self.popn(count), {})
 
-    def SET_FUNCTION_ATTRIBUTE(self, bit):  # 3.13: what MAKE_FUNCTION took with it before
-        value, old = self.popn(2)
-        closure = value if bit == 8 else old.__closure__
-        function = types.FunctionType(old.__code__, self.globals, old.__name__, old.__defaults__, closure)
-        function.__kwdefaults__ = old.__kwdefaults__
-        if bit in (1, 2):
-            setattr(function, {1: "__defaults__", 2: "__kwdefaults__"}[bit], value)
+    def CALL_KW(self, count):
+        names = self.pop()
+        args = self.popn(count)
+        split = count - len(names)
+        self.call(args[:split], dict(zip(names, args[split:], strict=True)))
+
+    def CALL_FUNCTION_EX(self, has_keywords):  # f(*args, **kwargs)
+        kwargs = self.pop() if has_keywords & 1 else {}
+        self.call(self.apply(list, self.pop()), kwargs)
+
+    # %% 03.15 functions and generators
+    def MAKE_FUNCTION(self, _):
+        code = self.pop()
+        cells = tuple([types.CellType() for _ in code.co_freevars])  # the right ones come next
+        self.push(self.apply(types.FunctionType, code, self.globals, code.co_name, None, cells))
+
+    def SET_FUNCTION_ATTRIBUTE(self, which):
+        value, function = self.popn(2)
+        if which == 8:  # comes first
+            function = self.apply(types.FunctionType, function.__code__, self.globals, function.__name__, None, value)
+        elif which == 4:
+            function.__annotations__ = dict(zip(value[::2], value[1::2], strict=True))
+        else:
+            setattr(function, {1: "__defaults__", 2: "__kwdefaults__"}[which], value)
         self.push(function)
 
     def RETURN_VALUE(self, _): self.outcome = "return", self.pop()
-    def RETURN_GENERATOR(self, _): self.push(None); self.outcome = "return", self.generate()  # None is sent first
     def YIELD_VALUE(self, _): self.outcome = "yield", self.pop()
-    def RAISE_VARARGS(self, count): raise self.popn(count)[0]
+
+    def RETURN_GENERATOR(self, _):
+        self.push(None)  # what is sent first
+        self.outcome = "return", self.generate()
+
+    def generate(self):
+        """What a call of a generator function gives: its frame runs on whenever a value is asked for."""
+        while self.run()[0] == "yield":
+            self.push((yield self.outcome[1]))
+        return self.outcome[1]
+
+    # %% given
+    def RAISE_VARARGS(self, count):
+        error, cause, *_ = *self.popn(count), None
+        raise error from cause
+
     def RERAISE(self, _): raise Unsupported("a handler of exceptions")
 
 

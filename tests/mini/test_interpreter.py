@@ -1,81 +1,42 @@
 """Programs, interpreted and run plainly."""
 
 import pytest
-from mini.interpreter import Unsupported, run
+from mini.interpreter import Items, Unsupported, run
 
-G = 5
-
-
-def a(x, *r, k=1, **kw):
-    return (x, r, k, sorted(kw.items()))
+from .python_programs import PROGRAMS, outcome
 
 
-def b():
-    acc = []
-    for i in range(5):
-        if i == 3:
-            continue
-        acc.append(i)
-    else:
-        acc.append("e")
-    while len(acc) < 10:
-        acc += [0]
-        if len(acc) == 8:
-            break
-    return acc
+@pytest.mark.parametrize("function, args", [(f, args) for f, *args in PROGRAMS])
+def test_does_what_python_does(function, args):
+    assert outcome(lambda *args: run(function, *args), *args) == outcome(function, *args)
 
 
-def c(n):
-    def inner(y=2, *, z=3):
-        return n + y + z
-
-    n += 1
-    return inner(), inner(5, z=1), [inner(i) for i in range(3)], {k: v * n for k, v in zip("ab", [1, 2])}
-
-
-def d():
-    def g(n):
-        for i in range(n):
-            yield 2 * i
-
-    return list(g(4)), sum(x * x for x in range(4))
-
-
-def e(x):
-    u, (v, w) = 1, (2, 3)
-    u, v = v, u
-    s = f"{u}-{v:03d}-{w!r}"
-    return s, x[1:2], x[::2], x is None, 2 in x, not x, -u, u < v < w, u and v or w, G if x else 0
-
-
-def f(*args):
-    t = [*args, 1, *args]
-    dd = {**{"a": 1}, "b": 2}
-    return a(*t, k=3, **dd), (lambda q: q + 1)(2), t[-1], max(t, key=lambda v: -v)
-
-
-def h(x):
-    x.append(1)
-    x[0] = 4
-    del x
-    try_ = 0
-    return try_
-
-
-def t():
+def catches():
     try:
         return 1
     except ValueError:
         return 2
 
 
+async def waits():
+    return 1
+
+
+def delegates():
+    yield from [1, 2]
+
+
 @pytest.mark.parametrize(
-    "function, args", [(a, (1, 2)), (b, ()), (c, (3,)), (d, ()), (e, ([1, 2, 3],)), (f, (1, 2)), (h, ([1],))]
+    "function, named", [(catches, "PUSH_EXC_INFO"), (waits, "async function waits"), (delegates, "GET_YIELD_FROM_ITER")]
 )
-def test_gives_what_python_gives(function, args):
-    assert run(function, *args) == function(*args)
+def test_what_is_not_interpreted_is_refused_by_name(function, named):
+    with pytest.raises(Unsupported, match=named):
+        run(function)
 
 
-def test_a_handler_of_exceptions_is_refused_by_name():
-    with pytest.raises(Unsupported, match="PUSH_EXC_INFO|exception"):
-        run(t)
+def test_an_iterator_can_be_put_back():
+    items = Items(range(3))
+    assert next(items) == 0
+    at = items.at
+    assert list(items) == [1, 2]
+    assert list(Items(range(3), at)) == [1, 2]
