@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 08 Exercises: autograd
 #
-# Six exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
-# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("08.1")` gives the first
-# of three hints, and calling it again the next; hints cost nothing.
+# Fourteen exercises, four hours: six about gradients, then eight in which you write the tape of your own stack. Each is a
+# sentence, a signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run the cell,
+# run the check below it. If you are stuck, `hint("08.1")` gives the first of three hints, and calling it again the next;
+# hints cost nothing.
 
 # %%
 import minitorch_compile as torch
@@ -362,3 +363,407 @@ def hessian_vector_product(f, x, v):
     (slope,) = torch.autograd.grad(f(x), x, create_graph=True)
     rows = [torch.autograd.grad(slope[i], x, retain_graph=True)[0] for i in range(x.numel())]
     return torch.stack(rows) @ v
+
+# %% [markdown]
+# ## Your own stack: `mini/tape.py`
+#
+# With this file your tensors know how they were made, and `loss.backward()` works. It imports your `ops` and `tensor`; your
+# modules, your transforms and your compiler import it. The tape is a `Layer` at the bottom of your stack of layers, so it sees
+# every op that any other layer lets through. Its grown-up version is the folder `autograd/` of the package.
+
+# %% [markdown]
+# ## 08.7 Where a history begins
+#
+# Everything that is computed from x will point to x's *history*. Write the class `Leaf`, the history of a tensor for which the
+# user asked for gradients: it has the tensor, and `parents`, which are `()`. Write `history(x)`: `x.grad_fn`, if a note made x;
+# else, if `x.requires_grad`, its leaf, one and the same each time (keep it as `x.leaf`); else None. And a history can be
+# *stale*: each noted write puts the version of the memory after it into `x.storage.noted`, and each tensor has in `x.since` the
+# version at which its own history was noted. Where either is missing it counts as 0. If since is less than noted, the memory
+# was written to through another view, and this history does not know: raise a RuntimeError.
+
+# %% step="08.7"
+class Leaf:
+    """The beginning of a history: what arrives here is added to `tensor.grad`."""
+
+    parents = ()
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+def history(x):
+    """The note that made x; its leaf, one and the same each time, if no note did; None if no gradient is wanted."""
+
+
+# %%
+check("08.7")
+
+# %% tags=["wrong"] step="08.7" says="One tensor with two leaves"
+# -         x.leaf = getattr(x, "leaf", None) or Leaf(x)
+# +         x.leaf = Leaf(x)
+
+# %% tags=["wrong"] step="08.7" says="it is the result of an op"
+# -     if x.grad_fn is None and x.requires_grad:
+# +     if x.requires_grad:
+
+# %% tags=["wrong"] step="08.7" says="It wants no gradient"
+# -     if x.grad_fn is None and x.requires_grad:
+# +     if x.grad_fn is None:
+
+# %% tags=["wrong"] step="08.7" says="silently lacks a write"
+# -     if getattr(x, "since", 0) < getattr(x.storage, "noted", 0):
+# +     if getattr(x, "since", 0) > getattr(x.storage, "noted", 0):
+
+# %% tags=["wrong"] step="08.7" says="or at it"
+# -     if getattr(x, "since", 0) < getattr(x.storage, "noted", 0):
+# +     if getattr(x, "since", 0) <= getattr(x.storage, "noted", 0) != 0:
+
+# %% [markdown]
+# ## 08.8 A note
+#
+# `sum_to(grad, sizes)` is exercise 08.2 once more, with your own ops: `ops.sum_(x, dims, keepdim)` and `reshape`. A `Note` is
+# how a result was made: `op`, `args`, `out` and `parents`, the histories of the arguments, None for one that wants no gradient.
+# Its op's rule, `DERIVATIVES[op]`, is called as `rule(grad, out, *args)` and gives a list, one gradient for each of the tensors,
+# which come first. In `kept` the note has pairs (tensor, version of its storage) of every tensor that the rule *reads*: in our
+# table, those whose parameter's name has no underscore in front. So for `lambda g, _out, x, y: [g * y, g * x]` these are x and y.
+# `backward(grad)` gives one gradient for each argument, of its sizes and dtype, None where there is no parent. It raises a
+# RuntimeError if `args` is None (the note was freed), or if one of `kept` has another version now.
+
+# %% step="08.8"
+def sum_to(grad, sizes):
+    """Broadcasting copies; its derivative adds the copies up."""
+
+
+class Note:
+    """How a result was made, and by which histories: None for an argument that wants no gradient."""
+
+    def __init__(self, op, args, out, parents):
+        self.op, self.args, self.out, self.parents = op, args, out, parents
+
+    def backward(self, grad):
+        """A gradient for each argument, of its sizes and dtype."""
+
+
+# %%
+check("08.8")
+
+# %% tags=["wrong"] step="08.8" says="A dimension of size 1 was stretched, too"
+# -     dims = [d for d in range(grad.dim()) if d < extra or (sizes[d - extra] == 1 and grad.sizes[d] != 1)]
+# +     dims = [d for d in range(grad.dim()) if d < extra]
+
+# %% tags=["wrong"] step="08.8" says="no reason to refuse"
+# -         read = [x for name, x in named if isinstance(x, Tensor) and not name.startswith("_")]
+# +         read = [x for name, x in named if isinstance(x, Tensor)]
+
+# %% tags=["wrong"] step="08.8" says="filled with other numbers"
+# -         if any(x.storage.version != version for x, version in self.kept):
+# -             raise RuntimeError(f"{self.op}: what its gradient needs was written to after it was computed")
+
+# %% tags=["wrong"] step="08.8" says="of its argument's sizes"
+# -         return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
+# +         return [parent and ops.to(g, arg.dtype) for g, arg, parent in wanted]
+
+# %% tags=["wrong"] step="08.8" says="has its argument's dtype"
+# -         return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
+# +         return [parent and sum_to(g, arg.sizes) for g, arg, parent in wanted]
+
+# %% tags=["wrong"] step="08.8" says="it was walked a second time"
+# -         if self.args is None:
+# -             raise RuntimeError(f"{self.op}: walked a second time, after what it kept was freed")
+
+# %% [markdown]
+# ## 08.9 The tape is a layer
+#
+# Write `Tape`, a `Layer`. `call(op, args)`: the parents are the histories of the arguments that are tensors, None for others,
+# and all None if `enabled` is False. If one has a history and the op a rule, the call is noted: the result `requires_grad`, and
+# its `grad_fn` is a `Note`; but only if its dtype is a float (`out.dtype.kind == "f"`). Every result gets `out.since`, the
+# version of its storage. A `Write` that is noted goes to `write(x, y, parents)`, which raises a RuntimeError if x is a leaf;
+# writes by `ops.copy_`; notes the new version in `x.since`, and in `x.storage.noted` unless x is a fake; gives x a new history,
+# of y only, or none if y has none or x is no float; and returns x.
+
+# %% step="08.9"
+class Tape(Layer):
+    """Notes the ops of which an argument has a history."""
+
+    enabled = True  # for all tapes
+
+    def call(self, op, args):
+        """An op on its way down to its kernel."""
+
+    def write(self, x, y, parents):
+        """The tensor is another one from now on: what came before it does not count."""
+
+
+# %%
+check("08.9")
+
+# %% tags=["wrong"] step="08.9" says="no_grad sets Tape.enabled to False"
+# -         parents = [history(arg) if isinstance(arg, Tensor) and self.enabled else None for arg in args]
+# +         parents = [history(arg) if isinstance(arg, Tensor) else None for arg in args]
+
+# %% tags=["wrong"] step="08.9" says="they have no slope"
+# -         if noted and out.dtype.kind == "f":
+# +         if noted:
+
+# %% tags=["wrong"] step="08.9" says="x is what the gradient is asked for"
+# -         if isinstance(parents[0], Leaf):
+# -             raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
+
+# %% tags=["wrong"] step="08.9" says="What was there before is overwritten"
+# -         x.grad_fn = Note(ops.copy_, (x, y), x, [None, parents[1]]) if x.requires_grad else None
+# +         x.grad_fn = Note(ops.copy_, (x, y), x, parents) if x.requires_grad else None
+
+# %% tags=["wrong"] step="08.9" says="its history does not know"
+# -         if not x.is_fake:  # while tracing, writes through views are taken apart later
+# -             x.storage.noted = x.since
+
+# %% tags=["wrong"] step="08.9" says="made after the write"
+# -         out.since = out.storage.version
+
+# %% [markdown]
+# ## 08.10 Derivatives, element by element
+#
+# `of_elements()` gives a dictionary: for each op its rule. A rule is called with the gradient of the result, the result, and the
+# op's arguments, and gives a list with one gradient for each of the tensors. Write rules for `add`, `sub`, `mul`, `div`, `neg`,
+# `exp`, `log`, `sqrt`, `tanh`, `sin`, `cos`, `sigmoid`, `relu`, `maximum`, `where`, `clone`, `to_` and `copy_` (they are
+# `ops.add`, ...). A parameter of which the rule reads no numbers has a name with an underscore in front; of `where`'s condition
+# and of what `copy_` overwrites the gradient is None. `larger(g, x, y)` is what `maximum` gives to x: where both are equal, half.
+
+# %% step="08.10"
+def larger(g, x, y):
+    """g where x is the larger one; where both are, each gets half."""
+
+
+def of_elements():
+    """The rules, by op."""
+    return {
+        ops.add: lambda g, _out, _x, _y: [g, g],
+        ops.mul: lambda g, _out, x, y: [g * y, g * x],
+    }  # and the others
+
+
+# %%
+check("08.10")
+
+# %% tags=["wrong"] step="08.10" says="The more you divide by"
+# -         ops.div: lambda g, out, _x, y: [g / y, -g * out / y],
+# +         ops.div: lambda g, out, _x, y: [g / y, g * out / y],
+
+# %% tags=["wrong"] step="08.10" says="each gets the other one"
+# -         ops.mul: lambda g, _out, x, y: [g * y, g * x],
+# +         ops.mul: lambda g, _out, x, y: [g * x, g * y],
+
+# %% tags=["wrong"] step="08.10" says="steep near 0"
+# -         ops.sqrt: lambda g, out, _x: [g / (2 * out)],
+# +         ops.sqrt: lambda g, out, _x: [g * out / 2],
+
+# %% tags=["wrong"] step="08.10" says="1 - tanh(x) squared"
+# -         ops.tanh: lambda g, out, _x: [g * (1 - out * out)],
+# +         ops.tanh: lambda g, out, _x: [g * (1 - out)],
+
+# %% tags=["wrong"] step="08.10" says="each gets half"
+# -     return where(ops.eq(x, y), g / 2, where(ops.lt(y, x), g, 0))
+# +     return where(ops.lt(y, x), g, 0)
+
+# %% tags=["wrong"] step="08.10" says="nobody would notice a write"
+# -         ops.cos: lambda g, _out, x: [-g * x.sin()],
+# +         ops.cos: lambda g, _out, _x: [-g * _x.sin()],
+
+# %% tags=["wrong"] step="08.10" says="goes to the one that was taken"
+# -         where: lambda g, _out, chosen, _x, _y: [None, where(chosen, g, 0), where(chosen, 0, g)],
+# +         where: lambda g, _out, chosen, _x, _y: [None, g, g],
+
+# %% [markdown]
+# ## 08.11 Derivatives over dimensions
+#
+# The other half of the table: `sum_` (arguments x, dims, keepdim), `amax` (the same), `softmax` and `log_softmax` (x, dim),
+# `matmul`, `view` (x, sizes), `expand`, `permute` (x, dims), `slice_` (x, dim, start, stop, step) and `slice_backward` (x, dim,
+# size, start, step: x among zeros, at start, start + step, ...). Each is a line, but for `amax_backward`, in which all elements
+# that are the largest share the gradient. `kept(x, reduced, dims)` is of use for both reductions: what was reduced, with its
+# dimensions back, of size 1, so that it broadcasts against x. You may use `ops.expand_to`, `reshape` and `@`.
+
+# %% step="08.11"
+def kept(x, reduced, dims):
+    """A reduction's result with its dimensions back, of size 1."""
+
+
+def amax_backward(g, out, x, dims, keepdim):
+    """Those that are the largest share the gradient."""
+
+
+def of_dimensions():
+    """The rules, by op."""
+
+
+# %%
+check("08.11")
+
+# %% tags=["wrong"] step="08.11" says="that is the inverse permutation"
+# -         ops.permute: lambda g, _out, _x, dims: [ops.permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
+# +         ops.permute: lambda g, _out, _x, dims: [ops.permute(g, dims)],
+
+# %% tags=["wrong"] step="08.11" says="Give g its dimensions back first"
+# -         ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
+# +         ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(g, _x.sizes)],
+
+# %% tags=["wrong"] step="08.11" says="since they add up to 1"
+# -         ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
+# +         ops.softmax: lambda g, out, _x, dim: [out * (1 - out) * g],
+
+# %% tags=["wrong"] step="08.11" says="share the gradient: divide by how many"
+# -     return [mask * (kept(x, g, dims) / ops.sum_(mask, dims, True))]
+# +     return [mask * kept(x, g, dims)]
+
+# %% tags=["wrong"] step="08.11" says="With a step: elements 1 and 4"
+# -         take: lambda g, _out, _x, dim, start, stop, step: [put_back(g, dim, _x.sizes[dim], start, step)],
+# +         take: lambda g, _out, _x, dim, start, stop, step: [put_back(g, dim, _x.sizes[dim], start, 1)],
+
+# %% tags=["wrong"] step="08.11" says="Only the last two dimensions are transposed"
+# -         ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
+# +         ops.matmul: lambda g, _out, x, y: [g @ y.transpose(0, 1), x.transpose(0, 1) @ g],
+
+# %% [markdown]
+# ## 08.12 The order of the walk
+#
+# In 08.3 you ordered letters, now you order histories. `topological(roots, ends)` gives a list of all histories from which the
+# roots were made, each *before* all those in its `parents`, and each once. None among the parents is no history. What lies
+# behind a history in `ends` is not asked for. A tape of 20,000 notes in a row must work: keep a stack of your own.
+
+# %% step="08.12"
+def topological(roots, ends=()):
+    """All histories, each before those that it was made from; those of `ends` are not looked behind."""
+
+
+# %%
+check("08.12")
+
+# %% tags=["wrong"] step="08.12" says="visited more than once"
+# -         elif node is not None and node not in seen:
+# +         elif node is not None:
+
+# %% tags=["wrong"] step="08.12" says="leaves come last"
+# -     return order[::-1]
+# +     return order
+
+# %% tags=["wrong"] step="08.12" says="nobody looks behind an end"
+# -             todo.extend((parent, False) for parent in node.parents if node not in ends)
+# +             todo.extend((parent, False) for parent in node.parents)
+
+# %% tags=["wrong"] step="08.12" says="it is no node"
+# -         elif node is not None and node not in seen:
+# +         elif node not in seen:
+
+# %% tags=["wrong"] step="08.12" says="Not complete"
+# -             todo.append((node, True))
+# +             order.insert(0, node)
+
+# %% [markdown]
+# ## 08.13 The walk
+#
+# The engine. `walk_back(outputs, grads, ends, keep)` gives a dictionary: for each leaf that the outputs were made from, and for
+# each history in `ends`, the gradient that arrived there. It begins with the gradient of each output, at the output's history,
+# and takes the histories in your topological order, so that each is complete before it is passed on: by `node.backward(grad)`,
+# which gives one gradient for each of `node.parents`. `add_to(pending, node, grad)` adds to what has come there so far. A note
+# that has had its turn is freed, unless `keep` is True: its `args`, `out` and `kept` become None.
+
+# %% step="08.13"
+def walk_back(outputs, grads, ends=(), keep=False):
+    """The gradients of the leaves that the outputs were made from, and of the histories in `ends`."""
+
+
+def add_to(pending, node, grad):
+    """What is used several times gets the sum of what comes back."""
+
+
+# %%
+check("08.13")
+
+# %% tags=["wrong"] step="08.13" says="a gradient from each use"
+# -         pending[node] = pending[node] + grad if node in pending else grad
+# +         pending[node] = grad
+
+# %% tags=["wrong"] step="08.13" says="unless keep says"
+# -         if not keep:
+# -             node.args = node.out = node.kept = None  # frees what it kept, and the circle through `out`
+
+# %% tags=["wrong"] step="08.13" says="its gradient is an answer"
+# -         if isinstance(node, Leaf) or node in ends:
+# +         if isinstance(node, Leaf):
+
+# %% tags=["wrong"] step="08.13" says="One for each leaf"
+# -     for node in topological(list(pending), ends):
+# -         grad = pending.pop(node)
+# +     for node in list(pending):
+# +         grad = pending.pop(node)
+
+# %% [markdown]
+# ## 08.14 What users call
+#
+# `backward(loss, grad)`: without a given gradient the loss must be one number (`ones` checks that, with a RuntimeError), and it
+# must require grad. It adds to `leaf.tensor.grad` of each leaf, in `no_grad`. `grad(function)` gives the function's gradient in
+# its first argument, and it can be derived again: with a `Tape()` of its own (under vmap, in lesson 10, it will see single
+# examples), in `enable_grad`, on a copy of x that requires grad, and with `keep`. A function that does not depend on x has
+# gradient zero.
+
+# %% step="08.14"
+def ones(loss):
+    """The gradient with which a walk begins: of one number, 1."""
+
+
+def backward(loss, grad=None):
+    """Adds to the `grad` of each leaf."""
+
+
+def grad(function):
+    """The gradient of a function in its first argument; it can be derived again."""
+
+
+# %%
+check("08.14")
+
+# %% [markdown]
+# A network of your own tensors, trained by your own tape. Nothing of the package is in it.
+
+# %%
+if passed("08.14"):
+    import mini.tape
+    from mini.tensor import tensor
+
+    x, wanted = tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), tensor([[0.0], [1.0], [1.0], [0.0]])
+    first = tensor([[1.0, -0.8, 0.6], [-0.9, 1.1, 0.4]], requires_grad=True)
+    second = tensor([[1.0], [0.7], [-0.2]], requires_grad=True)
+    for step in range(400):
+        error = (x @ first).tanh() @ second - wanted
+        loss = (error * error).sum()
+        loss.backward()
+        with mini.tape.no_grad():
+            for weights in (first, second):
+                weights.sub_(weights.grad * 0.1)
+                weights.grad = None
+        if step % 100 == 0:
+            print(step, loss.item())
+
+# %% tags=["wrong"] step="08.14" says="is added to what is there"
+# -             leaf.tensor.grad = part if leaf.tensor.grad is None else leaf.tensor.grad + part
+# +             leaf.tensor.grad = part
+
+# %% tags=["wrong"] step="08.14" says="Of two, there are two"
+# -     if loss.numel() != 1:
+# -         raise RuntimeError(f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+
+# %% tags=["wrong"] step="08.14" says="It has no history of its own"
+# -     with no_grad():
+# +     with enable_grad():
+
+# %% tags=["wrong"] step="08.14" says="Work on a copy"
+# -             mine = ops.clone(x)  # where x has a history, so has this, and what is computed from it
+# +             mine = x
+
+# %% tags=["wrong"] step="08.14" says="It must be possible to derive it again"
+# -             found = walk_back([out], [ones(out)], [history(mine)], keep=True)
+# +             found = walk_back([out], [ones(out)], [history(mine)])
+
+# %% tags=["wrong"] step="08.14" says="a nudge of x changes nothing"
+# -             return found[history(mine)] if history(mine) in found else full(x.sizes, 0, x.dtype)
+# +             return found[history(mine)]
+

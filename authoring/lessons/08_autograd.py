@@ -466,6 +466,14 @@ except RuntimeError as error:
 #
 # ## Exercises
 #
-# Open `work/08_autograd.ipynb`. There are six, a bit more than an hour: the formula of a division, the mirror image of
-# broadcasting (spliced into the package), the order of the walk, a prediction, a gradient by nudging, and a product with a
-# second derivative that never makes the matrix.
+# Open `work/08_autograd.ipynb`. There are fourteen, in two parts. The first six take a bit more than an hour: the formula of
+# a division, the mirror image of broadcasting (spliced into the package), the order of the walk, a prediction, a gradient by
+# nudging, and a product with a second derivative that never makes the matrix. The other eight, three hours, write a file.
+#
+# ## What you write
+#
+# `mini/tape.py`. With it your tensors have gradients: a layer at the bottom of your stack notes how each result was made, an
+# engine walks the notes backwards, and `grad` gives derivatives of derivatives. It refuses what it would get wrong: a second
+# walk, a tensor that was written to after a formula had read it, a write through a view. The package's version, `autograd/`,
+# allows the last, by making the histories of all views anew; it also has hooks, checkpoints, functions with gradients of
+# your own, and the formulas of all ops of the package.

@@ -1,0 +1,248 @@
+"""Lesson 08. The tape: a layer that notes for each result how it was made; the engine walks the notes backwards.
+
+>>> x = tensor([1.0, 2.0], requires_grad=True)
+>>> loss = (x * x).sum(); loss.backward(); x.grad
+tensor([2.0, 4.0])
+>>> grad(lambda x: x**3)(tensor(2.0)), grad(grad(lambda x: x**3))(tensor(2.0))
+(tensor(12.0), tensor(12.0))
+"""
+
+from mini import ops
+from mini.ops import STACK, Layer, Write, full, reshape, where
+from mini.tensor import Tensor, tensor  # noqa: F401
+
+
+# %% 08.7 where a history begins
+class Leaf:
+    """The beginning of a history: what arrives here is added to `tensor.grad`."""
+
+    parents = ()
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+def history(x):
+    """The note that made x; its leaf, one and the same each time, if no note did; None if no gradient is wanted."""
+    if getattr(x, "since", 0) < getattr(x.storage, "noted", 0):
+        raise RuntimeError(
+            "this tensor was written to through another view: its history does not know what was written"
+        )
+    if x.grad_fn is None and x.requires_grad:
+        x.leaf = getattr(x, "leaf", None) or Leaf(x)
+        return x.leaf
+    return x.grad_fn
+
+
+# %% 08.8 a note
+def sum_to(grad, sizes):
+    """Broadcasting copies; its derivative adds the copies up."""
+    extra = grad.dim() - len(sizes)
+    dims = [d for d in range(grad.dim()) if d < extra or (sizes[d - extra] == 1 and grad.sizes[d] != 1)]
+    return reshape(ops.sum_(grad, tuple(dims), False), sizes) if dims else grad
+
+
+class Note:
+    """How a result was made, and by which histories: None for an argument that wants no gradient."""
+
+    def __init__(self, op, args, out, parents):
+        self.op, self.args, self.out, self.parents = op, args, out, parents
+        named = zip(DERIVATIVES[op].__code__.co_varnames, (None, out, *args), strict=False)
+        read = [x for name, x in named if isinstance(x, Tensor) and not name.startswith("_")]
+        self.kept = [(x, x.storage.version) for x in read]
+
+    def backward(self, grad):
+        """A gradient for each argument, of its sizes and dtype."""
+        if self.args is None:
+            raise RuntimeError(f"{self.op}: walked a second time, after what it kept was freed")
+        if any(x.storage.version != version for x, version in self.kept):
+            raise RuntimeError(f"{self.op}: what its gradient needs was written to after it was computed")
+        grads = DERIVATIVES[self.op](grad, self.out, *self.args)  # of its tensors, which come first
+        wanted = zip(grads, self.args, self.parents, strict=False)
+        return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
+
+
+# %% 08.9 the tape is a layer
+class Tape(Layer):
+    """Notes the ops of which an argument has a history."""
+
+    enabled = True  # for all tapes
+
+    def call(self, op, args):
+        parents = [history(arg) if isinstance(arg, Tensor) and self.enabled else None for arg in args]
+        noted = any(parents) and op in DERIVATIVES
+        if isinstance(op, Write) and noted:
+            return self.write(*args, parents)
+        out = op(*args)
+        out.since = out.storage.version
+        if noted and out.dtype.kind == "f":
+            out.requires_grad, out.grad_fn = True, Note(op, args, out, parents)
+        return out
+
+    def write(self, x, y, parents):
+        """The tensor is another one from now on: what came before it does not count."""
+        if isinstance(parents[0], Leaf):
+            raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
+        ops.copy_(x, y)
+        x.since = x.storage.version
+        if not x.is_fake:  # while tracing, writes through views are taken apart later
+            x.storage.noted = x.since
+        x.requires_grad = parents[1] is not None and x.dtype.kind == "f"
+        x.grad_fn = Note(ops.copy_, (x, y), x, [None, parents[1]]) if x.requires_grad else None
+        return x
+
+
+# %% given
+class no_grad:
+    mode = False
+
+    def __enter__(self):
+        self.before, Tape.enabled = Tape.enabled, self.mode
+
+    def __exit__(self, *error):
+        Tape.enabled = self.before
+
+
+class enable_grad(no_grad):
+    mode = True
+
+
+# --- derivatives: from the gradient of the result to one for each argument. `_x`: its sizes are read, not its numbers --
+
+
+# %% 08.10 derivatives, element by element
+def larger(g, x, y):
+    """g where x is the larger one; where both are, each gets half."""
+    return where(ops.eq(x, y), g / 2, where(ops.lt(y, x), g, 0))
+
+
+def of_elements():
+    return {
+        ops.add: lambda g, _out, _x, _y: [g, g],
+        ops.sub: lambda g, _out, _x, _y: [g, -g],
+        ops.mul: lambda g, _out, x, y: [g * y, g * x],
+        ops.div: lambda g, out, _x, y: [g / y, -g * out / y],
+        ops.neg: lambda g, _out, _x: [-g],
+        ops.exp: lambda g, out, _x: [g * out],
+        ops.log: lambda g, _out, x: [g / x],
+        ops.sqrt: lambda g, out, _x: [g / (2 * out)],
+        ops.tanh: lambda g, out, _x: [g * (1 - out * out)],
+        ops.sin: lambda g, _out, x: [g * x.cos()],
+        ops.cos: lambda g, _out, x: [-g * x.sin()],
+        ops.sigmoid: lambda g, out, _x: [g * out * (1 - out)],
+        ops.relu: lambda g, out, _x: [where(out > 0, g, 0)],
+        ops.maximum: lambda g, _out, x, y: [larger(g, x, y), larger(g, y, x)],
+        where: lambda g, _out, chosen, _x, _y: [None, where(chosen, g, 0), where(chosen, 0, g)],
+        ops.clone: lambda g, _out, _x: [g],
+        ops.to_: lambda g, _out, _x, dtype: [g],
+        ops.copy_: lambda g, _out, _x, _y: [None, g],
+    }
+
+
+# %% 08.11 derivatives over dimensions
+def kept(x, reduced, dims):
+    """A reduction's result with its dimensions back, of size 1."""
+    return reshape(reduced, tuple([1 if d in dims else n for d, n in enumerate(x.sizes)]))
+
+
+def amax_backward(g, out, x, dims, keepdim):
+    """Those that are the largest share the gradient."""
+    mask = ops.eq(x, kept(x, out, dims)).to(x.dtype)
+    return [mask * (kept(x, g, dims) / ops.sum_(mask, dims, True))]
+
+
+def of_dimensions():
+    take, put_back = ops.slice_, ops.slice_backward
+    return {
+        ops.sum_: lambda g, _out, _x, dims, keepdim: [ops.expand_to(kept(_x, g, dims), _x.sizes)],
+        ops.amax: amax_backward,
+        ops.softmax: lambda g, out, _x, dim: [out * (g - (g * out).sum(dim, True))],
+        ops.log_softmax: lambda g, out, _x, dim: [g - out.exp() * g.sum(dim, True)],
+        ops.matmul: lambda g, _out, x, y: [g @ y.transpose(-1, -2), x.transpose(-1, -2) @ g],
+        ops.view: lambda g, _out, _x, sizes: [reshape(g, _x.sizes)],
+        ops.expand: lambda g, _out, _x, sizes: [g],
+        ops.permute: lambda g, _out, _x, dims: [ops.permute(g, tuple([dims.index(d) for d in range(len(dims))]))],
+        take: lambda g, _out, _x, dim, start, stop, step: [put_back(g, dim, _x.sizes[dim], start, step)],
+        put_back: lambda g, _out, _x, dim, size, at, step: [take(g, dim, at, at + step * _x.sizes[dim], step)],
+    }
+
+
+# %% given
+DERIVATIVES = {**of_elements(), **of_dimensions()}
+
+
+# --- the engine -------------------------------------------------------------------------------------------------------
+
+
+# %% 08.12 the order of the walk
+def topological(roots, ends=()):
+    """All histories, each before those that it was made from; those of `ends` are not looked behind."""
+    order, seen, todo = [], set(), [(root, False) for root in roots]
+    while todo:
+        node, done = todo.pop()
+        if done:
+            order.append(node)
+        elif node is not None and node not in seen:
+            seen.add(node)
+            todo.append((node, True))
+            todo.extend((parent, False) for parent in node.parents if node not in ends)
+    return order[::-1]
+
+
+# %% 08.13 the walk
+def walk_back(outputs, grads, ends=(), keep=False):
+    """The gradients of the leaves that the outputs were made from, and of the histories in `ends`."""
+    pending, found = {}, {}
+    for output, grad in zip(outputs, grads, strict=True):
+        add_to(pending, history(output), grad)
+    for node in topological(list(pending), ends):
+        grad = pending.pop(node)
+        if isinstance(node, Leaf) or node in ends:
+            found[node] = grad
+            continue
+        for parent, part in zip(node.parents, node.backward(grad), strict=False):
+            add_to(pending, parent, part)
+        if not keep:
+            node.args = node.out = node.kept = None  # frees what it kept, and the circle through `out`
+    return found
+
+
+def add_to(pending, node, grad):
+    """What is used several times gets the sum of what comes back."""
+    if node is not None:
+        pending[node] = pending[node] + grad if node in pending else grad
+
+
+# %% 08.14 what users call
+def ones(loss):
+    if loss.numel() != 1:
+        raise RuntimeError(f"a gradient is of one number, this tensor has sizes {loss.sizes}")
+    return full(loss.sizes, 1, loss.dtype)
+
+
+def backward(loss, grad=None):
+    """Adds to the `grad` of each leaf."""
+    with no_grad():
+        if not loss.requires_grad:
+            raise RuntimeError("backward: this tensor does not require grad and has no history")
+        for leaf, part in walk_back([loss], [ones(loss) if grad is None else grad]).items():
+            leaf.tensor.grad = part if leaf.tensor.grad is None else leaf.tensor.grad + part
+
+
+def grad(function):
+    """The gradient of a function in its first argument; it can be derived again."""
+
+    def derived(x, *rest):
+        with Tape(), enable_grad():  # one of its own: under vmap it notes what happens to a single example
+            mine = ops.clone(x)  # where x has a history, so has this, and what is computed from it
+            mine.requires_grad = True
+            out = function(mine, *rest)
+            found = walk_back([out], [ones(out)], [history(mine)], keep=True)
+            return found[history(mine)] if history(mine) in found else full(x.sizes, 0, x.dtype)
+
+    return derived
+
+
+# %% given
+STACK.insert(0, Tape())
+Tensor.backward = backward
