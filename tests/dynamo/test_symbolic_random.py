@@ -14,6 +14,7 @@ import pytest
 
 import minitorch_compile as torch
 from minitorch_compile import nn
+from minitorch_compile.dynamo.testing.canonical_form import canonical_form
 from tests.dynamo.fuzz.changes import CHANGES, undone
 from tests.dynamo.fuzz.class_world import CLASS_WORLD
 from tests.dynamo.fuzz.difference import changing_program_of, difference, program_of
@@ -83,6 +84,17 @@ def test_a_failing_program_is_made_small() -> None:
     source = PROGRAM.format(seen="(1 if items else 2) * id(x)")
     small = shrunk(source, lambda text: difference(text, 0, "eager") is not None)
     assert len(small.splitlines()) <= 4 and "id(" in small
+
+
+def test_where_in_memory_a_gradient_begins_is_left_open_but_not_where_a_result_does() -> None:
+    def form(value: torch.Tensor, grad: torch.Tensor) -> Any:
+        value.grad = grad
+        return canonical_form(value)
+
+    whole, part = torch.ones(2, 2), torch.ones(3, 2)[1:]
+    assert form(torch.ones(2, 2), whole) == form(torch.ones(2, 2), part)
+    assert form(torch.ones(2, 2), whole) != form(torch.ones(2, 2), part * 2)
+    assert form(whole, whole) != form(part, whole)
 
 
 CHANGING_PROGRAM = """CHANGES_BEFORE = [[], ['module number'], ['nothing']]

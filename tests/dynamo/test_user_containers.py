@@ -4,6 +4,7 @@ The programs come from `container_programs.py`: each base, with what it override
 they give what they give plainly, at three calls with changes between them.
 """
 
+import collections
 import random
 import warnings
 
@@ -127,3 +128,63 @@ def test_a_list_that_is_given_itself_asks_what_it_asks_plainly(statement, cls):
     compiled = compiling(scope["f"])
     assert outcome(compiled) == plain
     assert outcome(compiled) == plain
+
+
+class Noting(dict):
+    """Notes what it is asked; dict takes the items of one whose `__iter__` is dict's own without asking."""
+
+    def keys(self):
+        CALLED.append("keys")
+        return super().keys()
+
+    def __getitem__(self, key):
+        CALLED.append(key)
+        return super().__getitem__(key)
+
+
+class NotingOrdered(Noting, collections.OrderedDict):
+    pass
+
+
+class ItemsOnly:
+    def items(self):
+        return [("q", 4)]
+
+    def __iter__(self):
+        return iter([("z", 3)])
+
+
+MERGED = ("into.update(c)", "into |= c", "into = into | c", "into = c | into", "into = type(into)(c)")
+KINDS = {
+    "dict": lambda: {"n": 0},
+    "OrderedDict": lambda: collections.OrderedDict(n=0),
+    "defaultdict": lambda: collections.defaultdict(int, n=0),
+    "Noting": lambda: Noting(n=0),
+}
+GIVEN = {
+    **KINDS,
+    "NotingOrdered": lambda: NotingOrdered(k=1),
+    "ItemsOnly": ItemsOnly,
+    "pairs": lambda: [("k", 1), ["l", 2]],
+    "one": lambda: [("k",)],
+    "three": lambda: [("k", 1), (1, 2, 3)],
+    "no pair": lambda: [5],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("statement", MERGED)
+def test_a_merge_of_two_dicts_asks_what_it_asks_plainly_and_is_of_that_class(statement, kind):
+    scope = dict(globals())
+    exec(f"def f(x, into, c):\n    y = x + 1\n    {statement}\n    return into", scope)
+
+    def outcome(function, given):
+        CALLED.clear()
+        try:
+            merged = function(torch.ones(1), KINDS[kind](), GIVEN[given]())
+        except (TypeError, ValueError) as raised:
+            return str(raised), [*CALLED]
+        return type(merged), list(dict.items(merged)), [*CALLED]
+
+    for given in GIVEN:
+        assert outcome(compiling(scope["f"]), given) == outcome(scope["f"], given), given

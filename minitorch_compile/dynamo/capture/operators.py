@@ -78,11 +78,7 @@ class OperatorHooks(TracerServices):
     def _ask_both(self, left: VariableTracker, right: VariableTracker, op: str) -> Value | None:
         """Python's order: the left operand first, unless the right one's class is a subclass that overrides the
         method."""
-        if (
-            isinstance(left, UserObjectVariable)
-            and isinstance(right, UserObjectVariable)
-            and right.overrides_reflected(op, left)
-        ):
+        if _reflects_first(op, left, right):
             result = right.reflected(self, op, left)
             return left.binary(self, op, right) if result is None else result
         result = left.binary(self, op, right)
@@ -94,7 +90,7 @@ class OperatorHooks(TracerServices):
         """Nobody answers: Python's TypeError if that is sure, else a break. `written`: the operator in the program."""
         known = (ConstantVariable, TupleVariable, ListVariable, DictVariable, SetVariable)
         if isinstance(left, known) and isinstance(right, known) and op not in ("*", "%"):
-            names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
+            names = f"'{printed_name(left.python_type())}' and '{printed_name(right.python_type())}'"
             if not issubclass(left.python_type(), (tuple, list, str, bytes)):  # a sequence has words of its own
                 self.raise_error(TypeError, f"unsupported operand type(s) for {written}: {names}")
         raise Unsupported(
@@ -200,6 +196,15 @@ class OperatorHooks(TracerServices):
     def delitem(self, obj: Value, key: Value) -> None:
         self._check_items_of(obj, "__delitem__", "deletion")
         obj.realize().call_method(self, "__delitem__", [key], {})
+
+
+def _reflects_first(op: str, left: VariableTracker, right: VariableTracker) -> bool:
+    """Whether Python asks the right operand first: its class is derived from the left one's, with another `__ror__`."""
+    mine, theirs = right.python_type(), left.python_type()
+    if mine is theirs or not issubclass(mine, theirs):
+        return False
+    reflected, of_left = (look_up(cls, f"__r{BINARY_METHODS[op]}__") for cls in (mine, theirs))
+    return reflected is not None and (of_left is None or reflected.value is not of_left.value)
 
 
 def _is_asked_first(right: VariableTracker, left: VariableTracker) -> bool:

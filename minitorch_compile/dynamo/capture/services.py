@@ -22,7 +22,7 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.errors import Unsupported
 from minitorch_compile.dynamo.guards import guards
 from minitorch_compile.dynamo.guards.source import ConstantSource
-from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value
+from minitorch_compile.dynamo.variables.base import MISSING, ObservedException, Value, VariableTracker
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.dicts import DictVariable
 from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
@@ -34,6 +34,7 @@ from minitorch_compile.dynamo.variables.containers.sequences import (
     TupleVariable,
 )
 from minitorch_compile.dynamo.variables.exceptions import ExceptionVariable
+from minitorch_compile.dynamo.variables.functions import polyfills
 from minitorch_compile.dynamo.variables.functions.functions import FunctionVariable, PartialVariable
 from minitorch_compile.dynamo.variables.objects.class_lookup import has_method, look_up
 from minitorch_compile.dynamo.variables.objects.enum_members import MemberVariable
@@ -210,29 +211,42 @@ class TracerServices(Tracer):
         returned = getattr(iterator.realize(), "returned", None)
         self.raise_error(StopIteration, *([] if returned is None or self.is_none(returned) else [returned]))
 
-    def mapping_items(self, mapping: Value) -> Iterator[tuple[Value, Value]]:
-        """The items of a mapping, or of an iterable of pairs, one after the other."""
+    def mapping_items(self, mapping: Value, asks: bool = False) -> Iterator[tuple[Value, Value]]:
+        """The items of a mapping, or of an iterable of pairs, one after the other. `asks`: as an OrderedDict takes
+        them, which asks each class but dict for its keys."""
         tracked = mapping.realize()
-        known = list(tracked.entries.values()) if isinstance(tracked, DictVariable) else tracked.merged_items()
+        known = None if asks else tracked.merged_items()
+        if isinstance(tracked, DictVariable):
+            known = list(tracked.entries.values())
         if known is not None:
             yield from known
         elif has_method(tracked.python_type(), "keys"):
             for key in self.each(self.call(self.load_attr(tracked, "keys"), [], {})):
                 yield key, self.getitem(tracked, key)
+        elif asks:
+            items = has_method(tracked.python_type(), "items")
+            pairs = self.call(self.load_attr(tracked, "items"), [], {}) if items else tracked
+            for pair in self.each(self.call(self.polyfill(polyfills.two_of_each), [pairs], {})):
+                key, value = self.unpack_all(pair)
+                yield key, value
         else:
-            iterator = self.as_iterator(tracked)
-            for position in itertools.count():
-                item = iterator.next_value(self)
-                if item is None:
-                    return
-                if not self.is_iterable(item):
-                    wrong = f"cannot convert dictionary update sequence element #{position} to a sequence"
-                    self.raise_error(TypeError, wrong)
-                pair = self.unpack_all(item)
-                if len(pair) != 2:
-                    wrong = f"element #{position} has length {len(pair)}"
-                    self.raise_error(ValueError, f"dictionary update sequence {wrong}; 2 is required")
-                yield pair[0], pair[1]
+            yield from self._pairs(tracked)
+
+    def _pairs(self, tracked: VariableTracker) -> Iterator[tuple[Value, Value]]:
+        """What a dict takes from an iterable of pairs."""
+        iterator = self.as_iterator(tracked)
+        for position in itertools.count():
+            item = iterator.next_value(self)
+            if item is None:
+                return
+            if not self.is_iterable(item):
+                wrong = f"cannot convert dictionary update sequence element #{position} to a sequence"
+                self.raise_error(TypeError, wrong)
+            pair = self.unpack_all(item)
+            if len(pair) != 2:
+                wrong = f"element #{position} has length {len(pair)}"
+                self.raise_error(ValueError, f"dictionary update sequence {wrong}; 2 is required")
+            yield pair[0], pair[1]
 
     def graph_argument(self, value: Value) -> Any:
         """What stands for a value among the arguments of a node: a node, a constant, or a nesting of those."""

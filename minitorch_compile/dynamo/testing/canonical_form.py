@@ -8,6 +8,7 @@ False
 
 Each object gets a number when it is first met and is that number from then on, so equal forms mean
 isomorphic graphs of objects. Identity is left out where Python leaves it open: for numbers, strings and tuples of them.
+Where in its memory a `.grad` begins is left out, too: the walk may put a piece of a larger gradient there, or a copy.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class Canonicalizer:
         self.classes = classes
         self.versions = versions
         self._numbers: dict[int, int] = {}
+        self._gradients: set[int] = set()  # the ids of what was met as a .grad
         self._alive: list[Any] = []
 
     def form_of(self, value: Any) -> Any:
@@ -170,7 +172,9 @@ class Canonicalizer:
         memory = x.storage.memory
         storage = self._numbers.setdefault(id(memory), len(self._numbers))
         self._alive.append(memory)
-        layout = tuple(x.sizes), tuple(x.strides), x.offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
+        self._gradients.add(id(x.grad))
+        offset = None if id(x) in self._gradients else x.offset
+        layout = tuple(x.sizes), tuple(x.strides), offset, repr(x.dtype), x.requires_grad, x.grad_fn is None
         hung = tuple((name, self.form_of(item)) for name, item in vars(x).items() if name not in TENSOR_STATE)
         version = x.storage.version if self.versions else None
         base = None if x.base is None or not self.versions else (self.form_of(x.base), x.untracked)

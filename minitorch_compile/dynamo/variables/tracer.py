@@ -153,8 +153,9 @@ class Tracer(BytecodeInterpreter):
         """All of `each_sized`."""
         raise NotImplementedError
 
-    def mapping_items(self, mapping: Value) -> Iterator[tuple[Value, Value]]:
-        """The items of a mapping, or of an iterable of pairs, one after the other."""
+    def mapping_items(self, mapping: Value, asks: bool = False) -> Iterator[tuple[Value, Value]]:
+        """The items of a mapping, or of an iterable of pairs, one after the other. `asks`: as an OrderedDict takes
+        them, which asks each class but dict for its keys."""
         raise NotImplementedError
 
 

@@ -251,6 +251,15 @@ class DictVariable(VariableTracker):
         merged.method_update(tracer, other)
         return merged
 
+    def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
+        if op != "|" or self.cls is dict or not isinstance(other, DictVariable):
+            return None
+        merged = DictVariable(self.cls)
+        merged.default_factory = self.default_factory
+        merged.method_update(tracer, other)
+        merged.method_update(tracer, self)
+        return merged
+
     def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if op != "|":
             return None
@@ -337,7 +346,8 @@ class DictVariable(VariableTracker):
         return value
 
     def method_update(self, tracer: Tracer, other: Value | None = None, /, **kwargs: Value) -> Value:
-        for key, value in tracer.mapping_items(other) if other is not None else []:
+        asks = self.cls is collections.OrderedDict
+        for key, value in tracer.mapping_items(other, asks) if other is not None else []:
             self.store(tracer, key, value)
         for name, value in kwargs.items():
             self.store(tracer, ConstantVariable(name), value)

@@ -153,7 +153,8 @@ class UserContainerVariable(UserObjectVariable):
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if self.overrides(f"__{BINARY_METHODS[op]}__"):
             return super().binary(tracer, op, other)
-        if op == "|" and (self.base is not dict or any_overrides("__iter__", self, other)):
+        asks = isinstance(other, UserContainerVariable) and other.merged_items() is None
+        if op == "|" and (self.base is not dict or asks or self.overrides("__iter__")):
             self.unsupported("the operator |")
         return self.contents.binary(tracer, op, contents_of(other))
 
@@ -183,8 +184,3 @@ class UserContainerVariable(UserObjectVariable):
 def contents_of(value: VariableTracker) -> VariableTracker:
     """The plain dict or list inside a user container; any other value itself."""
     return value.contents if isinstance(value, UserContainerVariable) else value
-
-
-def any_overrides(name: str, *values: VariableTracker) -> bool:
-    """Whether the class of one of the containers overrides the method."""
-    return any(isinstance(value, UserContainerVariable) and value.overrides(name) for value in values)

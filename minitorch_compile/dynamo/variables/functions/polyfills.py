@@ -51,6 +51,18 @@ def iterate_by_index(sequence: Any) -> Iterator[Any]:
         position += 1
 
 
+def two_of_each(pairs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The keys and values that an OrderedDict takes from an iterable of pairs."""
+    for pair in pairs:
+        parts = iter(pair)
+        key, value = next(parts, _MISSING), next(parts, _MISSING)
+        if value is _MISSING:
+            raise ValueError(f"need more than {'0 values' if key is _MISSING else '1 value'} to unpack")
+        if next(parts, _MISSING) is not _MISSING:
+            raise ValueError("too many values to unpack (expected 2)")
+        yield key, value
+
+
 def chain(*iterables: Iterable[Any]) -> Iterator[Any]:
     for iterable in iterables:
         yield from iterable

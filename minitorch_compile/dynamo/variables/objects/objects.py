@@ -333,13 +333,6 @@ class UserObjectVariable(VariableTracker):
     def reflected(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return self._operator(tracer, f"__r{BINARY_METHODS[op]}__", other)
 
-    def overrides_reflected(self, op: str, left: UserObjectVariable) -> bool:
-        """Whether Python asks this right operand before the left one."""
-        name = f"__r{BINARY_METHODS[op]}__"
-        mine, theirs = look_up(self.cls, name), look_up(left.cls, name)
-        different = mine is not None and (theirs is None or mine.value is not theirs.value)
-        return self.cls is not left.cls and issubclass(self.cls, left.cls) and different
-
     def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         return self._operator(tracer, f"__i{BINARY_METHODS[op]}__", other)
 
