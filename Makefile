@@ -6,7 +6,7 @@ PY := .venv/bin/python
 GRAPHS ?= --count 20000 --kernels python
 COMPILED_GRAPHS ?= --count 600 --seed 100000
 .DEFAULT_GOAL := help
-.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress browser course lock test-pythons clean distclean
+.PHONY: help setup lab tour test test-all coverage lint bench bench-peers fuzz processors partitions grade progress mini-test browser course lock test-pythons clean distclean
 
 help:  ## this list
 	@echo "minitorch_compile: rebuild the PyTorch 2 compile stack, one readable floor at a time"
@@ -27,6 +27,9 @@ grade: setup  ## grade your exercises in work/
 
 progress: setup  ## every exercise of yours: done, begun, to do
 	@$(PY) -m minitorch_compile.course progress
+
+mini-test: setup  ## your own package in work/mini: how much of it is written, and the tests of the files that are whole
+	@$(PY) tools/mini_test.py
 
 test: setup  ## what to run before and after a change: lint, notebooks up to date, one batch of each family of tests (FLOOR=aot: of one floor; CHANGED=1: what your changes reach)
 	@$(PY) tools/check.py --floor "$(FLOOR)" --changed "$(CHANGED)"

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
+
+from .conftest import FOLDER
 
 PROGRAM = """
 import numpy as np
@@ -52,7 +53,6 @@ print("agrees")
 
 def test_the_simulated_gpu_agrees_with_the_eager_library():
     program = "import mini.cuda; mini.cuda.THREADS, mini.cuda.TILE = 8, 4\n" + PROGRAM  # each thread is one of Python's
-    authoring = str(Path(__file__).parents[2] / "authoring")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": authoring}
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(FOLDER.parent)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert done.stdout == "agrees\n", done.stderr

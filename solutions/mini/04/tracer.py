@@ -1,0 +1,221 @@
+"""Lesson 04b. The interpreter, with one other answer to `apply`: what meets a tensor goes into a graph.
+
+>>> def f(x, layers):
+...     for scale in layers:
+...         x = (x * scale).relu()
+...     return x
+>>> traced = Trace(Frame(f, (fake((2, 2)), [1, 3]), {}))
+>>> traced.run()
+>>> print(traced.record.graph)
+def graph(x0):
+    mul = mul(x0, 1)                                # (2, 2)
+    relu = relu(mul)                                # (2, 2)
+    mul1 = mul(relu, 3)                             # (2, 2)
+    relu1 = relu(mul1)                              # (2, 2)
+    return
+"""
+
+import builtins
+import math
+import operator
+import types
+
+from mini.graph import Record
+from mini.guards import ALWAYS_THE_SAME, CONSTANTS, Guards, Source
+from mini.interpreter import IN_PLACE, Frame, Items
+from mini.tensor import Tensor, fake  # noqa: F401
+
+
+class Break(Exception):
+    """The trace ends before this instruction: it needs what is not known while tracing."""
+
+
+NEEDS_DATA = {"item", "tolist", "numpy", "backward"}
+PURE = {getattr(builtins, name) for name in (
+    "abs all any bool dict divmod enumerate float format int isinstance issubclass iter len list map max min next pow "
+    "range repr reversed round slice sorted str sum tuple type zip").split()}  # fmt: skip
+PURE |= {f for module in (operator, math) for f in vars(module).values() if isinstance(f, types.BuiltinFunctionType)}
+ITERATORS = (enumerate, zip, map, reversed)
+WRITES = {operator.setitem, operator.delitem, *IN_PLACE.values()}
+KNOWN = (Tensor, list, dict, tuple, *ALWAYS_THE_SAME)  # a guard says all of them
+MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())
+
+
+# %% 04.10 a trace, instruction by instruction
+class Trace:
+    """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
+
+    def __init__(self, frame):
+        self.guards, self.record, self.undo = Guards(), Record(), []
+        self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
+        self.frame = Tracer.__new__(Tracer)
+        vars(self.frame).update(vars(frame), trace=self)
+        self.frame.locals = {name: self.read(Source(None, "local", name), v) for name, v in frame.locals.items()}
+        self.frame.stack = [self.read(Source(None, "stack", i), v) for i, v in enumerate(frame.stack)]
+
+    def read(self, source, value):
+        return self.guards.read(source, value, self.make_input)
+
+    def make_input(self, source, tensor):
+        self.input_sources.append(source)
+        return self.record.input(tensor)
+
+    def run(self):
+        """To the end of the frame, or to the instruction that breaks; then the frame is as it was before that one."""
+        while self.frame.outcome is None and self.step():
+            pass
+
+    def step(self):
+        """One instruction, done as a whole or not at all; whether it was done."""
+        frame, nodes, attributes = self.frame, self.record.graph.nodes, dict(self.attributes)
+        stack, local, at, count, self.undo = list(frame.stack), dict(frame.locals), frame.at, len(nodes), []
+        try:
+            with self.record:
+                frame.step()
+        except Exception as error:  # whatever it is, running the instruction for real will tell it
+            for put_back in reversed(self.undo):
+                put_back()
+            frame.stack, frame.locals, frame.at = stack, local, at
+            self.attributes, self.reason = attributes, error
+            del nodes[count:]
+            return False
+        return True
+
+    # %% 04.11 what can be undone
+    def keep(self, value):
+        """Before a list, a dict, an iterator or a cell changes: how it is made again as it was."""
+        if isinstance(value, list):
+            self.undo.append(lambda items=value.copy(): value.__setitem__(slice(None), items))
+        elif isinstance(value, dict):
+            self.undo.append(lambda items=value.copy(): (value.clear(), value.update(items)))
+        elif isinstance(value, Items):
+            self.undo.append(lambda state=vars(value).copy(): vars(value).update(state))
+        else:
+            try:
+                before = value.cell_contents
+                self.undo.append(lambda: setattr(value, "cell_contents", before))
+            except ValueError:  # it was empty
+                self.undo.append(lambda: delattr(value, "cell_contents"))
+
+    def change(self, container):
+        """A list or dict is about to be written to. If it came from outside, the real one must be changed, too."""
+        self.keep(container)
+        if self.guards.source_of(container):
+            self.changed[id(container)] = container
+
+
+# %% 04.12 now or later
+class Tracer(Frame):
+    """A frame whose values are plain Python's, and fakes for tensors."""
+
+    def apply(self, function, *args, **kwargs):
+        """An op goes into the graph, a Python function is gone into, and anything else is done now, if it may be."""
+        if isinstance(function, types.MethodDescriptorType):  # list.append(items, item)
+            function, args = function.__get__(args[0]), args[1:]
+        if isinstance(function, types.MethodType) and (source := self.source_of(function)):
+            halves = [(key, getattr(function, key)) for key in ("__func__", "__self__")]
+            function = types.MethodType(*[self.trace.read(Source(source, "attr", key), half) for key, half in halves])
+        owner = getattr(function, "__self__", None)
+        if function is getattr:
+            return self.attribute(*args)
+        if function is setattr:
+            return self.set_attribute(*args)
+        if function is operator.getitem and args[0] is self.globals:
+            return self.trace.read(Source(Source(None, "fixed", args[0]), "item", args[1]), args[0][args[1]])
+        if isinstance(owner, Tensor) or getattr(function, "__module__", "") == "mini.ops":
+            if getattr(function, "__name__", "") in NEEDS_DATA:
+                raise Break(f"{function.__name__} needs a tensor's data")
+            return function(*args, **kwargs)
+        if isinstance(function, types.MethodType):
+            return self.inline(function.__func__, (owner, *args), kwargs)
+        if isinstance(function, types.FunctionType):
+            return self.inline(function, args, kwargs)
+        if isinstance(type(function).__call__, types.FunctionType):
+            return self.inline(type(function).__call__, (function, *args), kwargs)
+        return self.compute(function, owner, args, kwargs)
+
+    # %% 04.13 going into a function
+    def inline(self, function, args, kwargs):
+        """A frame of its own, which records into the same graph. A default value may be another one at the next call."""
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        fixed = all(isinstance(value, CONSTANTS + ALWAYS_THE_SAME) for value in defaults)
+        if not fixed and id(function) not in self.trace.made:
+            raise Break(f"{function.__name__} has a default value that can change")
+        frame = Tracer(function, args, kwargs)
+        frame.trace = self.trace
+        return frame.run()[1]
+
+    # %% 04.14 what Python does now
+    def compute(self, function, owner, args, kwargs):
+        """Done now, by Python itself: nothing in it depends on the numbers in a tensor."""
+        name = getattr(function, "__name__", type(function).__name__)
+        if function in (types.CellType, types.FunctionType):
+            made = function(*args)
+            self.trace.made[id(made)] = made
+            return made
+        if function in (map, max, min, sorted) or name == "sort":  # the functions they call are gone into, too
+            args, kwargs = [self.callback(v) for v in args], {key: self.callback(v) for key, v in kwargs.items()}
+        container = args[0] if function in WRITES else owner
+        if type(container) in (list, dict) and (function in WRITES or name in MUTATORS):
+            self.trace.change(container)
+        elif self.asks(function, [*args, *kwargs.values()]):
+            raise Break(f"{name} asks an object of the program's")
+        elif function not in PURE and type(owner) not in (list, dict, tuple, str, int, float):
+            raise Break(f"a call of {name}")
+        for items in [arg for arg in args if isinstance(arg, Items)]:
+            self.trace.keep(items)
+        result = function(*args, **kwargs)
+        if isinstance(result, str) and "fake(" in result:
+            raise Break("the text of a tensor")
+        if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):
+            return Items(list(result))
+        return result
+
+    # %% given
+    def callback(self, value):
+        return (lambda *args: self.apply(value, *args)) if callable(value) else value
+
+    def asks(self, function, values):
+        """Whether the answer is up to an object from outside: only its type is guarded."""
+        objects = [value for value in values if self.trace.guards.source_of(value) and not isinstance(value, KNOWN)]
+        if function in (operator.is_, operator.is_not):
+            return len(objects) == 2 and objects[0] is not objects[1]
+        if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
+            return True  # it would be run to its end at once
+        return bool(objects) and function not in (isinstance, issubclass, type)
+
+    # %% 04.15 attributes
+    def attribute(self, obj, name, *default):
+        """Read now. Of an object from outside it is guarded, and what the trace has set itself comes first."""
+        trace, source = self.trace, self.source_of(obj)
+        if (id(obj), name) in trace.attributes:
+            return trace.attributes[id(obj), name][2]
+        if isinstance(obj, Tensor) and name in ("grad", "grad_fn", "storage", "is_fake"):
+            raise Break(f"the {name} of a tensor")
+        if source is None or isinstance(obj, (Tensor, list, dict, tuple)):
+            return getattr(obj, name, *default)
+        if isinstance(found := getattr(type(obj), name, None), property):
+            return self.inline(found.fget, (obj,), {})
+        value = getattr(obj, name, *default)
+        if isinstance(value, types.MethodType) and value.__self__ is obj:
+            trace.read(Source(Source(source, "attr", name), "attr", "__func__"), value.__func__)
+            return value
+        return trace.read(Source(source, "attr", name), value)
+
+    def set_attribute(self, obj, name, value):
+        """Set when the graph has run; until then it is remembered. A cell that the trace has made is set at once."""
+        if isinstance(obj, types.CellType) and id(obj) in self.trace.made:
+            self.trace.keep(obj)
+            obj.cell_contents = value
+            return
+        plain = type(obj).__setattr__ is object.__setattr__ and not isinstance(getattr(type(obj), name, None), property)
+        if self.source_of(obj) is None or isinstance(obj, Tensor) or not plain:
+            raise Break(f"setting {name} of a {type(obj).__name__}")
+        self.trace.attributes[id(obj), name] = obj, name, value
+
+    # %% given
+    def source_of(self, obj):
+        """A cell that the trace did not make stays: the function that closes over it is guarded."""
+        if isinstance(obj, types.CellType) and id(obj) not in self.trace.made:
+            return self.trace.guards.source_of(obj) or Source(None, "fixed", obj)
+        return self.trace.guards.source_of(obj)
