@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 12 Exercises: prims and decompositions
 #
-# Six exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
+# Nine exercises, two hours; the last three write `mini/prims.py`, a file of your own stack. Each is a sentence, a signature, an example and a check. Write your answer in place
 # of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("12.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
 
@@ -427,6 +427,155 @@ def merge_addmm(graph):
     graph.eliminate_dead_code()
     return graph
 
+
+# %% [markdown]
+# ## Your own stack: `mini/prims.py`
+#
+# Your tracer records some thirty ops, and your compiler would have to know each of them. After this file it has to know the
+# prims only: the other ops are made of them by rules. It imports your ops, your recorder of graphs and your tape. Its grown-up
+# version is `prims/`: `decompositions/` has the rules, `decompose.py` applies them.
+
+# %% [markdown]
+# ## 12.7 The rules of your own stack
+#
+# `DECOMPOSITIONS` has for each op that is no prim a function of the same arguments, which calls other ops: sub, neg, sigmoid,
+# relu, clone, view, softmax and log_softmax. `ops.view(x, sizes)` becomes `ops.regroup(x, sizes)`, which means the same and
+# never asks how memory lies; clone gives x itself, as nothing is ever written to here. Write the softmaxes for numbers of any
+# size, along dimension `dim`: `x.amax(dim, True)` is the greatest of each row, with size 1 left in its place. Dtypes have to
+# be the op's own: an int32 minus 2 is an int32.
+
+
+# %% step="12.7"
+def shifted(x, dim):
+    """Less the greatest: e to the power of it is 1 at most, and softmax stays the same."""
+
+
+def softmax(x, dim):
+    """e to the power of each, divided by their sum along dim."""
+
+
+DECOMPOSITIONS = {
+    ops.neg: lambda x: x * -1,
+}
+
+# %%
+check("12.7")
+
+# %% tags=["wrong"] step="12.7" says="a number has to stay a number"
+# -     ops.sub: lambda x, y: x + y * -1,
+# +     ops.sub: lambda x, y: ops.add(x, ops.mul(y, -1)),
+
+# %% tags=["wrong"] step="12.7" says="inf / inf is NaN"
+# -     powers = shifted(x, dim).exp()
+# +     powers = x.exp()
+
+# %% tags=["wrong"] step="12.7" says="take the logarithm of the sum"
+# -     ops.log_softmax: lambda x, dim: shifted(x, dim) - shifted(x, dim).exp().sum(dim, True).log(),
+# +     ops.log_softmax: lambda x, dim: softmax(x, dim).log(),
+
+# %% tags=["wrong"] step="12.7" says="keep their dimension"
+# -     return powers / powers.sum(dim, True)
+# +     return powers / powers.sum()
+
+# %% tags=["wrong"] step="12.7" says="one for each op that is no prim"
+# -     ops.clone: lambda x: x,
+
+# %% tags=["wrong"] step="12.7" says="may not call its own op"
+# -     ops.neg: lambda x: x * -1,
+# +     ops.neg: lambda x: 0 - x,
+# -     ops.sub: lambda x, y: x + y * -1,
+# +     ops.sub: lambda x, y: x + -y,
+
+# %% [markdown]
+# ## 12.8 A layer of prims
+#
+# An op that is called goes down through the layers of the stack, and each may do something else instead. `Decompose` lets prims
+# pass and replaces the others by their rules. `call(op, args)` is called for each op; while it runs, the layer is off the stack,
+# so what a rule calls would pass by: `compute` enters the layer again for it. And it remembers: the same op of the same
+# arguments gives the same tensor as the first time. Tensors are the same if they are the same object. For numbers `==` is not
+# enough, as 0.0 == -0.0.
+
+
+# %% step="12.8"
+class Decompose(Layer):
+    """Below it come prims only. The same op of the same arguments is computed once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def call(self, op, args):
+        """What is known, or is computed now."""
+
+    def compute(self, op, args):
+        """By the op's rule, whose own calls come here, too; or below, if it is a prim."""
+
+
+# %%
+check("12.8")
+
+# %% tags=["wrong"] step="12.8" says="enter it again"
+# -         with self:
+# -             return DECOMPOSITIONS[op](*args)
+# +         return DECOMPOSITIONS[op](*args)
+
+# %% tags=["wrong"] step="12.8" says="takes them for one key"
+# -         key = op, *[id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args]  # 1 == 1.0, and 0.0 == -0.0
+# +         key = op, *[id(arg) if isinstance(arg, Tensor) else arg for arg in args]
+
+# %% tags=["wrong"] step="12.8" says="Keep the arguments with the result"
+# -             self.known[key] = self.compute(op, args), args  # arguments are kept: nobody else gets their ids
+# +             self.known[key] = self.compute(op, args), None
+
+# %% tags=["wrong"] step="12.8" says="Keep each result under its op and arguments"
+# -         if key not in self.known:
+# +         if True:
+
+# %% tags=["wrong"] step="12.8" says="Another op of x is another value"
+# -         key = op, *[id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args]  # 1 == 1.0, and 0.0 == -0.0
+# +         key = tuple(id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args)
+
+# %% [markdown]
+# ## 12.9 The decomposer
+#
+# `decompose(graph)` gives a new graph of prims with the same inputs and outputs. Run the old one within your layer, and trace
+# that: `trace(run, *examples, position=0)` records at the bottom of the stack. The examples are the fakes of the inputs. Leave
+# the tape out (`no_grad`). A graph that writes (`node.writes`) is refused with a RuntimeError.
+
+
+# %% step="12.9"
+def decompose(graph):
+    """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
+
+
+# %%
+check("12.9")
+
+# %% tags=["wrong"] step="12.9" says="below your layer"
+# -     with no_grad():
+# -         return trace(run, *[node.value for node in graph.inputs], position=0)
+# +     with no_grad(), Decompose():
+# +         return trace(graph.run, *[node.value for node in graph.inputs])
+
+# %% tags=["wrong"] step="12.9" says="decompose within no_grad()"
+# -     with no_grad():
+# -         return trace(run, *[node.value for node in graph.inputs], position=0)
+# +     return trace(run, *[node.value for node in graph.inputs], position=0)
+
+# %% tags=["wrong"] step="12.9" says="would take them for one"
+# -     if any(node.writes for node in graph.nodes):
+# +     if not graph.nodes:
+
+# %% tags=["wrong"] step="12.9" says="in their order"
+# -             return graph.run(*inputs)
+# +             return graph.run(*inputs)[::-1]
+
+# %%
+if passed("12.9"):
+    from mini.graph import trace as my_trace
+    from mini.prims import decompose as my_decompose
+    from mini.tensor import fake
+
+    print(my_decompose(my_trace(lambda x: x.log_softmax(1), fake((2, 3)))))
 
 # %% [markdown]
 # ## All of them

@@ -529,3 +529,9 @@ for rules in ({}, quick):
 # Open `work/12_prims_and_decompositions.ipynb`. You make broadcasting explicit, predict how many prims
 # things are made of, break four rules that look right, write one that holds for every input, get an operation accurate
 # within a budget, and merge a product with a sum. Three of your functions go into the running stack.
+#
+# ## What you write
+#
+# `mini/prims.py`, in three steps: eight rules, a layer that applies them and computes nothing twice, and the decomposer. After it
+# the rest of your compiler has to know the prims only. The package's version has rules for some hundreds of ops, makes dtypes
+# and broadcasting explicit, and takes rules of yours, for one graph or for all.

@@ -1,4 +1,4 @@
-"""Lesson 12. All ops in terms of a few: what the compiler has to know.
+"""Lesson 12. All ops in terms of a few, the prims: what the compiler has to know.
 
 >>> print(decompose(trace(lambda x: (x - x.sigmoid()).relu(), fake((3,)))))
 def graph(x0):
@@ -14,40 +14,68 @@ def graph(x0):
 
 from mini import ops
 from mini.graph import trace
-from mini.ops import OPS
+from mini.ops import OPS, Layer
 from mini.tape import no_grad
-from mini.tensor import fake  # noqa: F401
+from mini.tensor import Tensor, fake  # noqa: F401
 
 
-def exp_shifted(x, dim):
-    return (x - x.amax(dim, True)).exp()
+# %% 12.7 the rules
+def shifted(x, dim):
+    """Less the greatest: e to the power of it is 1 at most, and softmax stays the same."""
+    return x - x.amax(dim, True)
+
+
+def softmax(x, dim):
+    powers = shifted(x, dim).exp()
+    return powers / powers.sum(dim, True)
 
 
 DECOMPOSITIONS = {
-    ops.sub: lambda x, y: ops.add(x, ops.mul(y, -1)),
+    ops.sub: lambda x, y: x + y * -1,
     ops.neg: lambda x: x * -1,
     ops.sigmoid: lambda x: 1 / (1 + (-x).exp()),
     ops.relu: lambda x: x.maximum(0),
     ops.clone: lambda x: x,
     ops.view: lambda x, sizes: ops.regroup(x, sizes),
-    ops.softmax: lambda x, dim: exp_shifted(x, dim) / exp_shifted(x, dim).sum(dim, True),
-    ops.log_softmax: lambda x, dim: (x - x.amax(dim, True)) - exp_shifted(x, dim).sum(dim, True).log(),
+    ops.softmax: softmax,
+    ops.log_softmax: lambda x, dim: shifted(x, dim) - shifted(x, dim).exp().sum(dim, True).log(),
 }
+# %% given
 PRIMS = set(OPS.values()) - set(DECOMPOSITIONS) - {ops.copy_}
 
 
+# %% 12.8 a layer of prims
+class Decompose(Layer):
+    """Below it come prims only. The same op of the same arguments is computed once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def call(self, op, args):
+        key = op, *[id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args]  # 1 == 1.0, and 0.0 == -0.0
+        if key not in self.known:
+            self.known[key] = self.compute(op, args), args  # arguments are kept: nobody else gets their ids
+        return self.known[key][0]
+
+    def compute(self, op, args):
+        """By the op's rule, whose own calls come here, too; or below, if it is a prim."""
+        if op not in DECOMPOSITIONS:
+            return op(*args)
+        with self:
+            return DECOMPOSITIONS[op](*args)
+
+
+# %% 12.9 the decomposer
 def decompose(graph):
-    """Until only prims are left; what is computed twice from the same arguments is computed once."""
-    while True:
-        seen = {}
+    """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
+    if any(node.writes for node in graph.nodes):
+        raise RuntimeError(
+            f"decompose: {next(node for node in graph.nodes if node.writes)} writes: use functional(graph)"
+        )
 
-        def step(node, args, seen=seen):
-            key = node.op, *[(id(arg) if isinstance(arg, ops.Tensor) else (type(arg), arg)) for arg in args]
-            if key not in seen:
-                seen[key] = DECOMPOSITIONS.get(node.op, node.op)(*args), args  # the arguments are kept: ids stay theirs
-            return seen[key][0]
+    def run(*inputs):
+        with Decompose():
+            return graph.run(*inputs)
 
-        with no_grad():
-            graph = trace(lambda *xs, g=graph, s=step: g.run(*xs, step=s), *[x.value for x in graph.inputs], position=0)
-        if all(node.op in PRIMS or node.op == "constant" for node in graph.nodes):
-            return graph
+    with no_grad():
+        return trace(run, *[node.value for node in graph.inputs], position=0)

@@ -1,4 +1,4 @@
-"""Lesson 12: broadcasting as a prim, counts of prims, planted bugs, two careful rules, and a pass."""
+"""Lesson 12: broadcasting as a prim, counts of prims, planted bugs, two careful rules, a pass, one's own decomposer."""
 
 from .broadcast import BROADCAST
 from .counts import COUNTS
@@ -6,6 +6,10 @@ from .faults import FAULTS
 from .few_and_accurate import FEW_AND_ACCURATE
 from .log_softmax import LOG_SOFTMAX
 from .merge import MERGE
+from .own_decomposer import OWN_DECOMPOSER
+from .own_layer import OWN_LAYER
+from .own_rules import OWN_RULES
 
 TITLE = "12 prims and decompositions"
-EXERCISES = (BROADCAST, COUNTS, FAULTS, LOG_SOFTMAX, FEW_AND_ACCURATE, MERGE)
+OWN_STACK = (OWN_RULES, OWN_LAYER, OWN_DECOMPOSER)
+EXERCISES = (BROADCAST, COUNTS, FAULTS, LOG_SOFTMAX, FEW_AND_ACCURATE, MERGE, *OWN_STACK)

@@ -1,0 +1,81 @@
+"""Lesson 12. All ops in terms of a few, the prims: what the compiler has to know.
+
+>>> print(decompose(trace(lambda x: (x - x.sigmoid()).relu(), fake((3,)))))
+def graph(x0):
+    mul = mul(x0, -1)                               # (3,)
+    exp = exp(mul)                                  # (3,)
+    add = add(exp, 1)                               # (3,)
+    div = div(1, add)                               # (3,)
+    mul1 = mul(div, -1)                             # (3,)
+    add1 = add(x0, mul1)                            # (3,)
+    maximum = maximum(add1, 0)                      # (3,)
+    return maximum
+"""
+
+from mini import ops
+from mini.graph import trace
+from mini.ops import OPS, Layer
+from mini.tape import no_grad
+from mini.tensor import Tensor, fake  # noqa: F401
+
+
+# %% 12.7 the rules
+def shifted(x, dim):
+    """Less the greatest: e to the power of it is 1 at most, and softmax stays the same."""
+    return x - x.amax(dim, True)
+
+
+def softmax(x, dim):
+    powers = shifted(x, dim).exp()
+    return powers / powers.sum(dim, True)
+
+
+DECOMPOSITIONS = {
+    ops.sub: lambda x, y: x + y * -1,
+    ops.neg: lambda x: x * -1,
+    ops.sigmoid: lambda x: 1 / (1 + (-x).exp()),
+    ops.relu: lambda x: x.maximum(0),
+    ops.clone: lambda x: x,
+    ops.view: lambda x, sizes: ops.regroup(x, sizes),
+    ops.softmax: softmax,
+    ops.log_softmax: lambda x, dim: shifted(x, dim) - shifted(x, dim).exp().sum(dim, True).log(),
+}
+# %% given
+PRIMS = set(OPS.values()) - set(DECOMPOSITIONS) - {ops.copy_}
+
+
+# %% 12.8 a layer of prims
+class Decompose(Layer):
+    """Below it come prims only. The same op of the same arguments is computed once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def call(self, op, args):
+        key = op, *[id(arg) if isinstance(arg, Tensor) else repr(arg) for arg in args]  # 1 == 1.0, and 0.0 == -0.0
+        if key not in self.known:
+            self.known[key] = self.compute(op, args), args  # arguments are kept: nobody else gets their ids
+        return self.known[key][0]
+
+    def compute(self, op, args):
+        """By the op's rule, whose own calls come here, too; or below, if it is a prim."""
+        if op not in DECOMPOSITIONS:
+            return op(*args)
+        with self:
+            return DECOMPOSITIONS[op](*args)
+
+
+# %% 12.9 the decomposer
+def decompose(graph):
+    """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
+    if any(node.writes for node in graph.nodes):
+        raise RuntimeError(
+            f"decompose: {next(node for node in graph.nodes if node.writes)} writes: use functional(graph)"
+        )
+
+    def run(*inputs):
+        with Decompose():
+            return graph.run(*inputs)
+
+    with no_grad():
+        return trace(run, *[node.value for node in graph.inputs], position=0)
