@@ -650,7 +650,7 @@ check("06.7")
 # `Items`, which goes on where it was; methods, bound to the copies of their objects. Cells and functions with a closure are
 # given: `new_cell`, `new_function`. A list may lie in itself, so put the empty one into `self.memo` before you fill it;
 # `replace_items(container, items)`, which is given, puts items in and gives the container back. Another iterator, or a view
-# of a dictionary (`Iterator`, `MappingView`), can't be made again: raise `Unsupported`. All else stays what it is.
+# of a dictionary (`Iterator`, `MappingView`), can't be made again: raise a `Break`. All else stays what it is.
 
 
 # %% step="06.8"
@@ -801,7 +801,7 @@ check("06.10")
 # A `Region` is a function and what was compiled for it. `run(frame)` drives a frame to its end: the piece that begins where
 # it stands, then one instruction for real (`frame.step()`), then the next piece. A piece may end with the frame: then
 # `frame.outcome` is there, a pair of a word and the value that `run` gives. `segment(frame)` gives the piece: from the cache;
-# or made now and inserted; or None if the place in the cache is full, or if making it raises `Unsupported`. Then the rest of
+# or made now and inserted; or None if the place in the cache is full, or if making it raises a `Break`. Then the rest of
 # the frame runs for real: `frame.run()`.
 
 
@@ -845,7 +845,7 @@ check("06.11")
 # +     frame.outcome = (frame.outcome[0], None)
 
 # %% tags=["wrong"] step="06.11" says="the frame can go on as plain Python"
-# - except Unsupported:  # nothing was changed: the frame can run for real
+# - except Break:  # nothing was changed: the frame can run for real
 # + except ZeroDivisionError:
 
 # %% [markdown]

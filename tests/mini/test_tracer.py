@@ -167,9 +167,8 @@ def test_a_half_done_call_leaves_no_node():
     assert [str(node) for node in traced.record.graph.nodes] == ["mul"]
 
 
-def test_a_generator_that_waits_where_a_graph_ends_is_refused():
-    with pytest.raises(NotImplementedError, match="generator"):
-        Region(interleaved)(t)
+def test_a_generator_that_waits_where_a_graph_ends_makes_the_rest_run_for_real():
+    assert same(Region(interleaved)(t), interleaved(t))
 
 
 def test_a_constant_is_read_when_the_graph_runs():

@@ -20,7 +20,7 @@ NEW_OBJECTS = Step(
         "A list may lie in itself: put the empty one into self.memo first, then fill it with replace_items. An Items"
         " has a position. A method is bound to the copy of its object.",
         "types.MethodType(self(value.__func__), self(value.__self__)); getattr(self(value.__self__), value.__name__)"
-        " for one of a list or dict. Iterator and MappingView raise Unsupported. Everything else is `value` itself.",
+        " for one of a list or dict. Iterator and MappingView raise Break. Everything else is `value` itself.",
     ),
 )
 SECTION = "What happened must happen again"
@@ -113,9 +113,9 @@ def _(mini: Any) -> None:
         guards, _ = guards_of(mini)
         try:
             copy_of(mini, guards, frame_of(mini))(value)
-        except mini.interpreter.Unsupported:
+        except mini.tracer.Break:
             continue
         raise WrongAnswer(
             f"a {type(value).__name__} was copied",
-            "Nobody can tell where it stands, or of what it is a view. Say Unsupported: then the rest runs for real.",
+            "Nobody can tell where it stands, or of what it is a view. Raise a Break: then the rest runs for real.",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer, outcome
+from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 from .traced_frames import expect
@@ -19,7 +19,7 @@ REGIONS = Step(
         "Get it from the cache. If there is none, ask is_full before making one, and insert what was made. A piece may"
         " have run to the frame's end: then there is nothing left to step over.",
         "run: segment is None means that the rest runs for real: frame.run(), and that is the end. segment(): None if"
-        " the place is full, or if Segment(frame, self.backend) raises Unsupported.",
+        " the place is full, or if Segment(frame, self.backend) raises a Break.",
     ),
 )
 SECTION = "The rest of a function"
@@ -114,9 +114,6 @@ def _(mini: Any) -> None:
 @REGIONS.case("what can't be compiled runs for real", points=1, section="Where tracing must stop")
 def _(mini: Any) -> None:
     region, _ = region_of(mini, generator_alive)
-    why = "Segment says Unsupported before it has changed anything: the frame can go on as plain Python, from there."
-    try:
-        got = numbers(outcome(region, (mini.tensor.tensor([1.0]),)))
-    except NotWritten as error:  # Unsupported is a NotImplementedError, too
-        raise WrongAnswer(f"a view of a dictionary is alive at the break, and the call raised: {error}", why) from error
+    why = "Segment raises a Break before it has changed anything: the frame can go on as plain Python, from there."
+    got = numbers(outcome(region, (mini.tensor.tensor([1.0]),)))
     expect("a view of a dictionary is alive at the break", got, [5.0], why)

@@ -17,9 +17,9 @@ import types
 from collections.abc import Iterator, MappingView
 
 from mini.guards import Cache, require_same_setting, sharing
-from mini.interpreter import Frame, Items, Unsupported
+from mini.interpreter import Frame, Items
 from mini.tensor import Tensor, tensor  # noqa: F401
-from mini.tracer import Trace
+from mini.tracer import Break, Trace
 
 
 # %% 06.7 what a trace made, made again
@@ -66,7 +66,7 @@ class Copy:
         if kind is types.BuiltinMethodType and type(value.__self__) in (list, dict):
             return getattr(self(value.__self__), value.__name__)
         if isinstance(value, (Iterator, MappingView)):
-            raise Unsupported(f"a {kind.__name__} that is alive where a graph ends")
+            raise Break(f"a {kind.__name__} that is alive where a graph ends")
         return value  # a constant, a class, a function of the program
 
     # %% given
@@ -170,7 +170,7 @@ class Region:
             return segment
         try:
             segment = Segment(frame, self.backend)
-        except Unsupported:  # nothing was changed: the frame can run for real
+        except Break:  # nothing was changed: the frame can run for real
             return None
         self.cache.insert(frame, segment)
         return segment
