@@ -31,10 +31,10 @@ import math
 import numpy as np
 from mini.emit import REDUCTIONS, Kernel
 from mini.fusion import Lowering, decompose, fake, fuse, numel, trace  # noqa: F401
-from mini.interpreter import Unsupported
-from mini.program import KernelStep, ProductStep, Program, flat
+from mini.loops import Box, broadcast
+from mini.program import KernelStep, Program, flat
 from mini.tensor import Layout, Storage, Tensor
-from numba import config, cuda, float32
+from numba import config, cuda
 
 # %% given
 THREADS = 128  # of a block: a power of two
@@ -42,6 +42,7 @@ BLOCKS = 1024  # at most
 config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # a learner's graphs are small
 
 
+# %% 16.15 threads in place of loops
 class CudaKernel(Kernel):
     """The text of a group for a GPU: where CPU code loops, threads stand side by side."""
 
@@ -85,74 +86,33 @@ def gpu_code(source):
 
 
 class CudaKernelStep(KernelStep):
+    """A group's kernel, launched: as many blocks as rows, or as few as hold a thread for each."""
+
     code = CudaKernel
 
-    def run_part(self, memory, part):
-        low, high = part or (0, self.kernel.rows)
-        blocks = high - low if self.kernel.cooperative else -(-(high - low) // THREADS)
-        if blocks > 0:
-            arrays = [memory[buffer] for buffer in self.buffers]
-            gpu_code(self.kernel.source)[min(blocks, BLOCKS), THREADS](low, high, *arrays)
-
-
-TILE = 16
-
-
-@cuda.jit
-def product(out, x, y, sizes, x_strides, y_strides, x_starts, y_starts):
-    """A block makes a tile of out: it walks along the inner dimension, a tile of x and one of y in shared memory."""
-    rows, columns, inner = sizes
-    batch, i, j = cuda.blockIdx.z, cuda.blockIdx.y * TILE + cuda.threadIdx.y, cuda.blockIdx.x * TILE + cuda.threadIdx.x
-    a = cuda.shared.array((TILE, TILE), float32)
-    b = cuda.shared.array((TILE, TILE), float32)
-    total = float32(0)
-    for first in range(0, inner, TILE):
-        k, l = first + cuda.threadIdx.x, first + cuda.threadIdx.y
-        inside_x, inside_y = i < rows and k < inner, l < inner and j < columns
-        at_x = x_starts[batch] + i * x_strides[0] + k * x_strides[1]
-        at_y = y_starts[batch] + l * y_strides[0] + j * y_strides[1]
-        a[cuda.threadIdx.y, cuda.threadIdx.x] = x[at_x] if inside_x else float32(0)
-        b[cuda.threadIdx.y, cuda.threadIdx.x] = y[at_y] if inside_y else float32(0)
-        cuda.syncthreads()
-        for n in range(TILE):
-            total += a[cuda.threadIdx.y, n] * b[n, cuda.threadIdx.x]
-        cuda.syncthreads()
-    if i < rows and j < columns:
-        out[(batch * rows + i) * columns + j] = total
-
-
-class CudaProductStep(ProductStep):
-    def __init__(self, call):
-        super().__init__(call)
-        if any(buffer.dtype != np.float32 for buffer in self.buffers):
-            raise Unsupported("products of other dtypes than float32 on the GPU")
-
-    def takes(self, step):
-        return False  # no cache that a block of rows would stay in
-
     def run(self, memory):
-        (x, x_layout), (y, y_layout), out = *self.call.arguments, self.call.buffer
-        *batch, rows, columns = out.sizes
-        starts = [starts_of(layout, (*batch, *layout.sizes[-2:])) for layout in (x_layout, y_layout)]
-        if numel(out.sizes):
-            sizes = rows, columns, x_layout.sizes[-1]
-            strides = x_layout.strides[-2:], y_layout.strides[-2:]
-            grid = -(-columns // TILE), -(-rows // TILE), numel(batch)
-            product[grid, (TILE, TILE)](memory[out], memory[x], memory[y], sizes, *strides, *starts)
+        rows, arrays = self.kernel.rows, [memory[buffer] for buffer in self.buffers]
+        blocks = min(rows if self.kernel.cooperative else -(-rows // THREADS), BLOCKS)
+        if blocks:
+            gpu_code(self.kernel.source)[blocks, THREADS](0, rows, *arrays)
 
 
-def starts_of(layout, sizes):
-    """Where each matrix of a batch begins."""
-    strides, starts = layout.expand(sizes).strides[:-2], np.full(1, layout.offset)
-    for n, stride in zip(sizes[:-2], strides, strict=True):
-        starts = np.add.outer(starts, np.arange(n) * stride).reshape(-1)
-    return cuda.to_device(starts)
+class CudaLowering(Lowering):
+    """Products are loops like others here: a sum over the inner dimension, each element of the result a row."""
+
+    def product(self, value, x, y):
+        def body(h, index):
+            *batch, i, j, k = index
+            left, right = broadcast((*batch, i, k), x.sizes), broadcast((*batch, k, j), y.sizes)
+            return h.call("mul", [x.at(h, left), y.at(h, right)], value.dtype, [x.dtype, y.dtype])
+
+        return self.store(Box(value.sizes, value.dtype, body), x.sizes[-1:], "sum")
 
 
 class CudaProgram(Program):
     """A program whose memory lies on the GPU: inputs go there, outputs come back."""
 
-    kernel_step, product_step = CudaKernelStep, CudaProductStep
+    lower, kernel_step = CudaLowering, CudaKernelStep
 
     def allocate(self, places, sizes):
         return {buffer: cuda.device_array(max(numel(buffer.sizes), 1), buffer.dtype) for buffer in places}
@@ -161,8 +121,7 @@ class CudaProgram(Program):
         memory = {**self.arena, **{buffer: cuda.to_device(data) for buffer, data in self.constants.items()}}
         for buffer, tensor in zip(self.lowering.inputs, inputs, strict=True):
             memory[buffer] = cuda.to_device(flat(tensor, buffer.layout))
-        for buffer in self.lowering.outputs:
-            memory[buffer] = cuda.device_array(max(numel(buffer.sizes), 1), buffer.dtype)
+        memory |= self.allocate(self.lowering.outputs, [])
         for step in self.steps:
             step.run(memory)
         results = [(b, memory[b].copy_to_host()[: numel(b.sizes)]) for b in self.lowering.outputs]

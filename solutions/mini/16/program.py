@@ -106,14 +106,14 @@ def flat(tensor, layout):
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    kernel_step, product_step = KernelStep, ProductStep
+    lower, kernel_step = Lowering, KernelStep
 
     def __init__(self, graph):
-        self.lowering = lowering = Lowering(decompose(graph))
+        self.lowering = lowering = self.lower(decompose(graph))
         groups, self.steps = fuse(lowering), []
         for group in groups:
             if isinstance(group, Call):
-                self.steps.append(self.product_step(group))
+                self.steps.append(ProductStep(group))
                 continue
             wanted = {*lowering.outputs}.union(*[read_by(other) for other in groups if other is not group])
             step, last = self.kernel_step(group, wanted), self.steps[-1] if self.steps else None
