@@ -691,17 +691,17 @@ check("16.9")
 # %% [markdown]
 # ## 16.10 The whole program
 #
-# `Program(graph)`: decompose, lower, fuse, and make each group a step, in order: a `Call` by `self.product_step(call)`, a group by
-# `self.kernel_step(group, wanted)`, where `wanted` are the buffers that have to be in memory after it, because they are outputs
-# or because another group reads them (`read_by`). A kernel that the last step takes becomes its epilogue, and its buffers are
-# that step's too. `self.lowering` keeps the lowering, `self.constants` the memory of the graph's constants by buffer. At the end:
-# `self.arena = self.allocate(*self.plan())`.
+# `Program(graph)`: decompose, lower (`self.lower(graph)`), fuse, and make each group a step, in order: a `Call` a
+# `ProductStep`, a group `self.kernel_step(group, wanted)`, where `wanted` are the buffers that have to be in memory after it,
+# because they are outputs or because another group reads them (`read_by`). A kernel that the last step takes becomes its
+# epilogue, and its buffers are that step's too. `self.lowering` keeps the lowering, `self.constants` the memory of the graph's
+# constants by buffer. At the end: `self.arena = self.allocate(*self.plan())`.
 
 # %% step="16.10"
 class Program:
     """A graph, compiled: called with tensors it gives tensors."""
 
-    kernel_step, product_step = KernelStep, ProductStep
+    lower, kernel_step = Lowering, KernelStep
 
     def __init__(self, graph):
         """Decompose, lower, fuse; steps; constants; memory."""
