@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 10 Exercises: function transforms
 #
-# Six exercises, a bit more than an hour. Each is a sentence, a signature, an example and a check. Write your answer in place
-# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("10.1")` gives the first
-# of three hints, and calling it again the next; hints cost nothing.
+# Thirteen exercises, nearly four hours: six about transforms, then seven in which you write those of your own stack. Each is
+# a sentence, a signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run the cell,
+# run the check below it. If you are stuck, `hint("10.1")` gives the first of three hints, and calling it again the next;
+# hints cost nothing.
 
 # %%
 import minitorch_compile as torch
@@ -378,3 +379,313 @@ def hessian_products(f, x, vs):
 # %% tags=["wrong"] says="Each row of vs is a direction of its own"
 def hessian_products(f, x, vs):
     return jvp(grad(f), (x,), (vs.sum(0),))[1]
+
+# %% [markdown]
+# ## Your own stack: `mini/transforms.py`
+#
+# Two layers more on your stack of layers: `vmap` carries a batch along, `jvp` a tangent, and the function that is called knows
+# of neither. The file imports your `ops`, `tensor` and `tape`: its derivative rules do for both directions, and `hessian` is
+# forwards, over backwards, over f. Its grown-up version is the folder `func/` of the package.
+
+# %% [markdown]
+# ## 10.7 Boxes, and the layer that opens them
+#
+# What a transformed function computes with is a `Box`: a tensor that shows a layout and a dtype (that of its `value`), has no
+# numbers (it is a fake: its storage has None for data), and keeps `layer`, `value` and `tangent`. A `Transform` is a layer. Its
+# `call(op, args)` looks which of the arguments are boxes *of its own*, `mine`, a list of booleans. If none is, the call goes on
+# to the layers below. Else the result is `self.rule(op, args, mine, values)`, with the boxes of its own opened in `values`. A
+# `Write` whose first argument is not its own is a RuntimeError.
+
+# %% step="10.7"
+class Box(Tensor):
+    """What a transformed function sees in place of a tensor. Only the layer that made it knows what is inside."""
+
+    def __init__(self, layer, layout, value, tangent=None):
+        """value: what is inside, a tensor, or a box of a layer below."""
+
+
+class Transform(Layer):
+    """Opens the boxes that are its own; what has none of them goes on to the layers below."""
+
+    def call(self, op, args):
+        """The result of rule(op, args, mine, values), which subclasses have."""
+
+
+# %%
+check("10.7")
+
+# %% tags=["wrong"] step="10.7" says="That box is another layer's"
+# -         mine = [isinstance(arg, Box) and arg.layer is self for arg in args]
+# +         mine = [isinstance(arg, Box) for arg in args]
+
+# %% tags=["wrong"] step="10.7" says="the call goes on to the layers below"
+# -         if not any(mine):
+# -             return op(*args)
+
+# %% tags=["wrong"] step="10.7" says="which of them should it hold"
+# -         if isinstance(op, Write) and not mine[0]:
+# +         if False:
+
+# %% tags=["wrong"] step="10.7" says="would be read as if"
+# -         super().__init__(Storage(None, value.dtype), layout)
+# +         super().__init__(value.storage, layout)
+
+# %% tags=["wrong"] step="10.7" says="is opened: x"
+# -         return self.rule(op, args, mine, [arg.value if own else arg for arg, own in zip(args, mine, strict=True)])
+# +         return self.rule(op, args, mine, args)
+
+# %% [markdown]
+# ## 10.8 A batch in a box
+#
+# `Batch` is the layer of vmap. Inside of its boxes dimension 0 is the batch; outside they show one example, so `box(value)` has
+# the layout of all other dimensions. Write `rule` for what broadcasts, which is `Pointwise`, `Product` and `Write`: its values
+# are first `aligned(value, rank)` to the rank that the arguments show, by sizes of 1 *behind* the batch, since broadcasting
+# aligns at the right. A write returns the box that was written into. Every other op is `self.moved(op, rank, *values)` with
+# the rank that its first argument shows; that is the next step.
+
+# %% step="10.8"
+class Batch(Transform):
+    """The layer of one vmap."""
+
+    def box(self, value):
+        """One example, as far as anyone can see."""
+
+    def rule(self, op, args, mine, values):
+        """The op on whole batches."""
+
+    def aligned(self, value, rank):
+        """Sizes of 1 behind the batch, so that broadcasting, which aligns at the right, leaves it on the left."""
+
+
+# %%
+check("10.8")
+
+# %% tags=["wrong"] step="10.8" says="the batch meets a dimension of the other"
+# -         return reshape(value, value.sizes[:1] + (1,) * missing + value.sizes[1:]) if missing > 0 else value
+# +         return value
+
+# %% tags=["wrong"] step="10.8" says="A write returns its first argument"
+# -             return args[0] if isinstance(op, Write) else self.box(out)
+# +             return self.box(out)
+
+# %% tags=["wrong"] step="10.8" says="It shows one example"
+# -         return Box(self, Layout(value.sizes[1:], value.strides[1:]), value)
+# +         return Box(self, value.layout, value)
+
+# %% tags=["wrong"] step="10.8" says="it has no batch"
+# -             out = op(*[self.aligned(value, rank) if own else value for value, own in zip(values, mine, strict=True)])
+# +             out = op(*[self.aligned(value, rank) for value in values])
+
+# %% [markdown]
+# ## 10.9 What names dimensions
+#
+# The other half of the class. `moved(op, rank, value, *rest)` calls an op that names dimensions or sizes on a value which has
+# one dimension more, in front, than its caller knows of. `Reduction`s get (dims, keepdim), an `AlongDim` gets a dim that may be
+# negative (`wrap(dim, rank)` counts it from the front), `ops.permute` gets all dims, `ops.view` and `expand` sizes, `ops.slice_`
+# and `ops.slice_backward` a dim and numbers. Any other op names nothing. Mind that `expand` can add dimensions.
+
+# %% step="10.9"
+def moved(self, op, rank, value, *rest):
+    """An op that names dimensions or sizes: there is one more in front than its caller knows."""
+
+
+# %%
+check("10.9")
+
+# %% tags=["wrong"] step="10.9" says="examples are not mixed"
+# -             return op(value, tuple([d + 1 for d in rest[0]]), rest[1])
+# +             return op(value, rest[0], rest[1])
+
+# %% tags=["wrong"] step="10.9" says="but -1 + 1 is the batch"
+# -             return op(value, wrap(rest[0], rank) + 1)
+# +             return op(value, rest[0] + 1)
+
+# %% tags=["wrong"] step="10.9" says="align value to the new rank first"
+# -             return op(self.aligned(value, len(rest[0])) if op is expand else value, (value.sizes[0], *rest[0]))
+# +             return op(value, (value.sizes[0], *rest[0]))
+
+# %% tags=["wrong"] step="10.9" says="The example's dimension 0"
+# -         return op(value, rest[0] + 1, *rest[1:]) if op in (ops.slice_, ops.slice_backward) else op(value, *rest)
+# +         return op(value, *rest)
+
+# %% tags=["wrong"] step="10.9" says="The batch stays in front"
+# -             return op(value, (0, *[d + 1 for d in rest[0]]))
+# +             return op(value, (*rest[0], len(rest[0])))
+
+# %% [markdown]
+# ## 10.10 vmap
+#
+# Now the function that users call. `vmap(function, in_dims)` gives a function for a whole batch. `in_dims` is a number for all
+# arguments, or a tuple with one for each: which dimension is the batch (it may be negative), None for an argument that is shared.
+# `moved_to_front(x, dim)` makes it dimension 0. The batch sizes must be one and the same, else a ValueError. A result that is a
+# box of *this* vmap is opened; any other is the same for all examples, and is expanded to the batch. A tuple stays one.
+
+# %% step="10.10"
+def vmap(function, in_dims=0):
+    """The function for a whole batch; `in_dims`: which dimension of each argument is the batch, None: it is shared."""
+
+
+def moved_to_front(x, dim):
+    """Dimension dim first, all others in their order."""
+
+
+# %%
+check("10.10")
+
+# %% tags=["wrong"] step="10.10" says="open only boxes whose layer is this one"
+# -             r.value if isinstance(r, Box) and r.layer is layer else expand(r, (*sizes, *r.sizes)) for r in results
+# +             r.value if isinstance(r, Box) else expand(r, (*sizes, *r.sizes)) for r in results
+
+# %% tags=["wrong"] step="10.10" says="all others keep their order"
+# -     return ops.permute(x, (dim, *[d for d in range(x.dim()) if d != dim])) if dim else x
+# +     return x.transpose(0, dim) if dim else x
+
+# %% tags=["wrong"] step="10.10" says="there once for each of them"
+# -             r.value if isinstance(r, Box) and r.layer is layer else expand(r, (*sizes, *r.sizes)) for r in results
+# +             r.value if isinstance(r, Box) and r.layer is layer else r for r in results
+
+# %% tags=["wrong"] step="10.10" says="there is at least one"
+# -         if len(sizes) != 1:
+# +         if not sizes:
+
+# %% tags=["wrong"] step="10.10" says="A tuple of results gives a tuple"
+# -         return tuple(unboxed) if isinstance(result, tuple) else unboxed[0]
+# +         return unboxed[0]
+
+# %% [markdown]
+# ## 10.11 A tangent beside each value
+#
+# `Forward` is the layer of jvp: its boxes hold a value and a tangent, how the value moves. `rule` computes the value; if it is no
+# float, that is the result. Else the tangent is the sum of what each argument of ours contributes,
+# `self.tangent(op, i, arg.tangent, out, values)`, which is the next step; in the dtype and the sizes of the value, and in memory of
+# its own. Two cases are special. A view's tangent is the view of the tangent. And a write is two writes, into value and tangent.
+
+# %% step="10.11"
+class Forward(Transform):
+    """The layer of one jvp."""
+
+    def box(self, value, tangent):
+        """Shows the value's layout."""
+        return Box(self, value.layout, value, tangent)
+
+    def rule(self, op, args, mine, values):
+        """A box of the result and of its tangent."""
+
+
+# %%
+check("10.11")
+
+# %% tags=["wrong"] step="10.11" says="A write moves the tangent, too"
+# -             ops.copy_(args[0].tangent, args[1].tangent if mine[1] else full((), 0, args[0].dtype))
+
+# %% tags=["wrong"] step="10.11" says="their contributions are added up"
+# -             total = total + part
+# +             total = part
+
+# %% tags=["wrong"] step="10.11" says="truth values do not move"
+# -         if out.dtype.kind != "f":
+# -             return out  # it does not move
+
+# %% tags=["wrong"] step="10.11" says="apply the view to it, and do not copy"
+# -             return self.box(out, op(args[0].tangent, *values[1:]))
+# +             return self.box(out, ops.clone(op(args[0].tangent, *values[1:])))
+
+# %% tags=["wrong"] step="10.11" says="memory of their own"
+# -         return self.box(out, ops.clone(expand_to(ops.to(total, out.dtype), out.sizes)))  # memory of its own, as out has
+# +         return self.box(out, expand_to(ops.to(total, out.dtype), out.sizes))
+
+# %% tags=["wrong"] step="10.11" says="the tangent has the result's sizes"
+# -         return self.box(out, ops.clone(expand_to(ops.to(total, out.dtype), out.sizes)))  # memory of its own, as out has
+# +         return self.box(out, ops.clone(ops.to(total, out.dtype)))
+
+# %% [markdown]
+# ## 10.12 How a result moves
+#
+# `tangent(op, i, t, out, values)`: what a change `t` of argument i does to the result. Much of it you have already written, for
+# the other direction. A rule of your tape multiplies by the Jacobian *transposed*; where the Jacobian is diagonal (`Pointwise`) or
+# symmetric (`ops.softmax`), that is the same. `Product`, `ops.amax` and `ops.log_softmax` need a line each; all others are
+# linear.
+
+# %% step="10.12"
+def tangent(self, op, i, t, out, values):
+    """What a change t of argument i does to the result."""
+
+
+# %%
+check("10.12")
+
+# %% tags=["wrong"] step="10.12" says="A product is linear in each argument"
+# -             return op(t, values[1]) if i == 0 else op(values[0], t)
+# +             return op(t, values[1])
+
+# %% tags=["wrong"] step="10.12" says="Its Jacobian is not symmetric"
+# -         if isinstance(op, Pointwise) or op is ops.softmax:
+# +         if isinstance(op, Pointwise) or op in (ops.softmax, ops.log_softmax):
+
+# %% tags=["wrong"] step="10.12" says="leads the other way back"
+# -         return op(t, *values[1:])  # it is linear
+# +         return DERIVATIVES[op](t, out, *values)[i]
+
+# %% tags=["wrong"] step="10.12" says="half of 1 and half of 2"
+# -             share = DERIVATIVES[op](full(out.sizes, 1, out.dtype), out, *values)[0]
+# +             share = ops.eq(values[0], ops.amax(values[0], values[1], True)).to(t.dtype)
+
+# %% tags=["wrong"] step="10.12" says="moves as its largest element does"
+# -             return ops.sum_(share * t, *values[1:])
+# +             return share * t
+
+# %% [markdown]
+# ## 10.13 Whole matrices
+#
+# `jvp(function, x, t)` gives a pair: the value at x, and its tangent when x moves along t (zeros, if the result does not depend
+# on x). The caller's t is not to be written to. `jacfwd(function)` gives the Jacobian: one jvp under your vmap, over all unit
+# vectors, has a row for each *element of x*; in the Jacobian these come last, so its sizes are the result's, then x's. And the
+# Hessian is one line.
+
+# %% step="10.13"
+def jvp(function, x, t):
+    """The value at x, and how it changes when x moves along t."""
+
+
+def jacfwd(function):
+    """The Jacobian, a column for each element of x: one jvp over all unit vectors at once."""
+
+
+def hessian(function):
+    """The second derivatives: forwards, over backwards."""
+
+
+# %%
+check("10.13")
+
+# %% [markdown]
+# Three layers and a tape, on one small function:
+
+# %%
+if passed("10.13"):
+    from mini.tensor import tensor
+    from mini.transforms import hessian as my_hessian
+    from mini.transforms import vmap as my_vmap
+
+    points = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    print(my_vmap(my_hessian(lambda v: (v**3).sum() + v[0] * v[1]))(points))
+
+# %% tags=["wrong"] step="10.13" says="not transposed"
+# -         return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
+# +         return reshape(columns, (*columns.sizes[1:], *x.sizes))
+
+# %% tags=["wrong"] step="10.13" says="was written to: clone it"
+# -         out = function(layer.box(x, ops.clone(t)))
+# +         out = function(layer.box(x, t))
+
+# %% tags=["wrong"] step="10.13" says="a tangent of zeros"
+# -     return (out.value, out.tangent) if mine else (out, full(out.sizes, 0, x.dtype))
+# +     return (out.value, out.tangent) if mine else (out, t)
+
+# %% tags=["wrong"] step="10.13" says="The Jacobian of the gradient"
+# -     return jacfwd(grad(function))
+# +     return jacfwd(jacfwd(lambda v: function(v) * 2))
+
+# %% tags=["wrong"] step="10.13" says="the result's sizes, then x's"
+# -         return reshape(ops.permute(columns, (*range(1, columns.dim()), 0)), (*columns.sizes[1:], *x.sizes))
+# +         return ops.permute(columns, (*range(1, columns.dim()), 0))

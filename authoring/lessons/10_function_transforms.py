@@ -592,6 +592,14 @@ print(torch.func.vmap(torch.func.hessian(bowl))(torch.ones(10, 3)).shape)
 #
 # ## Exercises
 #
-# Open `work/10_function_transforms.ipynb`. There are six, a bit more than an hour: dimensions of a batch, and a rule for
-# matrix products (both spliced into the package), shapes to predict, three planted bugs, gradients for each sample
-# within a budget of operations, and second derivatives in many directions without the matrix.
+# Open `work/10_function_transforms.ipynb`. There are thirteen, in two parts. The first six take a bit more than an hour:
+# dimensions of a batch, and a rule for matrix products (both spliced into the package), shapes to predict, three planted bugs,
+# gradients for each sample within a budget of operations, and second derivatives in many directions without the matrix. The
+# other seven, two hours and a half, write a file.
+#
+# ## What you write
+#
+# `mini/transforms.py`: `vmap`, `jvp`, `jacfwd` and `hessian` as layers on your own stack, which nest in each other and in the
+# `grad` of your tape. Yours takes jvp in *one* pass forwards, with a tangent beside each value, where the package takes two
+# passes back. The package's version, `func/`, has batching rules for all its ops, randomness inside of vmap, results that are
+# any nest of containers, chunks, `jacrev` and `functional_call`.

@@ -98,8 +98,7 @@ def _(mini: Any) -> None:
             note = mini.tape.Note(op, args, out, [mini.tape.Leaf(arg) for arg in args])
             ops.copy_.run((*args, out)[written], g)
             text = (
-                f"{name}, then its {'result' if written == 'out' else f'argument {written}'} is written to,"
-                " then backward"
+                f"{name}, then its {'result' if written == OUT else f'argument {written}'} is written to, then backward"
             )
             if refused:
                 why = "The rule reads it: its formula would be filled with other numbers than it was computed with."
