@@ -31,7 +31,7 @@ from minitorch_compile.autograd.node import (
     TensorHook,
 )
 from minitorch_compile.tensor import ops
-from minitorch_compile.tensor.grad_mode import set_grad_enabled
+from minitorch_compile.tensor.grad_mode import state
 
 
 class _Running(threading.local):
@@ -88,13 +88,15 @@ class BackwardPass:
 
     def run(self) -> None:
         """Visits nodes until no gradient is waiting."""
+        was_enabled = state.enabled
         running.walks.append(self)
         try:
-            with set_grad_enabled(self.create_graph):
-                while self.heap:
-                    _, node = heapq.heappop(self.heap)
-                    self.visit(node, self.arrived.pop(node))
+            state.enabled = self.create_graph
+            while self.heap:
+                _, node = heapq.heappop(self.heap)
+                self.visit(node, self.arrived.pop(node))
         finally:
+            state.enabled = was_enabled
             running.walks.pop()
 
     def visit(self, node: Node, grads: list[Grad]) -> None:

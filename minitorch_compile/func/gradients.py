@@ -175,8 +175,10 @@ def grad_and_value(
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         tensors: list[Any] = []
         if len(args) > 1:
-            args = tree_map_only(Tensor, _apart, args)
-            tensors = [x for x in tree_flatten(args)[0] if isinstance(x, Tensor)]
+            leaves, structure = tree_flatten(args)
+            leaves = [_apart(x) if isinstance(x, Tensor) else x for x in leaves]
+            tensors = [x for x in leaves if isinstance(x, Tensor)]
+            args = tree_unflatten(leaves, structure)
         chosen, rest = chosen_arguments(func, args, kwargs, argnums, "grad")
         recording, spec, value, aux = recorded(rest, chosen, has_aux, "grad", tensors)
         _check_scalar(value)

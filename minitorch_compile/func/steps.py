@@ -162,9 +162,10 @@ def _nodes_above(roots: Sequence[Node | None]) -> Iterator[Node]:
     while pending:
         node = pending.pop()
         yield node
-        fresh = [target for target, _ in node.next_functions if target is not None and target not in seen]
-        seen.update(fresh)
-        pending += fresh
+        for target, _ in node.next_functions:
+            if target is not None and target not in seen:
+                seen.add(target)
+                pending.append(target)
 
 
 @graph_step

@@ -81,13 +81,12 @@ def plain(values: tuple[Any, ...], numbers: tuple[Numbers, ...], op: str, names:
         if position >= len(values):
             break
         value = values[position]
-        kind = type(value)
-        if kind in fine or (kind is tuple and fine.issuperset(map(type, value))):
+        if type(value) in fine:
             continue
         if isinstance(value, TensorBase) or reader is element_type:
             read = reader(value, op, names[position])
-        elif kind in (tuple, list):
-            if not any(isinstance(item, TensorBase) for item in value):
+        elif type(value) in (tuple, list):
+            if fine.issuperset(map(type, value)) or not any(isinstance(item, TensorBase) for item in value):
                 continue
             read = tuple(reader(item, op, names[position]) if isinstance(item, TensorBase) else item for item in value)
         else:

@@ -106,7 +106,10 @@ class Op:
         given = len(args)
         if not kwargs and self.required <= given <= len(self.parameters):
             for position, _, fine in self.numbers:
-                if position < given and type(args[position]) not in fine:
+                if position >= given:
+                    break
+                kind = type(value := args[position])
+                if kind not in fine and not (kind is tuple and fine.issuperset(map(type, value))):
                     args = plain(args, self.numbers, self.name, self.parameters)
                     break
             return args if given == len(self.parameters) else args + self.defaults[given:]

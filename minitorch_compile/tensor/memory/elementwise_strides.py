@@ -11,8 +11,16 @@ Source: `TensorIterator::reorder_dimensions` of PyTorch's ATen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from minitorch_compile.tensor.memory.strides import Ints, contiguous_strides, expand_strides, is_contiguous, is_dense
+from minitorch_compile.tensor.memory.strides import (
+    Ints,
+    contiguous_strides,
+    expand_strides,
+    is_contiguous,
+    is_dense,
+    recalled,
+)
 
 
 def elementwise_strides(sizes: Ints, operands: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Ints:
@@ -21,6 +29,12 @@ def elementwise_strides(sizes: Ints, operands: Sequence[tuple[Sequence[int], Seq
     `operands` are (sizes, strides) pairs, ((), ()) for a number; the first with an opinion decides. Source: PyTorch's
     TensorIterator, where operands of one shape are a case of their own (its "fast setup").
     """
+    strides: Ints = recalled(_strides, sizes, tuple(operands))
+    return strides
+
+
+@lru_cache(maxsize=4096)
+def _strides(sizes: Ints, operands: tuple[tuple[Sequence[int], Sequence[int]], ...]) -> Ints:
     if len(sizes) < 2 or all(tuple(strides) == contiguous_strides(tuple(shape)) for shape, strides in operands):
         return contiguous_strides(sizes)
     first = tuple(operands[0][1])

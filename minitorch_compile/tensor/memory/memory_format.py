@@ -13,9 +13,10 @@ Source: c10/core/MemoryFormat.h of PyTorch.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from minitorch_compile.tensor.memory.elementwise_strides import elementwise_strides
-from minitorch_compile.tensor.memory.strides import Ints, contiguous_strides, is_contiguous, is_dense
+from minitorch_compile.tensor.memory.strides import Ints, contiguous_strides, is_contiguous, is_dense, recalled
 
 
 class memory_format:
@@ -129,6 +130,12 @@ def _runs_like(sizes: Sequence[int], strides: Sequence[int], order: Ints) -> boo
 
 def preserved_strides(sizes: Ints, strides: Ints) -> Ints:
     """The strides of a copy in preserve_format: the input's if it is dense, else dense ones in the same order."""
+    result: Ints = recalled(_preserved, sizes, strides)
+    return result
+
+
+@lru_cache(maxsize=4096)
+def _preserved(sizes: Ints, strides: Ints) -> Ints:
     if is_dense(sizes, strides):
         return tuple(strides)
     return elementwise_strides(sizes, [(sizes, strides)])

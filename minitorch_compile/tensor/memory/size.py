@@ -10,6 +10,8 @@ from typing import Any
 
 from minitorch_compile.tensor.memory.strides import numel
 
+_item = tuple.__getitem__
+
 
 class Size(tuple[int, ...]):
     """A tuple of sizes; slicing and adding give a Size again."""
@@ -24,8 +26,8 @@ class Size(tuple[int, ...]):
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     def __getitem__(self, key: Any) -> Any:
-        item = tuple.__getitem__(self, key)
-        return Size(item) if isinstance(key, slice) else item
+        item = _item(self, key)
+        return Size(item) if type(item) is tuple else item
 
     def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, tuple(other)))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 Ints = tuple[int, ...]
 
@@ -46,6 +47,14 @@ def _row_major_strides(sizes: Ints) -> Ints:
 
 
 _known_strides = lru_cache(maxsize=4096)(_row_major_strides)
+
+
+def recalled(known: Any, *arguments: Any) -> Any:
+    """What a rule on sizes says, which is made to remember by lru_cache; of an unknown size it is asked each time."""
+    try:
+        return known(*arguments)
+    except TypeError:
+        return known.__wrapped__(*arguments)
 
 
 def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
@@ -78,6 +87,12 @@ def broadcast_sizes(*shapes: Sequence[int]) -> Ints:
 
     RuntimeError if two sizes differ and neither is 1.
     """
+    sizes: Ints = recalled(_common_sizes, *shapes)
+    return sizes
+
+
+@lru_cache(maxsize=4096)
+def _common_sizes(*shapes: Sequence[int]) -> Ints:
     ndim = max((len(shape) for shape in shapes), default=0)
     result = [1] * ndim
     for shape in shapes:

@@ -19,7 +19,7 @@ from minitorch_compile.tensor.dispatch.declare import alias, composite
 from minitorch_compile.tensor.dispatch.op import Tensor, find
 from minitorch_compile.tensor.memory.dimensions import wrap_dim
 from minitorch_compile.tensor.memory.size import Size
-from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel
+from minitorch_compile.tensor.memory.strides import broadcast_sizes, numel, recalled
 from minitorch_compile.tensor.memory.viewing import infer_sizes, view_strides
 from minitorch_compile.tensor.ops.copies import contiguous
 from minitorch_compile.tensor.ops.view import as_ints, expand, permute, transpose, unsqueeze, view_op
@@ -31,21 +31,15 @@ Ints = tuple[int, ...]
 @composite(methods=True, gather_dims=True)
 def reshape(input: Tensor, shape: Ints) -> Any:
     """The same elements in the same order under other sizes: a view if strides allow it, else a copy."""
-    wanted = as_ints("reshape", shape)
-    try:
-        sizes, fits = _known_targets(input.sizes, input.strides, wanted)
-    except TypeError:  # what is asked of an unknown size must be asked again each time
-        sizes, fits = _target(input.sizes, input.strides, wanted)
+    sizes, fits = recalled(_target, input.sizes, input.strides, as_ints("reshape", shape))
     return view_op(input if fits else contiguous(input), sizes)
 
 
+@lru_cache(maxsize=4096)
 def _target(sizes: Ints, strides: Ints, shape: Ints) -> tuple[Ints, bool]:
     """The sizes that are meant by `shape`, and whether a view has them."""
     target = infer_sizes(shape, numel(sizes))
     return target, view_strides(tuple(sizes), strides, target) is not None
-
-
-_known_targets = lru_cache(maxsize=4096)(_target)
 
 
 @composite(methods=True)
