@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 07 Exercises: the frame hook
 #
-# Five exercises, about an hour. Each is a sentence, a signature, an example and a check. Write your answer in place of the
-# `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("07.1")` gives the first of three
-# hints, and calling it again the next; hints cost nothing. Three answers can be spliced into the package: then the hook
-# stands or falls with them.
+# Five exercises about the package, an hour, and five steps of your own `mini/frames.py`, as long again. Each is a sentence, a
+# signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run the cell, run the check
+# below it. If you are stuck, `hint("07.1")` gives the first of three hints, and calling it again the next; hints cost
+# nothing. Three answers can be spliced into the package: then the hook stands or falls with them.
 
 # %%
 import inspect
@@ -415,3 +415,236 @@ captured = captured | {"box.half": []}
 
 # %% tags=["wrong"] says="Frames of others pass"
 captured = captured | {"thread.start(), thread.join()": ["doubled"]}
+
+
+# %% [markdown]
+# ## Your own stack: `mini/frames.py`
+#
+# Where a graph of yours breaks, your `Region` does one instruction for real; if that is a call, CPython runs what is called,
+# and nothing in it is compiled. In this file you take such calls over. Your interpreter needs no pointer in C for that: its
+# frames make every call through `Frame.apply`, and an attribute of a class can be exchanged. The file uses `Frame` of your
+# `interpreter.py` and `Region` of your `breaks.py`. The package's version is `dynamo/frame_evaluation/`.
+
+# %% [markdown]
+# ## 07.6 The function behind a call
+#
+# `behind(function, args)` gives the Python function that a call will run, and all arguments that it gets: for a method the
+# object is among them, and also for an object that is callable because its class has a `__call__` written in Python. For
+# whatever is written in C it gives None and `args`. Calling a class is written in C, too. `behind(model.forward, (x,))` is
+# `(Model.forward, (model, x))`.
+
+
+# %% step="07.6"
+def behind(function, args):
+    """The Python function that a call will run, and all its arguments; None for what is written in C."""
+
+
+# %%
+check("07.6")
+
+# %% tags=["wrong"] step="07.6" says="Calling a method calls its function"
+# - return behind(function.__func__, (function.__self__, *args))
+# + return behind(function.__func__, args)
+
+# %% tags=["wrong"] step="07.6" says="Calling an object calls its class's"
+# - return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
+# + return None, args
+
+# %% tags=["wrong"] step="07.6" says="No frame of Python is made for this call"
+# - return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
+# + return call, (function, *args)
+
+# %% tags=["wrong"] step="07.6" says="may be anything that can be called"
+# - return behind(function.__func__, (function.__self__, *args))
+# + return function.__func__, (function.__self__, *args)
+
+# %% [markdown]
+# ## 07.7 Which calls are worth it
+#
+# `may_be_taken(function)` is true of the program's own functions. Not of a library's: `LIBRARY` has the first words of their
+# names, and a function's module is its `__module__`, which may be None. Not of this package, `mini`, except for its modules
+# of layers, `mini.nn`. And not if its code is flagged as one whose frame is left and entered again: `__code__.co_flags &
+# SUSPENDED`. `in_sight(value)` is true of a tensor, of a list, tuple or dictionary with a tensor in it, and of an object with
+# an attribute that is one. One level is enough.
+
+
+# %% step="07.7"
+def may_be_taken(function):
+    """The program's own functions: no library's, and none of this package, but for the modules of `mini.nn`."""
+
+
+def in_sight(value):
+    """Whether it is a tensor, or holds one, as a container or an object does."""
+
+
+# %%
+check("07.7")
+
+# %% tags=["wrong"] step="07.7" says="A library's function is none of the program's"
+# - return not is_library and not function.__code__.co_flags & SUSPENDED
+# + return not module.startswith("mini.") and not function.__code__.co_flags & SUSPENDED or module == "mini.nn"
+
+# %% tags=["wrong"] step="07.7" says="the first word of the name counts"
+# - is_library = module != "mini.nn" and module.partition(".")[0] in LIBRARY
+# + is_library = module != "mini.nn" and (module in LIBRARY or module.startswith("mini."))
+
+# %% tags=["wrong"] step="07.7" says="Its frame stops and goes on later"
+# - return not is_library and not function.__code__.co_flags & SUSPENDED
+# + return not is_library
+
+# %% tags=["wrong"] step="07.7" says="The modules of mini.nn belong to the program"
+# - is_library = module != "mini.nn" and module.partition(".")[0] in LIBRARY
+# + is_library = module.partition(".")[0] in LIBRARY
+
+# %% tags=["wrong"] step="07.7" says="A container's items count"
+# - parts = list(value) if isinstance(value, (list, tuple)) else []
+# + parts = []
+
+# %% [markdown]
+# ## 07.8 On and off
+#
+# `quiet(function)` makes a function that does the same with the hook off: while it runs, `Frame.apply` is `ORIGINAL`, and
+# afterwards it is what it was before, also if the function raises. `disable(function)` makes one that nobody looks into. The
+# tracer goes into every Python function, so the result must be something that is written in C: `functools.partial(...)`
+# of a function is. Within it the hook is off.
+
+
+# %% step="07.8"
+def quiet(function):
+    """The same function, with the calls below it left alone: the compiler's own work must not be compiled."""
+
+
+def disable(function):
+    """The same function, left alone: neither hook nor tracer looks into what is written in C, as `partial` is."""
+
+
+# %%
+check("07.8")
+
+# %% tags=["wrong"] step="07.8" says="whatever it was"
+# - before, Frame.apply = Frame.apply, ORIGINAL
+# + before, Frame.apply = ORIGINAL, ORIGINAL
+
+# %% tags=["wrong"] step="07.8" says="put back in a `finally`"
+# - try:
+# -     return function(*args, **kwargs)
+# - finally:
+# -     Frame.apply = before
+# + result = function(*args, **kwargs)
+# + Frame.apply = before
+# + return result
+
+# %% tags=["wrong"] step="07.8" says="give it something that is written in C"
+# - return functools.partial(quiet(function))
+# + return quiet(function)
+
+# %% tags=["wrong"] step="07.8" says="What it calls is left alone as well"
+# - return functools.partial(quiet(function))
+# + return functools.partial(function)
+
+# %% [markdown]
+# ## 07.9 The hook
+#
+# A `FrameHook` is entered by `with`. From then on `Frame.apply` is a function of (frame, function, arguments) that gives what
+# `self.call(function, arguments)` gives; `call` is your next step. `__enter__` gives the hook. When it is left, there is again
+# what was there before: hooks can be nested, even one within itself. `self.regions` is an empty dictionary. `self.backend`
+# compiles as `backend` does, but quiet; and what it makes is quiet, too.
+
+
+# %% step="07.9"
+class FrameHook:
+    """While it is entered, it answers the calls of the frames that run for real."""
+
+    def __init__(self, backend=lambda graph: graph.run):
+        """With no regions yet, and a quiet backend."""
+
+    def __enter__(self):
+        """From now on `call` answers."""
+
+    def __exit__(self, *error):
+        """As it was before."""
+
+
+# %%
+check("07.9")
+
+# %% tags=["wrong"] step="07.9" says="puts back what was there when it was entered"
+# - Frame.apply = self.before.pop()
+# + Frame.apply = ORIGINAL
+
+# %% tags=["wrong"] step="07.9" says="would call itself for ever"
+# - self.regions, self.before, self.backend = {}, [], lambda graph: quiet(quiet(backend)(graph))
+# + self.regions, self.before, self.backend = {}, [], backend
+
+# %% tags=["wrong"] step="07.9" says="keep a list, and take from its end"
+# - self.before.append(Frame.apply)
+# + self.before = Frame.apply
+# - Frame.apply = self.before.pop()
+# + Frame.apply = self.before
+
+# %% tags=["wrong"] step="07.9" says="Set Frame.apply to a function of"
+# - Frame.apply = lambda frame, function, *args, **kwargs: self.call(function, *args, **kwargs)
+# + Frame.apply = lambda function, *args, **kwargs: self.call(function, *args, **kwargs)
+
+# %% [markdown]
+# ## 07.10 A call is answered
+#
+# `call` answers a call that a frame makes. If no Python function is behind it, or one that may not be taken, it is made as it
+# is; also if `Frame(...)` refuses its code with `Unsupported`. Otherwise there is a frame. If none of its local variables
+# has a tensor in sight, the frame just runs, and what it calls comes here again. If one has, a `Region` runs it: one for each
+# code object and its globals, kept in `self.regions`, with `self.backend`. The functions in `CALL_BACK` are written in C and
+# call what they are given; give them, in place of each function among the arguments, one that calls it here: that is `seen`,
+# and anything else it gives back as it is.
+
+
+# %% step="07.10"
+def call(self, function, *args, **kwargs):
+    """By the compiler; where no tensor is in sight, by a frame whose calls come here in turn; or as it is."""
+
+
+def seen(self, arg):
+    """In place of a function for C to call: one that calls it here."""
+
+
+# %%
+check("07.10")
+
+# %% tags=["wrong"] step="07.10" says="There is a tensor in sight"
+# - if not any(map(in_sight, frame.locals.values())):
+# + if True:
+
+# %% tags=["wrong"] step="07.10" says="nothing is to be compiled"
+# - if not any(map(in_sight, frame.locals.values())):
+# -     return frame.run()[1]
+
+# %% tags=["wrong"] step="07.10" says="so that what it calls comes here"
+# - return frame.run()[1]
+# + return function(*args, **kwargs)
+
+# %% tags=["wrong"] step="07.10" says="it may not be taken"
+# - if taken is None or not may_be_taken(taken):
+# + if taken is None:
+
+# %% tags=["wrong"] step="07.10" says="in place of each function, one that calls it here"
+# - return functools.partial(self.call, arg) if isinstance(arg, types.FunctionType) else arg
+# + return arg
+
+# %% [markdown]
+# The program from the beginning of the lesson, on your own stack: `size` is called by C code, and its graph is there.
+
+# %%
+if passed("07.10") and passed("07.9"):
+    from mini.frames import FrameHook
+    from mini.tensor import tensor
+
+    def size(x):
+        return (x * x).sum().sqrt().item()
+
+    def rank(tensors):
+        for place, x in enumerate(sorted(tensors, key=size)):
+            print(place, x.tolist())
+
+    with FrameHook() as hook:
+        hook.call(rank, [tensor([3.0, 4.0]), tensor([1.0, 1.0]), tensor([0.0, 2.0])])
+    for region in hook.regions.values():
+        print(region.function.__name__, [str(node) for entry in region.entries() for node in entry.graph.nodes])

@@ -529,5 +529,17 @@ sys.setrecursionlimit(limit)
 #
 # ## Exercises
 #
-# Open `work/07_frame_hook.ipynb`. There are five, about an hour: which slots a call fills, which frames can be captured,
-# and where tensors hide (all three spliced into the package), a hook that remembers, and a prediction.
+# Open `work/07_frame_hook.ipynb`. Five are about the package, an hour: which slots a call fills, which frames can be captured,
+# and where tensors hide (all three spliced into the package), a hook that remembers, and a prediction. Five more are steps of
+# your own stack.
+#
+# ## What you write
+#
+# `mini/frames.py`: a hook for the frames of your own interpreter. All that they call goes through `Frame.apply`, and while the
+# hook is entered, that is a function of yours. A call for real, where a graph has broken or where a frame is interpreted,
+# goes to the compiler if there is a tensor in sight. So a break in an outer function leaves the inner ones compiled, and a
+# whole program can be run with not one function of it decorated. What is disabled is left alone, and so is the compiler.
+#
+# The package's hook sees more: every frame that CPython itself makes, in each thread by itself, also those that C code makes,
+# of which yours sees the callbacks of `sorted` and four others. It remembers its verdict beside the code, and looks after
+# the C stack.

@@ -1,0 +1,110 @@
+"""Lesson 07. Calls are taken over without the caller asking: those of frames that run for real go to the compiler, too.
+
+`Frame.apply` is how a frame of the interpreter calls anything. While a hook is entered, it is another function.
+
+>>> def size(x):
+...     return (x * x).sum().item()
+>>> def rank(tensors):
+...     return sorted(tensors, key=size)
+>>> with FrameHook() as hook:
+...     hook.call(rank, [tensor([3.0, 4.0]), tensor([1.0, 1.0])])
+[tensor([1.0, 1.0]), tensor([3.0, 4.0])]
+>>> [region.function.__name__ for region in hook.regions.values()]
+['rank', 'size']
+"""
+
+import functools
+import inspect
+import sys
+import types
+
+from mini.breaks import Region
+from mini.interpreter import Frame, Unsupported
+from mini.tensor import Tensor, tensor  # noqa: F401
+
+ORIGINAL = Frame.apply
+LIBRARY = {*sys.stdlib_module_names, "numpy", "mini"}
+SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+CALL_BACK = (sorted, map, filter, min, max)  # written in C, and given a function to call
+
+
+# %% 07.6 the function behind a call
+def behind(function, args):
+    """The Python function that a call will run, and all its arguments; None for what is written in C."""
+    if isinstance(function, types.MethodType):
+        return behind(function.__func__, (function.__self__, *args))
+    if isinstance(function, types.FunctionType):
+        return function, args
+    call = getattr(type(function), "__call__", None)
+    return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
+
+
+# %% 07.7 which calls are worth it
+def may_be_taken(function):
+    """The program's own functions: no library's, and none of this package, but for the modules of `mini.nn`."""
+    module = function.__module__ or ""
+    is_library = module != "mini.nn" and module.partition(".")[0] in LIBRARY
+    return not is_library and not function.__code__.co_flags & SUSPENDED
+
+
+def in_sight(value):
+    """Whether it is a tensor, or holds one, as a container or an object does."""
+    parts = list(value) if isinstance(value, (list, tuple)) else []
+    parts += (value if isinstance(value, dict) else getattr(value, "__dict__", {})).values()
+    return any(isinstance(part, Tensor) for part in [value, *parts])
+
+
+# %% 07.8 on and off
+def quiet(function):
+    """The same function, with the calls below it left alone: the compiler's own work must not be compiled."""
+
+    def call(*args, **kwargs):
+        before, Frame.apply = Frame.apply, ORIGINAL
+        try:
+            return function(*args, **kwargs)
+        finally:
+            Frame.apply = before
+
+    return call
+
+
+def disable(function):
+    """The same function, left alone: neither hook nor tracer looks into what is written in C, as `partial` is."""
+    return functools.partial(quiet(function))
+
+
+# %% 07.9 the hook
+class FrameHook:
+    """While it is entered, it answers the calls of the frames that run for real."""
+
+    def __init__(self, backend=lambda graph: graph.run):
+        self.regions, self.before, self.backend = {}, [], lambda graph: quiet(quiet(backend)(graph))
+
+    def __enter__(self):
+        self.before.append(Frame.apply)
+        Frame.apply = lambda frame, function, *args, **kwargs: self.call(function, *args, **kwargs)
+        return self
+
+    def __exit__(self, *error):
+        Frame.apply = self.before.pop()
+
+    # %% 07.10 a call is answered
+    def call(self, function, *args, **kwargs):
+        """By the compiler; where no tensor is in sight, by a frame whose calls come here in turn; or as it is."""
+        taken, slots = behind(function, args)
+        if function in CALL_BACK:
+            args, kwargs = [self.seen(arg) for arg in args], {name: self.seen(arg) for name, arg in kwargs.items()}
+        if taken is None or not may_be_taken(taken):
+            return function(*args, **kwargs)
+        try:
+            frame = Frame(taken, slots, kwargs)
+        except Unsupported:
+            return function(*args, **kwargs)
+        if not any(map(in_sight, frame.locals.values())):
+            return frame.run()[1]
+        place = taken.__code__, id(taken.__globals__)
+        return self.regions.setdefault(place, Region(taken, self.backend)).run(frame)
+
+    def seen(self, arg):
+        """In place of a function for C to call: one that calls it here."""
+        return functools.partial(self.call, arg) if isinstance(arg, types.FunctionType) else arg
