@@ -194,6 +194,15 @@ def tanh_float32(x):
     return select(absolute(x) < F(0.625), near, copy_sign(far, x))
 
 
+# %% tags=["wrong"] says="2.0 and 0.625 are float64"
+@njit(forceinline=True, error_model="numpy")
+def tanh_float32(x):
+    a = absolute(x)
+    near = a + a * a * a * polynomial(a * a, TANH)
+    far = 1 - 2 / (exp_float32(2.0 * a) + 1)
+    return copy_sign(select(a < 0.625, near, far), x)
+
+
 # %% tags=["wrong"] says="infinity divided by infinity"
 @njit(forceinline=True, error_model="numpy")
 def tanh_float32(x):
@@ -226,7 +235,8 @@ def tanh_float32(x):
 # ## 15.4 Ten million numbers
 #
 # Sum `x[lo]` to `x[hi - 1]` into `out[0]`, within 8 ulps even for ten million numbers, without a float64. `out` has 64 places,
-# all yours to work with; they aren't zero at the beginning. `accumulate_sum(total, x)` is an addition that may be reordered.
+# all yours to work with; they aren't zero at the beginning. The lesson's tournament needs no second array: blocks of 128 numbers
+# play in the order in which they come, and `out` has room for one waiting sum of each round. `accumulate_sum(total, x)` is an addition that may be reordered.
 # It is a kernel, so `float32(0)` makes a number, and there are no lists and no NumPy. If x is [1, 2, 4], then
 # `total(1, 3, x, out)` leaves 6 in `out[0]`.
 

@@ -53,7 +53,7 @@ def same_meaning(module: GraphModule, graph: Graph) -> None:
         check_pass("merge_addmm", module, GraphModule(module.attributes, graph), exact=False)
     except Exception as error:
         raise WrongAnswer(
-            f"{text} became {graph.compact()}: {str(error).splitlines()[0]}",
+            f"{text} became {graph.compact()}: {(str(error) or type(error).__name__).splitlines()[0]}",
             "addmm(input, mat1, mat2) is input + mat1 @ mat2: the summand comes first.",
         ) from error
 

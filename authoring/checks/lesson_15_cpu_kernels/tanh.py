@@ -11,7 +11,7 @@ from numba import njit, types
 
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
-from .vector_code import compiled, optimised, vector_operations
+from .vector_code import compiled, mixed_types, numbas_reason, optimised, vector_operations
 
 TANH = Exercise(
     "15.3",
@@ -46,7 +46,8 @@ def learners_loop(answer: Any) -> Any:
     except NotImplementedError as error:
         raise NotWritten(str(error)) from error
     except Exception as error:
-        raise WrongAnswer(f"tanh_float32(0.5) raised {str(error).splitlines()[0]}") from error
+        why = "Say F(...) of every number: 2.0 and 0.625 are float64." if mixed_types(error) else ""
+        raise WrongAnswer(f"tanh_float32(0.5): Numba says: {numbas_reason(error)}", why) from error
 
     scope = {"function": function, "__name__": "loop_of_the_learner"}
     exec(LOOP, scope)

@@ -44,6 +44,24 @@ def vector_operations(code: str) -> int:
     return len(ARITHMETIC.findall(code))
 
 
+FRAME = re.compile(r"\s*$|Failed in |During: |\s*File |\s*<source|.*[\^~-]+$|\s*- Resolution failure|Traceback")
+
+
+def numbas_reason(error: Exception) -> str:
+    """What Numba says, without where in Numba it says so; an intrinsic's assertion has no words of its own.
+
+    >>> numbas_reason(ValueError("Failed in nopython mode\\nNameError: name 'y' is not defined\\nDuring: a pass"))
+    "NameError: name 'y' is not defined"
+    """
+    said = [line.strip() for line in str(error).splitlines() if not FRAME.match(line)]
+    return said[0] if said else f"{type(error).__name__}: two operands of different types, float32 and float64"
+
+
+def mixed_types(error: Exception) -> bool:
+    """Whether float64 met float32 where only one type may be."""
+    return isinstance(error, AssertionError) or "double" in str(error) or "float64" in str(error)
+
+
 def learners_kernel(name: str, answer: Any) -> NativeFunction:
     """The learner's function (lo, hi, x, out) of float32 pointers, compiled."""
     if not callable(answer):
@@ -57,4 +75,4 @@ def learners_kernel(name: str, answer: Any) -> NativeFunction:
     try:
         return compiled(answer, types.float32, types.float32)
     except Exception as error:
-        raise WrongAnswer(f"Numba can't compile {name}: {str(error).splitlines()[0]}") from error
+        raise WrongAnswer(f"Numba can't compile {name}: {numbas_reason(error)}") from error

@@ -15,8 +15,8 @@ OWN_STEPS = Step(
     file="program",
     minutes=20,
     hints=(
-        "decompose, lower, fuse: each of the groups becomes a step, a Call by self.product_step and a group by"
-        " self.kernel_step.",
+        "decompose, lower, fuse: each of the groups becomes a step, a Call a ProductStep, a group"
+        " self.kernel_step(group, wanted).",
         "A kernel's `wanted` are the buffers that must be in memory after it: the outputs of the graph, and all that"
         " another group"
         " reads (read_by).",
