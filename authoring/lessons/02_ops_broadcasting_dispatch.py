@@ -549,6 +549,15 @@ print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}"
 #
 # ## Exercises
 #
-# Open `work/02_ops_broadcasting_dispatch.ipynb`. There are six, an hour and a bit: the sizes of a broadcast, the strides
-# of it (spliced into the package), a prediction of dtypes, a bug in `promote`, an interpreter that weighs a program
-# without running it, and a famous computation to get under par.
+# Open `work/02_ops_broadcasting_dispatch.ipynb`. There are fourteen, in two parts. The first six take an hour and a bit:
+# the sizes of a broadcast, the strides of it (spliced into the package), a prediction of dtypes, a bug in `promote`, an
+# interpreter that weighs a program without running it, and a famous computation to get under par. The other eight, two
+# hours and a half, write a file.
+#
+# ## What you write
+#
+# `mini/ops.py`: about forty ops in eight families, each with its rule for sizes and dtypes, the stack of layers, views,
+# writes, indexing, and the operators of your tensors. Afterwards `x @ w + b` computes, and of fakes it tells sizes. The
+# package's version, `tensor/dispatch/` and `tensor/ops/`, has some 800 rows. It puts tensors without dimensions between
+# tensors and numbers when it promotes, lays results out as their operands lie, writes results into `out=`, indexes with
+# tensors, and takes a short cut for plain calls.

@@ -31,13 +31,15 @@ class Layer:
         raise NotImplementedError
 
 
+# %% 02.7 ops, and the stack of layers
 class Op:
-    """A name, a rule for sizes and dtype, and a kernel over NumPy arrays."""
+    """A name, a kernel over NumPy arrays; its family, a class, adds `shape`: a rule for the result's sizes and dtype."""
 
     def __init__(self, name, kernel):
         self.name, self.kernel = name, kernel
 
     def __call__(self, *args):
+        """The highest layer is asked, with only those below it in place; without a layer the op runs."""
         if not STACK:
             return self.run(*args)
         layer = STACK.pop()
@@ -51,29 +53,37 @@ class Op:
         sizes, dtype = self.shape(*args)
         if any(isinstance(arg, Tensor) and arg.is_fake for arg in args):
             return fake(sizes, dtype)
-        arrays = [arg.numpy() if isinstance(arg, Tensor) else arg for arg in args]
-        return from_numpy(np.asarray(self.kernel(*arrays), dtype, order="C"))
+        with np.errstate(all="ignore"):  # 1 / 0 is inf, and no reason for a warning
+            result = self.kernel(*[arg.numpy() if isinstance(arg, Tensor) else arg for arg in args])
+            return from_numpy(np.asarray(result, dtype, order="C"))
 
     def __repr__(self):
         return self.name
 
 
+# %% 02.8 promotion
 def promote(*values):
     """The dtype of a result: floats before integers before booleans, tensors before plain numbers of their kind.
 
     >>> promote(fake((), np.int64), 2.5), promote(fake((2,), np.float32), 3), promote(True, 2)
     (dtype('float32'), dtype('float32'), dtype('int64'))
     """
-    plain = {bool: np.bool_, float: np.float32}
-    tensors = [value.dtype for value in values if isinstance(value, Tensor)]
-    numbers = [np.dtype(plain.get(type(value), np.int64)) for value in values if not isinstance(value, Tensor)]
-    best = [max(dtypes, key=lambda t: ("biuf".index(t.kind), t.itemsize)) for dtypes in (tensors, numbers) if dtypes]
-    return best[-1] if "biuf".index(best[-1].kind) > "biuf".index(best[0].kind) else best[0]
+    strong = [value.dtype for value in values if isinstance(value, Tensor)]
+    kinds = [np.asarray(value).dtype.kind for value in values if not isinstance(value, Tensor)]
+    weak = [np.dtype({"b": np.bool_, "f": np.float32}.get(kind, np.int64)) for kind in kinds]
+    best = [max(dtypes, key=rank) for dtypes in (strong, weak) if dtypes]
+    return best[-1] if rank(best[-1])[0] > rank(best[0])[0] else best[0]
+
+
+def rank(dtype):
+    """Its kind, then its width."""
+    return {"b": 0, "u": 1, "i": 1, "f": 2}[dtype.kind], dtype.itemsize
 
 
 # --- families: the shape rule is written once for all ops of a family -------------------------------------------------
 
 
+# %% 02.9 pointwise ops
 class Pointwise(Op):
     """Element by element, broadcast. `dtype`: the result's, else the arguments' promoted; `floats`: at least float32."""
 
@@ -82,22 +92,34 @@ class Pointwise(Op):
         self.dtype, self.floats = dtype and np.dtype(dtype), floats
 
     def shape(self, *args):
-        dtype = self.dtype or promote(*args[1:] if self is where else args)
-        sizes = broadcast_sizes(*(arg.sizes if isinstance(arg, Tensor) else () for arg in args))
+        sizes = broadcast_sizes(*[arg.sizes if isinstance(arg, Tensor) else () for arg in args])
+        dtype = self.dtype or promote(*args[1:] if self is where else args)  # the condition is none of the values
         return sizes, np.dtype(np.float32) if self.floats and dtype.kind != "f" else dtype
 
 
-class Cast(Op):
-    def shape(self, x, dtype):
-        return x.sizes, np.dtype(dtype)
+add = Pointwise("add", np.add)
+sub = Pointwise("sub", np.subtract)
+mul = Pointwise("mul", np.multiply)
+div = Pointwise("div", np.true_divide, floats=True)
+neg = Pointwise("neg", np.negative)
+FLOATS = (np.exp, np.log, np.sqrt, np.tanh, np.sin, np.cos)
+exp, log, sqrt, tanh, sin, cos = [Pointwise(kernel.__name__, kernel, floats=True) for kernel in FLOATS]
+sigmoid = Pointwise("sigmoid", lambda x: 1 / (1 + np.exp(-x)), floats=True)
+relu = Pointwise("relu", lambda x: np.maximum(x, 0))
+maximum = Pointwise("maximum", np.maximum)
+eq = Pointwise("eq", np.equal, dtype=np.bool_)
+lt = Pointwise("lt", np.less, dtype=np.bool_)
+where = Pointwise("where", np.where)
+clone = Pointwise("clone", np.copy)
 
 
+# %% 02.10 reductions and products
 class Reduction(Op):
     """Over some dimensions, given as a tuple; each leaves size 1, or nothing."""
 
     def shape(self, x, dims, keepdim):
         sizes = tuple(1 if d in dims else n for d, n in enumerate(x.sizes) if keepdim or d not in dims)
-        return sizes, np.dtype(np.int64) if self is sum_ and x.dtype.kind == "b" else x.dtype
+        return sizes, np.dtype(np.int64) if self is sum_ and x.dtype.kind != "f" else x.dtype
 
 
 class AlongDim(Op):
@@ -112,12 +134,24 @@ class Product(Op):
 
     def shape(self, x, y):
         if x.dim() < 2 or y.dim() < 2 or x.sizes[-1] != y.sizes[-2]:
-            raise RuntimeError(
-                f"matmul: {x.sizes} and {y.sizes}: the inner sizes must be equal, of two dimensions each"
-            )
+            raise RuntimeError(f"matmul: {x.sizes} and {y.sizes}: two dimensions each, and equal inner sizes")
         return broadcast_sizes(x.sizes[:-2], y.sizes[:-2]) + (x.sizes[-2], y.sizes[-1]), promote(x, y)
 
 
+def log_normalized(x, dim):
+    """log(softmax): the greatest element becomes 0 first, so that exp can't overflow."""
+    x = x - x.max(dim, keepdims=True)
+    return x - np.log(np.exp(x).sum(dim, keepdims=True))
+
+
+sum_ = Reduction("sum", lambda x, dims, keepdim: x.sum(dims, keepdims=keepdim))
+amax = Reduction("amax", lambda x, dims, keepdim: x.max(dims, keepdims=keepdim))
+softmax = AlongDim("softmax", lambda x, dim: np.exp(log_normalized(x, dim)))
+log_softmax = AlongDim("log_softmax", log_normalized)
+matmul = Product("matmul", np.matmul)
+
+
+# %% 02.11 views and writes
 class View(Op):
     """Another layout of the same storage. The kernel computes the layout."""
 
@@ -126,16 +160,6 @@ class View(Op):
         if layout is None:
             raise RuntimeError(f"{self} of {x.layout} to {args} needs a copy: use reshape")
         return Tensor(x.storage, layout)
-
-
-class Padding(Op):
-    def shape(self, x, dim, size, start, step):
-        return x.sizes[:dim] + (size,) + x.sizes[dim + 1 :], x.dtype
-
-
-class Factory(Op):
-    def shape(self, sizes, value, dtype):
-        return tuple(sizes), np.dtype(dtype)
 
 
 class Write(Op):
@@ -150,6 +174,28 @@ class Write(Op):
         return x
 
 
+view = View("view", Layout.view)
+permute = View("permute", Layout.permute)
+expand = View("expand", Layout.expand)
+slice_ = View("slice", Layout.narrow)
+copy_ = Write("copy_", None)
+
+
+# %% given
+class Factory(Op):
+    """Makes a tensor of numbers."""
+
+    def shape(self, sizes, value, dtype):
+        return tuple(sizes), np.dtype(dtype)
+
+
+class Cast(Op):
+    """The same numbers in another dtype."""
+
+    def shape(self, x, dtype):
+        return x.sizes, np.dtype(dtype)
+
+
 class Regroup(Op):
     """The same elements in the same order under other sizes, whatever the memory looks like."""
 
@@ -157,58 +203,36 @@ class Regroup(Op):
         return sizes, x.dtype
 
 
+class Padding(Op):
+    """What a slice took, put back among zeros."""
+
+    def shape(self, x, dim, size, start, step):
+        return x.sizes[:dim] + (size,) + x.sizes[dim + 1 :], x.dtype
+
+
 def pad(array, dim, size, start, step):
     result = np.zeros(array.shape[:dim] + (size,) + array.shape[dim + 1 :], array.dtype)
-    stop = start + step * array.shape[dim]
-    result[(slice(None),) * dim + (slice(start, stop, step),)] = array
+    result[(slice(None),) * dim + (slice(start, start + step * array.shape[dim], step),)] = array
     return result
 
 
-def log_normalized(x, dim):
-    x = x - x.max(dim, keepdims=True)
-    return x - np.log(np.exp(x).sum(dim, keepdims=True))
-
-
-# --- the ops, a row each ----------------------------------------------------------------------------------------------
-
-add = Pointwise("add", np.add)
-sub = Pointwise("sub", np.subtract)
-mul = Pointwise("mul", np.multiply)
-div = Pointwise("div", np.true_divide, floats=True)
-neg = Pointwise("neg", np.negative)
-exp = Pointwise("exp", np.exp, floats=True)
-log = Pointwise("log", np.log, floats=True)
-sqrt = Pointwise("sqrt", np.sqrt, floats=True)
-tanh = Pointwise("tanh", np.tanh, floats=True)
-sin = Pointwise("sin", np.sin, floats=True)
-cos = Pointwise("cos", np.cos, floats=True)
-sigmoid = Pointwise("sigmoid", lambda x: 1 / (1 + np.exp(-x)), floats=True)
-relu = Pointwise("relu", lambda x: np.maximum(x, 0))
-maximum = Pointwise("maximum", np.maximum)
-eq = Pointwise("eq", np.equal, dtype=np.bool_)
-lt = Pointwise("lt", np.less, dtype=np.bool_)
-where = Pointwise("where", np.where)
-clone = Pointwise("clone", np.copy)
-to_ = Cast("to", lambda x, dtype: x.astype(dtype))
-sum_ = Reduction("sum", lambda x, dims, keepdim: x.sum(dims, keepdims=keepdim))
-amax = Reduction("amax", lambda x, dims, keepdim: x.max(dims, keepdims=keepdim))
-softmax = AlongDim("softmax", lambda x, dim: np.exp(log_normalized(x, dim)))
-log_softmax = AlongDim("log_softmax", log_normalized)
-matmul = Product("matmul", np.matmul)
-view = View("view", Layout.view)
-regroup = Regroup("regroup", lambda x, sizes: x.reshape(sizes).copy())
-permute = View("permute", Layout.permute)
-expand = View("expand", Layout.expand)
-slice_ = View("slice", Layout.narrow)
-slice_backward = Padding("slice_backward", pad)  # what slice took, put back among zeros
 full = Factory("full", lambda sizes, value, dtype: np.full(sizes, value, dtype))
 iota = Factory("iota", lambda sizes, value, dtype: np.arange(sizes[0], dtype=dtype) + value)
-copy_ = Write("copy_", None)
+to_ = Cast("to", lambda x, dtype: x.astype(dtype))
+regroup = Regroup("regroup", lambda x, sizes: x.reshape(sizes).copy())
+slice_backward = Padding("slice_backward", pad)
 
 OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 
 
 # --- what users call: arguments as PyTorch takes them, made into the ops' own -----------------------------------------
+
+
+# %% 02.12 dimensions and sizes as users give them
+def all_dims(x, dim):
+    """A number, some numbers, or None for all: as a tuple, counted from the front."""
+    dims = range(x.dim()) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return tuple([wrap(d, x.dim()) for d in dims])
 
 
 def sum(x, dim=None, keepdim=False):
@@ -224,31 +248,24 @@ def mean(x, dim=None, keepdim=False):
     return sum_(x, dims, keepdim) / numel([x.sizes[d] for d in dims])
 
 
-def to(x, dtype):
-    return x if x.dtype == dtype else to_(x, dtype)
-
-
-def all_dims(x, dim):
-    dims = range(x.dim()) if dim is None else (dim,) if isinstance(dim, int) else dim
-    return tuple([wrap(d, x.dim()) for d in dims])
-
-
-def reshape(x, *sizes):
-    sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    if -1 in sizes:
-        known = numel([n for n in sizes if n != -1])
-        sizes = tuple([x.numel() // known if n == -1 else n for n in sizes])
-    if x.layout.view(sizes) is None:
-        x = clone(x)
-    return view(x, tuple(sizes))
-
-
 def transpose(x, a, b):
     dims = list(range(x.dim()))
     dims[a], dims[b] = dims[b], dims[a]
     return permute(x, tuple(dims))
 
 
+def reshape(x, *sizes):
+    """A view where strides allow it, else a view of a copy. Sizes one by one or as a tuple; one may be -1: the rest."""
+    sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    if -1 in sizes:
+        known = numel([n for n in sizes if n != -1])
+        if not known:
+            raise RuntimeError(f"reshape to {sizes}: with a size of 0, -1 can be any number")
+        sizes = tuple([x.numel() // known if n == -1 else n for n in sizes])
+    return view(x if x.layout.view(sizes) else clone(x), sizes)
+
+
+# %% 02.13 indexing
 def getitem(x, key):
     """Numbers, slices, None and ... as NumPy reads them."""
     key = key if isinstance(key, tuple) else (key,)
@@ -261,32 +278,28 @@ def getitem(x, key):
             sizes.append(1)
             continue
         size = x.sizes[dim]
-        if isinstance(k, slice):
-            start, stop, step = k.indices(size)
-            sizes.append((max(stop - start, 0) + step - 1) // step)
-        else:
-            start, stop, step = wrap(k, size), wrap(k, size) + 1, 1
+        start, stop, step = k.indices(size) if isinstance(k, slice) else (wrap(k, size), wrap(k, size) + 1, 1)
+        if step < 0:
+            raise ValueError("step must be greater than zero")
         if (start, stop, step) != (0, size, 1):
-            x = slice_(x, dim, start, max(start, stop), step)
+            x = slice_(x, dim, start, stop, step)
+        if isinstance(k, slice):
+            sizes.append(x.sizes[dim])
         dim += 1
     sizes = tuple(sizes) + x.sizes[dim:]
     return x if x.sizes == sizes else view(x, sizes)
-
-
-def expand_to(x, sizes):
-    return x if x.sizes == tuple(sizes) else expand(x, tuple(sizes))
 
 
 def setitem(x, key, value):
     copy_(getitem(x, key), value if isinstance(value, Tensor) else full((), value, x.dtype))
 
 
+# %% 02.14 ops made of ops
 def cat(tensors, dim=0):
-    """Each part among zeros, added up: nothing new to derive or to lower."""
-    dim, total, start = wrap(dim, tensors[0].dim()), 0, 0
+    """Each part among zeros, added up: no new op, so nothing new to derive or to lower."""
+    dim, total, start, result = wrap(dim, tensors[0].dim()), 0, 0, None
     for t in tensors:
         total = total + t.sizes[dim]
-    result = None
     for t in tensors:
         part = slice_backward(t, dim, total, start, 1)
         result, start = part if result is None else result + part, start + t.sizes[dim]
@@ -294,6 +307,7 @@ def cat(tensors, dim=0):
 
 
 def power(x, n):
+    """x * x * ... * x, or a root."""
     if n == 0.5:
         return sqrt(x)
     if type(n) is not int or n < 1:
@@ -302,11 +316,22 @@ def power(x, n):
 
 
 def gelu(x):
+    """x times about the share of a normal distribution that lies below x (Hendrycks and Gimpel, 2016)."""
     return 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x**3)))
 
 
 def in_place(op):
+    """x.add_(y) from add."""
     return lambda x, y: copy_(x, op(x, y))
+
+
+# %% given
+def to(x, dtype):
+    return x if x.dtype == dtype else to_(x, dtype)
+
+
+def expand_to(x, sizes):
+    return x if x.sizes == tuple(sizes) else expand(x, tuple(sizes))
 
 
 METHODS = {
@@ -315,9 +340,10 @@ METHODS = {
     "__lt__": lt, "__gt__": lambda x, y: lt(y, x), "__getitem__": getitem, "__setitem__": setitem,
     "eq": eq, "exp": exp, "log": log, "sqrt": sqrt, "tanh": tanh, "sin": sin, "cos": cos, "sigmoid": sigmoid, "relu": relu,
     "maximum": maximum, "clone": clone, "to": to, "softmax": softmax, "log_softmax": log_softmax, "sum": sum, "mean": mean,
-    "amax": max_over, "reshape": reshape, "view": reshape, "transpose": transpose, "expand": lambda x, *n: expand(x, n),
-    "permute": lambda x, *dims: permute(x, dims), "t": lambda x: transpose(x, 0, 1), "copy_": copy_,
-    "add_": in_place(add), "sub_": in_place(sub), "mul_": in_place(mul), "__iadd__": in_place(add),
+    "amax": max_over, "reshape": reshape, "transpose": transpose, "t": lambda x: transpose(x, 0, 1),
+    "view": lambda x, *sizes: view(x, sizes), "expand": lambda x, *sizes: expand(x, sizes), "copy_": copy_,
+    "permute": lambda x, *dims: permute(x, all_dims(x, dims)), "add_": in_place(add), "sub_": in_place(sub),
+    "mul_": in_place(mul), "__iadd__": in_place(add),
     "__bool__": lambda x: bool(x.item()), "__float__": lambda x: float(x.item()),
 }  # fmt: skip
 for name, method in METHODS.items():

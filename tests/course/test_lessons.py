@@ -47,7 +47,7 @@ def test_it_has_between_1800_and_3500_words_and_8_to_14_of_them_a_line_of_code(s
 def test_it_ends_with_what_pytorch_does_and_where_to_go(source):
     headings = re.findall(r"^## (.*)$", prose(source), re.MULTILINE)
     assert "What PyTorch does differently" in headings
-    assert headings[-1] in ("Exercises", "Where to go")
+    assert headings[-1] in ("Exercises", "What you write", "Where to go")
 
 
 @each_lesson
