@@ -46,7 +46,7 @@ class Box:
 
 
 # %% given
-EMPTY = Box(0)
+EMPTY = 0
 '''
 HINTS = ("Begin with one.", "Go on with two.", "End with three.")
 TWICE = Step("01.7", "twice", file="first", minutes=1, hints=HINTS)

@@ -113,7 +113,7 @@ def test_the_notebooks_have_the_opening_or_the_reference_and_what_is_given(tmp_p
         '%%mini second 02.8\n    def grow(self):\n        """Twice."""\n'
         '        raise NotImplementedError("your code here")'
     )
-    assert "`mini/second.py` ends with these lines" in after and "EMPTY = Box(0)" in after
+    assert "`mini/second.py` ends with these lines" in after and "EMPTY = 0" in after
     solution = [each.source for each in build.solution_notebook(path).cells]
     assert solution[1].startswith("%%mini second 02.8\n    def grow(self):\n") and "twice(self.value)" in solution[1]
     ((number, wrong, says),) = build.wrong_answers(path)

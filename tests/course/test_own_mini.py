@@ -51,14 +51,33 @@ def test_a_cell_is_saved_and_can_be_imported_at_once(small, capsys):
     assert text(small, "first") == small_mini.FIRST.replace(REFERENCES, OWN + " + 1")
 
 
-def test_the_first_missing_step_is_named_where_its_file_is_imported(small, capsys):
+def test_a_missing_step_is_named_where_it_is_used(small, capsys):
     save_cell("second 02.8", "    def grow(self):\n        return 7")
     assert "still to write there: 02.7" in capsys.readouterr().out
-    with pytest.raises(ImportError, match=r"step 01.7 of mini/first.py \(twice\) is not written yet; borrow\('01'\)"):
-        importlib.import_module("mini.second")
-    save_cell("first 01.7", OWN)
+    module = importlib.import_module("mini.second")
     with pytest.raises(ImportError, match=r"step 02.7 of mini/second.py \(a box\) is not written yet; borrow\('02'\)"):
-        importlib.import_module("mini.second")
+        module.Box(1)
+    with pytest.raises(ImportError, match="step 02.7"):
+        type("Derived", (module.Box,), {})
+    with pytest.raises(ImportError, match=r"step 01.7 of mini/first.py \(twice\) is not written yet; borrow\('01'\)"):
+        module.twice(1)
+    save_cell("second 02.7", OWN_BOX)
+    assert "not written yet" not in text(small, "second")
+    assert importlib.import_module("mini.second").Box(2).grow() == 7
+
+
+def test_where_the_beginning_of_a_class_is_missing_its_methods_stand_in_one_that_says_so(small):
+    save_cell("second 02.8", "    def grow(self):\n        return 7")
+    assert "class Box:  # not written yet\n" in text(small, "second")
+    compile(text(small, "second"), "second.py", "exec")
+
+
+def test_a_cell_that_uses_a_step_waits_for_the_files_below(small, capsys):
+    save_cell("second 02.7", OWN_BOX)
+    assert BOX.usable(small) == 'it needs all of mini/first.py, or borrow("01")'
+    save_cell("first 01.7", OWN)
+    assert BOX.usable(small) == ""
+    assert "not inside the course" in BOX.usable(None)
 
 
 @pytest.mark.parametrize(

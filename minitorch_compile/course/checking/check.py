@@ -23,6 +23,9 @@ def passed(number: str, cells: Sequence[str] | None = None) -> bool:
     result = _result(number, cells if cells is not None else executed_cells(sys._getframe(1).f_lineno))
     if not result.passed:
         print(f'{number} does not pass yet, so this cell does nothing: check("{number}") says why')
+    elif why_not := find_exercise(number).usable(work_folder_or_none()):
+        print(f"{number} passes, but this cell does nothing yet: {why_not}")
+        return False
     return result.passed
 
 

@@ -121,6 +121,10 @@ class Exercise:
         run_cells(module, job["cells"])
         yield getattr(module, self.answer)
 
+    def usable(self, work: Path | None) -> str:
+        """Why a notebook cell can't use a right answer yet; empty if it can."""
+        return ""
+
     def remember(self, submission: Submission, work: Path) -> None:
         """Called when a submission has passed."""
 

@@ -31,6 +31,7 @@ from ..mini.compose import composed
 from ..mini.learner import Written, forget_if_edited, passed_steps, remember_passed, written_steps
 from ..mini.package import Package, imported
 from ..mini.reference import step, steps_of
+from ..mini.stages import unready_below
 from ..mini.step_text import is_stub, last_cell, problem
 from .exercise import Exercise, NotWritten, Submission
 from .notebook_slice import CellSyntaxError
@@ -73,6 +74,15 @@ class Step(Exercise):
     def remember(self, submission: Submission, work: Path) -> None:
         remember_passed(work, self.number, submission.answer)
         forget_if_edited(work)  # the next cell may import it
+
+    def usable(self, work: Path | None) -> str:
+        """Why the notebook can't import the file yet; empty if it can."""
+        if work is None:
+            return "this is not inside the course: there is no work/mini to import from"
+        missing = unready_below(work / "mini", self.file)
+        lessons = {number.partition(".")[0] for file in missing for number in steps_of(file)}
+        borrowing = f', or borrow("{max(lessons)}")' if lessons else ""
+        return f"it needs all of mini/{'.py, mini/'.join(missing)}.py{borrowing}" if missing else ""
 
     @contextmanager
     def loaded(self, job: dict[str, Any]) -> Iterator[Package]:

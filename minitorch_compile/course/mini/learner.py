@@ -4,7 +4,7 @@
     work/mini/.passed.json   the text of each step that has passed, as a fingerprint
 
 The files are the only record, so that an editor can be used as well as the notebook. Of a step that isn't written
-there is a line that raises ImportError, which says so. What is given is always the reference's.
+there are the names, which raise ImportError when they are used. What is given is always the reference's.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..files.kept_file import read_kept, write_kept
 from ..files.regular_file import Unreadable, read_text
 from .compose import with_text
 from .package import forget_modules
+from .placeholder import placeholder, without_placeholder
 from .reference import all_steps, file_of, reference, step, steps_of
 from .sections import Section, sections, whole
 from .step_text import is_stub
@@ -29,8 +30,6 @@ from .step_text import is_stub
 MOST_BYTES = 2**20
 BORROWED = " (borrowed)"
 _last_seen: dict[str, int] = {}  # when each file was changed
-OPENS_CLASS = "class Missing:"  # before the methods of a class whose beginning isn't written
-MISSING = 'raise ImportError("mini: step '  # how the line begins that stands for a step
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,9 @@ def written_steps(work: Path, file: str) -> dict[str, Written]:
             continue
         if part.number in found:
             raise Unreadable(f"work/mini/{path.name} can't be used: it has two marks `{part.marker.strip()}`")
-        kept = [line for line in part.text.splitlines() if not line.lstrip().startswith((MISSING, OPENS_CLASS))]
-        if any(line.strip() and not line.lstrip().startswith("#") for line in kept):
-            found[part.number] = Written("\n".join(kept).rstrip(), part.title.endswith(BORROWED.strip()))
+        kept = without_placeholder(part.text).rstrip()
+        if any(line.strip() and not line.lstrip().startswith("#") for line in kept.splitlines()):
+            found[part.number] = Written(kept, part.title.endswith(BORROWED.strip()))
     return {number: each for number, each in found.items() if not is_stub(each.text)}
 
 
@@ -100,17 +99,9 @@ def _part(file: str, part: Section, written: Written | None, then: Section) -> S
     if not part.number:
         return part
     if written is None:
-        opens = f"\n{OPENS_CLASS}" if part.depth == 0 < then.depth else ""
-        return with_text(part, " " * part.depth + missing(file, part) + opens)
+        return with_text(part, placeholder(file, part, opens_class=part.depth == 0 < then.depth))
     marked = part.marker.rstrip() + (BORROWED if written.borrowed else "") + "\n"
     return with_text(replace(part, marker=marked), written.text)
-
-
-def missing(file: str, part: Section) -> str:
-    lesson = part.number.partition(".")[0]
-    what = f"{part.number} of mini/{file}.py ({part.title}) is not written yet"
-    said = f"{what}; borrow('{lesson}') takes the reference's".replace('"', "'")
-    return f'{MISSING}{said}")'
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..files.regular_file import Unreadable, read_text
-from .learner import MISSING, MOST_BYTES
+from .learner import MOST_BYTES
 from .package import NAME
+from .placeholder import MARK
 from .reference import reference
+from .sections import whole
 
 
 def imports(text: str) -> set[str]:
@@ -43,7 +45,7 @@ def files_in(folder: Path) -> dict[str, str]:
             ast.parse(text)
         except (FileNotFoundError, Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        if MISSING not in text:
+        if MARK not in text:
             found[file] = text
     return found
 
@@ -61,6 +63,13 @@ def _all_below(file: str, needed: Mapping[str, set[str]]) -> set[str]:
         found |= new
         waiting += new
     return found
+
+
+def unready_below(folder: Path, file: str) -> list[str]:
+    """The files that this one stands on, in the reference, and that are not whole in the folder."""
+    texts = {each: whole(parts) for each, parts in reference().items()}
+    below = _all_below(file, {each: imports(text) for each, text in texts.items()}) - {file}
+    return [each for each in reference() if each in below and each not in ready(files_in(folder))]
 
 
 def runnable(tests: Path, files: Iterable[str]) -> list[Path]:
