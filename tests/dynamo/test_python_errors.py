@@ -3,6 +3,7 @@ gets."""
 
 import collections
 import functools
+import operator
 import warnings
 
 import numpy as np
@@ -251,13 +252,34 @@ def test_a_size_kept_on_the_context_of_a_function():
             assert x.grad.tolist() == [size] * size
 
 
+DEQUE = collections.deque([1])
+
+
+@pytest.mark.parametrize("action", [operator.add, operator.eq, operator.ne, operator.le, add_in_place])
+def test_a_deque_is_no_list(action):
+    same(lambda: action([1], DEQUE.copy()))
+    same(lambda: action(DEQUE.copy(), [1]))
+
+
+class Reflected(dict):
+    def __ror__(self, other):
+        return "reflected"
+
+
+@pytest.mark.parametrize("left", [dict, collections.OrderedDict, collections.Counter])
+def test_a_merge_asks_the_right_dict_first_only_if_its_class_is_derived_from_that_of_the_left_one(left):
+    same(lambda: left(a=1) | Reflected(b=2))
+    same(lambda: left(a=1) | collections.OrderedDict(b=2))
+    same(lambda: left(a=1) | collections.Counter(b=2))
+
+
 OPERANDS = (1, None, "s", b"x", (1,), [1], {1: 2}, {1}, frozenset(), Refusing)
 
 
-@pytest.mark.parametrize("operator", ["+", "-", "*", "//", "**", "<<", "|", "@"])
-def test_the_message_names_the_operator_as_it_is_written(operator):
+@pytest.mark.parametrize("sign", ["+", "-", "*", "//", "**", "<<", "|", "@"])
+def test_the_message_names_the_operator_as_it_is_written(sign):
     scope = {}
-    for written in (operator, f"{operator}="):
+    for written in (sign, f"{sign}="):
         line = f"left {written} right" if written.endswith("=") else f"left = left {written} right"
         exec(f"def f(x, left, right):\n {line}\n return left", scope)
         for left in OPERANDS:

@@ -14,6 +14,7 @@ x -> (x.sum() + 11,)
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NoReturn
 
 from minitorch_compile.dynamo.capture.services import TracerServices
@@ -91,7 +92,7 @@ class OperatorHooks(TracerServices):
         known = (ConstantVariable, TupleVariable, ListVariable, DictVariable, SetVariable)
         if isinstance(left, known) and isinstance(right, known) and op not in ("*", "%"):
             names = f"'{printed_name(left.python_type())}' and '{printed_name(right.python_type())}'"
-            if not issubclass(left.python_type(), (tuple, list, str, bytes)):  # a sequence has words of its own
+            if not issubclass(left.python_type(), (tuple, list, str, bytes, deque)):  # a sequence has words of its own
                 self.raise_error(TypeError, f"unsupported operand type(s) for {written}: {names}")
         raise Unsupported(
             "unsupported-object", f"the operator {op} between {left.describe()} and {right.describe()} is not followed."

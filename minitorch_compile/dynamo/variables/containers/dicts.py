@@ -245,7 +245,7 @@ class DictVariable(VariableTracker):
     # --- operators and methods ----------------------------------------------------------------------------------------
 
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        if op != "|" or not isinstance(other, DictVariable):
+        if op != "|" or not issubclass(other.python_type(), dict):
             return None
         merged = self.method_copy(tracer)
         merged.method_update(tracer, other)

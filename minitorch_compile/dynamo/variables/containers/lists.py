@@ -61,7 +61,7 @@ class ListVariable(SequenceVariable):
         tracer.raise_error(ValueError, f"{item.realize().to_text(tracer, 'repr')} is not in {self.cls.__name__}")
 
     def comparable_with(self, other: SequenceVariable) -> bool:
-        return isinstance(other, ListVariable)
+        return issubclass(other.python_type(), list)  # no deque
 
     def to_text(self, tracer: Tracer, conversion: str) -> str:
         items = [item.realize() for item in self.items]
@@ -71,9 +71,11 @@ class ListVariable(SequenceVariable):
         return super().to_text(tracer, conversion)
 
     def binary(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        if op == "+":
-            return ListVariable([*self.items, *other.items]) if isinstance(other, ListVariable) else None
-        return super().binary(tracer, op, other)
+        if op != "+":
+            return super().binary(tracer, op, other)
+        if isinstance(other, ListVariable) and self.comparable_with(other):
+            return ListVariable([*self.items, *other.items])
+        return None
 
     def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
         if hasattr(other.python_type(), REFLECTED.get(op, "")) and not isinstance(other, ListVariable):
