@@ -224,8 +224,7 @@ draw_run(Looping(passed, [70, 40]))
 # Follow the list iterator. It is pushed once, lies at the bottom during the whole loop, and leaves at the end. Whatever
 # the body of the loop pushes, it must have taken away again before it jumps back. Python's own compiler guarantees this:
 # at each instruction, the stack has the same depth no matter on which way one got there. So the depth can be worked out
-# without running anything, and CPython allots a frame exactly as much room as it will need. In exercise 03.6 you do the
-# same.
+# without running anything, and CPython allots a frame exactly as much room as it will need.
 #
 # ## Calls
 #
@@ -647,8 +646,16 @@ print(area(3, 4))
 # rewrites itself: an addition that has seen only ints becomes `BINARY_OP_ADD_INT`. `dis` and we see the original.
 # - Async functions and type parameters are refused here, with an error that says so.
 #
+# ## What you write
+#
+# Nine steps of the exercises write `work/mini/interpreter.py`, the third file of your own stack, in about two hours.
+# Afterwards it runs functions from their bytecode, on CPython 3.11, 3.12 and 3.13: arguments of all kinds, closures,
+# comprehensions, loops, generators. Everything that is not moving values about goes through one method, `apply`, which lesson 04 replaces. The
+# package's version catches exceptions besides (`try`, `with`), delegates (`yield from`), defines classes, matches patterns,
+# has rules for 3.14, and writes bytecode back. What yours does not run, it refuses by name.
+#
 # ## Exercises
 #
-# Open `work/03_bytecode_interpreter.ipynb`. There are six, about an hour and a half: what lies on the stack, the handler
-# of the `for` loop and the reader of the exception table (both spliced into the package), a bug in unwinding, a program
-# written by hand in as few instructions as you can, and the depth of a stack without running anything.
+# Open `work/03_bytecode_interpreter.ipynb`. Four exercises first, about an hour: what lies on the stack, the handler of the
+# `for` loop and the reader of the exception table (both spliced into the package), and a bug in unwinding. Then come
+# the nine steps.

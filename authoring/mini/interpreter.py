@@ -51,7 +51,7 @@ MEANS = dict.fromkeys(NOTHING.split(), []) | {  # what stands for an instruction
 INTRINSIC = {3: [("RERAISE", None)], 5: MEANS["UNARY_POSITIVE"], 6: MEANS["LIST_TO_TUPLE"]}  # of 3.12
 
 
-# %% 03.7 an iterator that can be put back
+# %% 03.5 an iterator that can be put back
 class Items:
     """The iterator of a list, a tuple or a range: where it stands can be read, kept and set.
 
@@ -73,7 +73,7 @@ class Items:
         return self.sequence[self.at - 1]
 
 
-# %% 03.8 one language for all Pythons
+# %% 03.6 one language for all Pythons
 def parts(inst):
     """What stands for an instruction of this Python: pairs of an operation and its operand.
 
@@ -109,7 +109,7 @@ def parts(inst):
     return [(op, arg)]
 
 
-# %% 03.9 decoding
+# %% 03.7 decoding
 def decode(code):
     """The instructions of a code object, the same for all Pythons; a jump's operand is the index of its target.
 
@@ -137,7 +137,7 @@ def decode(code):
     return result
 
 
-# %% 03.10 a frame
+# %% 03.8 a frame
 def bind(function, args, kwargs):
     """The local variables with which a call begins."""
     if function.__code__.co_varnames[:1] == (".0",):  # what a comprehension becomes: a function of an iterator
@@ -178,7 +178,7 @@ class Frame:
         del self.stack[len(self.stack) - count :]
         return values
 
-    # %% 03.11 names, slots and cells
+    # %% 03.9 names, slots and cells
     def LOAD_CONST(self, value): self.push(value)
 
     def LOAD_FAST(self, name):
@@ -224,7 +224,7 @@ class Frame:
     def COPY(self, depth): self.push(self.stack[-depth])
     def SWAP(self, depth): self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
 
-    # %% 03.12 operators, attributes, containers
+    # %% 03.10 operators, attributes, containers
     def APPLY(self, what):
         function, count = what
         self.push(self.apply(function, *self.popn(count)))
@@ -273,7 +273,7 @@ class Frame:
         self.APPLY((how[0] or (lambda value: value), 1))
         self.push(self.apply(format, self.pop(), *spec))
 
-    # %% 03.13 jumps, loops and taking apart
+    # %% 03.11 jumps, loops and taking apart
     def JUMP(self, target): self.at = target
     def jump_if(self, condition, target): self.at = target if condition else self.at
     def POP_JUMP_IF_TRUE(self, target): self.jump_if(self.apply(bool, self.pop()), target)
@@ -306,7 +306,7 @@ class Frame:
         split = len(items) - after
         self.stack += reversed([*items[:before], items[before:split], *items[split:]])
 
-    # %% 03.14 calls
+    # %% 03.12 calls
     def call(self, args, kwargs):
         """Below the arguments lie two halves: `function NULL`, `NULL function`, or `function self`."""
         function, *first = [half for half in self.popn(2) if half is not NULL]
@@ -324,7 +324,7 @@ class Frame:
         kwargs = self.pop() if has_keywords & 1 else {}
         self.call(self.apply(list, self.pop()), kwargs)
 
-    # %% 03.15 functions and generators
+    # %% 03.13 functions and generators
     def MAKE_FUNCTION(self, _):
         code = self.pop()
         cells = tuple([types.CellType() for _ in code.co_freevars])  # the right ones come next
