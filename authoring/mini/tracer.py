@@ -37,7 +37,8 @@ PURE = {getattr(builtins, name) for name in (
 PURE |= {f for module in (operator, math) for f in vars(module).values() if isinstance(f, types.BuiltinFunctionType)}
 ITERATORS = (enumerate, zip, map, reversed)
 WRITES = {operator.setitem, operator.delitem, *IN_PLACE.values()}
-KNOWN = (Tensor, list, dict, tuple, *ALWAYS_THE_SAME)  # a guard says all of them
+KNOWN = (Tensor, *ALWAYS_THE_SAME)  # a guard says all of them
+CONTAINERS = (list, dict, tuple)  # these are read item by item; of an object of a derived class only its type is known
 MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())
 
 
@@ -177,7 +178,8 @@ class Tracer(Frame):
 
     def asks(self, function, values):
         """Whether the answer is up to an object from outside: only its type is guarded."""
-        objects = [value for value in values if self.trace.guards.source_of(value) and not isinstance(value, KNOWN)]
+        objects = [value for value in values if not isinstance(value, KNOWN) and type(value) not in CONTAINERS]
+        objects = [value for value in objects if self.trace.guards.source_of(value)]
         if function in (operator.is_, operator.is_not):
             return len(objects) == 2 and objects[0] is not objects[1]
         if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
@@ -192,7 +194,7 @@ class Tracer(Frame):
             return trace.attributes[id(obj), name][2]
         if isinstance(obj, Tensor) and name in ("grad", "grad_fn", "storage", "is_fake"):
             raise Break(f"the {name} of a tensor")
-        if source is None or isinstance(obj, (Tensor, list, dict, tuple)):
+        if source is None or isinstance(obj, Tensor) or type(obj) in CONTAINERS:
             return getattr(obj, name, *default)
         if isinstance(found := getattr(type(obj), name, None), property):
             return self.inline(found.fget, (obj,), {})

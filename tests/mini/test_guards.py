@@ -1,5 +1,7 @@
 """Guards and the cache: a version is used where it is right, and another one is made where it would be wrong."""
 
+from collections import OrderedDict, defaultdict, namedtuple
+
 import pytest
 from mini.breaks import Region
 from mini.guards import Guards, Source, is_constant
@@ -98,6 +100,13 @@ def views_alive(d, x):
     return [k for k, _ in items], x
 
 
+def in_order(d, x):
+    for key in d:
+        x = x * d[key] + len(d)
+    return x
+
+
+Pair = namedtuple("Pair", "first second")
 t, u = tensor([1.0, 2.0]), tensor([3.0, 4.0])
 shared = Box(n=1)
 PAIRS = [
@@ -115,6 +124,10 @@ PAIRS = [
     (one_iterator, lambda: (t,), lambda: (u,)),
     (own_item, lambda: ([], t), lambda: ([0], t)),
     (makes_own_item, lambda: (t,), lambda: (u,)),
+    (in_order, lambda: (OrderedDict(a=2), t), lambda: (OrderedDict(a=2, b=3), t)),
+    (in_order, lambda: (defaultdict(int, a=2), t), lambda: (defaultdict(int, a=3), t)),
+    (lambda pair, x: x * pair.first, lambda: (Pair(2, 3), t), lambda: (Pair(5, 3), t)),
+    (lambda pair, x: x * pair[0], lambda: (Pair(2, 3), t), lambda: (Pair(5, 3), t)),
     (views_alive, lambda: ({"a": 1}, t), lambda: ({"b": 1}, t)),
     (lambda x, k: x * k, lambda: (t, 0.0), lambda: (t, -0.0)),
     (lambda x, k: x * k, lambda: (tensor([1, 2]), 1), lambda: (tensor([1, 2]), True)),

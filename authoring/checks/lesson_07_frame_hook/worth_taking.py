@@ -40,7 +40,7 @@ async def waits(x: Any) -> Any:
 
 @WORTH_TAKING.case("the program's own functions", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    nameless = FunctionType(mine.__code__, {})
+    nameless: Any = FunctionType(mine.__code__, {})
     nameless.__module__ = None
     library = "A library's function is none of the program's: to go into it costs time, and gives nothing."
     machine = "That is a part of the machine. Taken over, it would run below itself."
