@@ -711,3 +711,9 @@ for backend in ("loops", "inductor"):
 # Open `work/13_loop_ir_and_lowering.ipynb`. You predict loops and bytes, make a rule of the index
 # algebra, lower a prim with a mask, break four lowerings that look right, write a handler that counts work, and bring a
 # program down to three loops. Two of your functions go into the running stack, and it compiles with them.
+#
+# ## What you write
+#
+# `mini/index.py` and `mini/loops.py`, in thirteen steps: formulas that simplify themselves, boxes and two handlers, and the
+# lowering of every prim: views, padding, element-wise work, reductions, products. After it a graph of yours is a list of loops. The
+# package's version also has remainders of a known range (`Digit`), gathers and scatters, scans, and a simplifier for masks.

@@ -6,7 +6,8 @@ rows (8,): amax buf0 | sum buf1 | buf2
 """
 
 from mini.index import Index, flatten, split
-from mini.loops import Call, Loop, Lowering, Reads, decompose, fake, numel, trace  # noqa: F401
+from mini.loops import Call, Loop, Lowering, Reads, decompose, fake, trace  # noqa: F401
+from mini.tensor import numel
 
 
 class Stage:
@@ -19,6 +20,7 @@ class Stage:
         return ", ".join(f"{loop.reduction or ''} {loop.buffer.name}".strip() for loop in self.loops)
 
 
+# %% 14.8 a group, and the names of its variables
 class Group:
     """What becomes one kernel: for each of the rows, stage after stage."""
 
@@ -33,32 +35,44 @@ class Group:
         return [loop for stage in self.stages for loop in stage.loops]
 
     def index(self, loop):
-        """The loop's variables: i0, i1, ... for the row, j0, ... inside of it."""
+        """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""
         sizes = loop.sizes + loop.reduced
         names = [f"i{d}" if d < len(self.rows) else f"j{d - len(self.rows)}" for d in range(len(sizes))]
         return tuple(Index() if n == 1 else Index.variable(name, n) for name, n in zip(names, sizes, strict=True))
 
     def reads(self, loop):
+        """Pairs of a buffer and an index, in these variables."""
         h = Reads()
         loop.body(h, self.index(loop))
         return h.found
 
+    # %% 14.9 how early a loop may run
+    def stage_after(self, read, at, made, inner):
+        """The first stage that may read this element of what a loop of stage `at` made; None if no stage may."""
+        size = numel(made.sizes) // max(numel(self.rows), 1)  # what a row has of it
+        row = flatten(self.index(made)[: len(self.rows)], self.rows)
+        if not (read - row * size).within(size):
+            return None  # another row makes it, perhaps later
+        itself = not made.reduction and read == flatten(self.index(made), made.sizes)
+        return at if itself and self.stages[at].inner == inner else at + 1
+
+    def first_stage(self, loop, inner):
+        """The first one where all that the loop reads is there; None if that is nowhere in this group."""
+        makers = {made.buffer: (at, made) for at, stage in enumerate(self.stages) for made in stage.loops}
+        stages = [
+            self.stage_after(index, *makers[buffer], inner) for buffer, index in self.reads(loop) if buffer in makers
+        ]
+        return None if None in stages else max(stages, default=0)
+
+    # %% 14.10 a loop joins
     def add(self, loop):
-        """Put the loop into a stage; False if it can't be here at all: it reads what other rows make."""
+        """Put the loop into a stage, or into a new one; False if it can't be here at all."""
         rows, inner = self.rows, (loop.sizes + loop.reduced)[len(self.rows) :]
         if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
             return False
-        first = 0  # the first stage where it may be
-        for buffer, read in self.reads(loop):
-            for at, stage in enumerate(self.stages):
-                for made in stage.loops:
-                    if made.buffer is buffer:
-                        row = flatten(self.index(made)[: len(rows)], rows)
-                        inside = read - row * (numel(buffer.sizes) // max(numel(rows), 1))
-                        if not self.within_a_row(inside, numel(buffer.sizes) // max(numel(rows), 1)):
-                            return False
-                        same = not made.reduction and read == flatten(self.index(made), made.sizes)
-                        first = max(first, at if same and stage.inner == inner else at + 1)
+        first = self.first_stage(loop, inner)
+        if first is None:
+            return False
         for stage in self.stages[first:]:
             if stage.inner == inner:
                 stage.loops.append(loop)
@@ -66,64 +80,53 @@ class Group:
         self.stages.append(Stage(inner, [loop]))
         return True
 
-    def within_a_row(self, inside, size):
-        low, high = inside.bounds()
-        return 0 <= low and high < size and not any(f"i{d}" in str(inside) for d in range(len(self.rows)))
+    def regrouped(self, rows):
+        """The same loops by other rows: a row of (8,) has a row of (8, 100) inside. None if that can't be."""
+        result = Group(rows)
+        return result if all(result.add(loop) for loop in self.loops) else None
 
 
+# %% 14.11 the greedy loop
 def fuse(lowering):
-    """Greedy: each step joins the last group that it can join, if it needs nothing made after that one."""
+    """Each step joins the last group that it can join, if it needs nothing made after that one."""
     groups = []
     for step in lowering.steps:
-        if isinstance(step, Call) or not joined(groups, step):
-            groups.append(step if isinstance(step, Call) else alone(step))
-    return [flat(group) if isinstance(group, Group) else group for group in groups]
-
-
-def alone(loop):
-    group = Group(loop.sizes)
-    group.add(loop)
-    return group
+        if isinstance(step, Call):
+            groups.append(step)
+        elif not joined(groups, step):
+            groups.append(Group(step.sizes))
+            groups[-1].add(step)
+    return [in_one_loop(group) if isinstance(group, Group) else group for group in groups]
 
 
 def joined(groups, loop):
+    """Whether a group, from the last one on, took the loop: by its own rows, or by the loop's."""
     needed = {buffer for buffer, _ in loop.reads()}
     for at in reversed(range(len(groups))):
         group = groups[at]
-        if isinstance(group, Group):
-            for rows in (group.rows, loop.sizes):
-                wider = regrouped(group, rows)
-                if wider and wider.add(loop):
-                    groups[at] = wider
-                    return True
-        made = {step.buffer for step in (group.loops if isinstance(group, Group) else [group])}
-        if needed & made:
+        for rows in (group.rows, loop.sizes) if isinstance(group, Group) else ():
+            wider = group.regrouped(rows)
+            if wider and wider.add(loop):
+                groups[at] = wider
+                return True
+        made = group.loops if isinstance(group, Group) else [group]
+        if any(step.buffer in needed for step in made):
             return False
     return False
 
 
-def regrouped(group, rows):
-    """The same loops, grouped by other rows, if they can be: a row of (8,) has all of (8, 100) inside."""
-    result = Group(rows)
-    return result if all(result.add(loop) for loop in group.loops) else None
-
-
-def flat(group):
-    """Element-wise work in memory's order needs one loop only, however many dimensions there were."""
-    if any(loop.reduction for loop in group.loops) or len(group.stages) > 1:
+# %% 14.12 one loop for many dimensions
+def in_one_loop(group):
+    """Work in the order of memory needs one loop, however many dimensions there are; other work by rows, if it can."""
+    if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:
         return group
-    count, loops = numel(group.rows), []
-    for loop in group.loops:
+    one = Group((numel(group.rows),))
+    if all(one.add(flat(loop)) for loop in group.loops):
+        if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
+            return one
+    return group.regrouped(group.rows[:-1]) or group
 
-        def body(h, index, loop=loop):
-            return loop.body(h, split(index[0], loop.sizes))
 
-        loops.append(Loop(loop.buffer, (count,), body))
-    one = Group((count,))
-    simple = all(one.add(loop) for loop in loops) and not any(
-        "/" in str(i) or "%" in str(i) for loop in loops for _, i in one.reads(loop)
-    )
-    if simple or len(group.rows) < 2:
-        return one
-    last = regrouped(group, group.rows[:-1])
-    return last or group
+def flat(loop):
+    """The same loop over positions: its index is split off them."""
+    return Loop(loop.buffer, (numel(loop.sizes),), lambda h, index: loop.body(h, split(index[0], loop.sizes)))

@@ -9,69 +9,8 @@ i * 8 + j
 """
 
 
-class Index:
-    """A sum of atoms times numbers, plus a number. An atom is a variable, a quotient or a remainder."""
-
-    def __init__(self, terms=(), constant=0):
-        terms = {atom: n for atom, n in dict(terms).items() if n != 0}
-        for atom in [a for a in terms if a.op == "%"]:  # e // 8 * 8 + e % 8 is e
-            quotient = Atom("//", atom.of, atom.n)
-            if terms.get(quotient) == terms[atom] * atom.n:
-                whole = atom.of * terms.pop(atom) + Index({a: n for a, n in terms.items() if a != quotient}, constant)
-                terms, constant = dict(whole.terms), whole.constant
-                break
-        self.terms, self.constant = tuple(sorted(terms.items(), key=lambda term: str(term[0]))), constant
-
-    @staticmethod
-    def variable(name, size):
-        return Index({Atom("", name, size): 1})
-
-    @staticmethod
-    def of(value):
-        return value if isinstance(value, Index) else Index((), value)
-
-    def bounds(self):
-        """The least and the greatest value."""
-        ends = [(n * a.low, n * a.high) for a, n in self.terms]
-        return self.constant + sum(min(e) for e in ends), self.constant + sum(max(e) for e in ends)
-
-    def __add__(self, other):
-        other, terms = Index.of(other), dict(self.terms)
-        for atom, n in other.terms:
-            terms[atom] = terms.get(atom, 0) + n
-        return Index(terms, self.constant + other.constant)
-
-    def __mul__(self, n):
-        return Index({atom: m * n for atom, m in self.terms}, self.constant * n)
-
-    def __sub__(self, other):
-        return self + Index.of(other) * -1
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def parts(self, n):
-        """What n divides, divided, and the rest."""
-        whole = Index({a: m // n for a, m in self.terms if m % n == 0}, self.constant // n)
-        return whole, Index({a: m for a, m in self.terms if m % n}, self.constant % n)
-
-    def __floordiv__(self, n):
-        whole, rest = self.parts(n)
-        low, high = rest.bounds()
-        return whole + (low // n if low // n == high // n else Index({Atom("//", rest, n): 1}))
-
-    def __mod__(self, n):
-        _, rest = self.parts(n)
-        low, high = rest.bounds()
-        return rest - low // n * n if low // n == high // n else Index({Atom("%", rest, n): 1})
-
-    def __str__(self):
-        parts = [str(atom) if n == 1 else f"{atom.inside()} * {n}" for atom, n in self.terms]
-        return " + ".join(parts + [str(self.constant)] * (self.constant != 0 or not parts))
-
-    def inside(self):
-        return f"({self})" if " " in str(self) else str(self)
-
-    __repr__ = __str__
+class Formula:
+    """What reads the same is the same."""
 
     def __eq__(self, other):
         return str(self) == str(other)
@@ -79,8 +18,16 @@ class Index:
     def __hash__(self):
         return hash(str(self))
 
+    def __repr__(self):
+        return str(self)
 
-class Atom:
+    def inside(self):
+        """Its text as a part of another one."""
+        return f"({self})" if " " in str(self) else str(self)
+
+
+# %% 13.7 atoms, and sums of them
+class Atom(Formula):
     """A variable (its name, and how many values it takes), or a formula's quotient or remainder by n."""
 
     def __init__(self, op, of, n):
@@ -91,17 +38,85 @@ class Atom:
     def __str__(self):
         return self.text
 
-    inside = Index.inside
 
-    def __eq__(self, other):
-        return self.text == other.text
+class Index(Formula):
+    """A sum of atoms, each a whole number of times, and a number: i * 8 + j // 2 + 3. It never changes."""
 
-    def __hash__(self):
-        return hash(self.text)
+    def __init__(self, terms=(), constant=0):
+        counted = [(atom, count) for atom, count in dict(terms).items() if count != 0]
+        self.terms, self.constant = tuple(sorted(counted, key=lambda term: str(term[0]))), constant
+
+    @staticmethod
+    def variable(name, size):
+        return Index({Atom("", name, size): 1})
+
+    @staticmethod
+    def of(value):
+        return value if isinstance(value, Index) else Index((), value)
+
+    def bounds(self):
+        """No value is less than the first number, and none is greater than the second."""
+        ends = [(count * atom.low, count * atom.high) for atom, count in self.terms]
+        return self.constant + sum(min(pair) for pair in ends), self.constant + sum(max(pair) for pair in ends)
+
+    # %% 13.8 sums and products
+    def __add__(self, other):
+        other, terms = Index.of(other), dict(self.terms)
+        for atom, count in other.terms:
+            terms[atom] = terms.get(atom, 0) + count
+        return Index(terms, self.constant + other.constant).rejoined()
+
+    def __mul__(self, n):
+        return Index({atom: count * n for atom, count in self.terms}, self.constant * n)
+
+    def __sub__(self, other):
+        return self + Index.of(other) * -1
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def rejoined(self):
+        """e // n * n + e % n is e."""
+        for rest, count in self.terms:
+            if rest.op == "%":
+                quotient = Atom("//", rest.of, rest.n)
+                if (quotient, count * rest.n) in self.terms:
+                    others = {atom: m for atom, m in self.terms if atom not in (quotient, rest)}
+                    return Index(others, self.constant) + rest.of * count
+        return self
+
+    # %% 13.9 quotients and remainders
+    def parts(self, n):
+        """(a, b) with self = a * n + b: what n divides goes into a."""
+        whole = Index({atom: count // n for atom, count in self.terms if count % n == 0}, self.constant // n)
+        return whole, Index({atom: count for atom, count in self.terms if count % n}, self.constant % n)
+
+    def within(self, n):
+        """Whether it is one of 0 .. n - 1, whatever the variables are."""
+        low, high = self.bounds()
+        return 0 <= low and high < n
+
+    def __floordiv__(self, n):
+        whole, rest = self.parts(n)
+        return whole if rest.within(n) else whole + Index({Atom("//", rest, n): 1})
+
+    def __mod__(self, n):
+        _, rest = self.parts(n)
+        return rest if rest.within(n) else Index({Atom("%", rest, n): 1})
+
+    @property
+    def is_affine(self):
+        """Whether there are no quotients and remainders: a machine counts such an index up, without a division."""
+        return all(not atom.op for atom, _ in self.terms)
+
+    # %% given
+    def __str__(self):
+        parts = [str(atom) if count == 1 else f"{atom.inside()} * {count}" for atom, count in self.terms]
+        return " + ".join(parts + [str(self.constant)] * (self.constant != 0 or not parts))
 
 
+# %% 13.10 positions, and back
 def flatten(index, sizes):
-    """The position of an element when all are counted through."""
+    """The position of an element when all are counted through, row by row."""
     flat = Index()
     for i, size in zip(index, sizes, strict=True):
         flat = flat * size + i
@@ -109,9 +124,9 @@ def flatten(index, sizes):
 
 
 def split(flat, sizes):
-    """The other way round."""
+    """The other way round: the index of the element at a position."""
     index = []
     for size in reversed(sizes):
-        index.append(Index() if size == 1 else flat % size if size else flat)
+        index.append(flat % size if size else flat)  # with a size of 0 there is no element to ask for
         flat = flat // max(size, 1)
     return tuple(reversed(index))

@@ -5,7 +5,8 @@
 for i0 < 3: sum(j0 < 4): buf0[i0] = add(mul(x0[i0 * 4 + j0], 2), 1)
 """
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 from mini import ops
@@ -13,12 +14,12 @@ from mini.graph import Node, trace  # noqa: F401
 from mini.index import Index, flatten, split
 from mini.ops import Factory, Product, Reduction, View
 from mini.prims import decompose  # noqa: F401
-from mini.tensor import Layout, contiguous_strides, fake, numel  # noqa: F401
+from mini.tensor import Layout, fake
 
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory: an input's, or a dense one of the graph's own."""
+    """Memory: an input's, a constant's, or a dense one of the graph's own."""
 
     name: str
     sizes: tuple
@@ -26,6 +27,7 @@ class Buffer:
     layout: Layout
 
 
+# %% 13.11 boxes
 @dataclass(eq=False)
 class Box:
     """`body(h, index)` says what the element at `index` is, in calls of a handler h: h.load, h.call, h.value, ...
@@ -38,9 +40,9 @@ class Box:
     dtype: np.dtype
     body: object
     memory: tuple = None
-    users: int = 1
 
     def at(self, h, index):
+        """What the body says; under one handler the same element is asked for once."""
         key = (id(self), *index)
         if key not in h.memo:
             h.memo[key] = self.body(h, index)
@@ -48,61 +50,15 @@ class Box:
 
 
 def stored(buffer, layout):
+    """The box of what lies in memory: element (i, j) at offset + i * strides[0] + j * strides[1]."""
+
     def body(h, index):
         return h.load(buffer, sum((i * n for i, n in zip(index, layout.strides, strict=True)), Index.of(layout.offset)))
 
     return Box(layout.sizes, buffer.dtype, body, (buffer, layout))
 
 
-@dataclass(eq=False)
-class Loop:
-    """Fills a buffer: over `sizes`, and inside over `reduced` where it adds up or looks for the greatest."""
-
-    buffer: Buffer
-    sizes: tuple
-    body: object
-    reduced: tuple = ()
-    reduction: str = None
-
-    def __str__(self):
-        outer, inner = self.variables()
-        ranges = [
-            ", ".join(f"{i} < {n}" for i, n in zip(v, s, strict=True))
-            for v, s in ((outer, self.sizes), (inner, self.reduced))
-        ]
-        where = f"{self.reduction}({ranges[1]}): " if self.reduction else ""
-        return f"for {ranges[0]}: {where}{self.buffer.name}[{', '.join(map(str, outer))}] = {self.body(Text(), outer + inner)}"
-
-    def variables(self):
-        return [
-            tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))
-            for letter, sizes in (("i", self.sizes), ("j", self.reduced))
-        ]
-
-    def reads(self):
-        h = Reads()
-        outer, inner = self.variables()
-        self.body(h, outer + inner)
-        return h.found
-
-
-@dataclass(eq=False)
-class Call:
-    """A product, left to a library: out = x @ y, of memory as it lies."""
-
-    buffer: Buffer
-    arguments: list = field(default_factory=list)  # (buffer, layout)
-
-    def __str__(self):
-        return f"{self.buffer.name} = matmul({', '.join(buffer.name for buffer, _ in self.arguments)})"
-
-    def reads(self):
-        return [(buffer, None) for buffer, _ in self.arguments]
-
-
-# --- handlers ---------------------------------------------------------------------------------------------------------
-
-
+# %% 13.12 handlers
 class Text:
     """A body as a line to read."""
 
@@ -126,7 +82,7 @@ class Text:
 
 
 class Reads(Text):
-    """Which elements of which buffers a body reads."""
+    """Which elements of which buffers a body reads, and how many calls it makes."""
 
     def __init__(self):
         super().__init__()
@@ -141,59 +97,147 @@ class Reads(Text):
         return ""
 
 
-# --- lowering ---------------------------------------------------------------------------------------------------------
+# %% 13.13 loops
+@dataclass(eq=False)
+class Loop:
+    """Fills a buffer: over `sizes`, and inside over `reduced` where it adds up or looks for the greatest."""
+
+    buffer: Buffer
+    sizes: tuple
+    body: object
+    reduced: tuple = ()
+    reduction: str = None
+
+    def variables(self):
+        """i0, i1, ... for the elements and j0, j1, ... for what is reduced; a size of 1 needs none."""
+        return [
+            tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))
+            for letter, sizes in (("i", self.sizes), ("j", self.reduced))
+        ]
+
+    def reads(self):
+        """Pairs of a buffer and an index."""
+        h, (outer, inner) = Reads(), self.variables()
+        self.body(h, outer + inner)
+        return h.found
+
+    # %% given
+    def __str__(self):
+        outer, inner = self.variables()
+        over, within = [
+            ", ".join(f"{i} < {n}" for i, n in zip(variables, sizes, strict=True))
+            for variables, sizes in ((outer, self.sizes), (inner, self.reduced))
+        ]
+        where = f"{self.reduction}({within}): " if self.reduction else ""
+        element = f"{self.buffer.name}[{', '.join(map(str, outer))}]"
+        return f"for {over}: {where}{element} = {self.body(Text(), outer + inner)}"
 
 
+@dataclass(eq=False)
+class Call:
+    """A product, left to a library: out = x @ y, of memory as it lies."""
+
+    buffer: Buffer
+    arguments: list  # of pairs: a buffer, and a layout
+
+    def __str__(self):
+        return f"{self.buffer.name} = matmul({', '.join(buffer.name for buffer, _ in self.arguments)})"
+
+    def reads(self):
+        return [(buffer, None) for buffer, _ in self.arguments]
+
+
+# %% 13.14 element by element
+def broadcast(index, sizes):
+    """The index in an argument of these sizes: aligned at the right, and 0 where the size is 1."""
+    return tuple(Index() if n == 1 else i for i, n in zip(index[len(index) - len(sizes) :], sizes, strict=True))
+
+
+def pointwise(h, index, op, value, args):
+    """The arguments' elements, made to one dtype, and one call."""
+    if op is ops.to_:
+        return h.call("to", [args[0].at(h, index)], value.dtype, [args[0].dtype])
+    mixed = args[1:] if op is ops.where else args  # a condition is a boolean among others
+    common = ops.promote(*[fake((), arg.dtype) if isinstance(arg, Box) else arg for arg in mixed])
+    if op.floats and common.kind != "f":
+        common = value.dtype
+    wanted = [np.dtype(bool) if op is ops.where and i == 0 else common for i in range(len(args))]
+    values = []
+    for arg, dtype in zip(args, wanted, strict=True):
+        if isinstance(arg, Box):
+            element = arg.at(h, broadcast(index, arg.sizes))
+            values.append(element if arg.dtype == dtype else h.call("to", [element], dtype, [arg.dtype]))
+        else:
+            values.append(h.value(arg, dtype))
+    return h.call(op.name, values, value.dtype, wanted)
+
+
+# %% 13.15 the inverse of an index
+def among_zeros(h, index, dtype, x, dim, size, start, step):
+    """x lies at start, start + step, ... of dimension dim; elsewhere nothing is read."""
+    i = index[dim] - start
+    conditions = [(i, 0, step * x.sizes[dim])] + ([(i % step, 0, 1)] if step > 1 else [])
+    inner = (*index[:dim], i // step, *index[dim + 1 :])
+    return h.inside(conditions, lambda: x.at(h, inner), dtype)
+
+
+VIEWED = {  # the element of the old box that is the new one's at `index`
+    ops.permute: lambda index, sizes, dims: tuple(index[dims.index(d)] for d in range(len(dims))),
+    ops.expand: lambda index, sizes, wanted: broadcast(index, sizes),
+    ops.slice_: lambda index, sizes, dim, start, stop, step: tuple(
+        i * step + start if d == dim else i for d, i in enumerate(index)
+    ),
+}
+
+
+# %% 13.16 a graph becomes steps
 class Lowering:
     """Each node becomes a box; boxes that need memory become steps: loops and calls, in order."""
 
     most_calls = 4  # a box that is used twice and costs more is stored
 
     def __init__(self, graph):
-        self.steps, self.inputs, self.boxes, self.graph = [], [], {}, graph
-        uses = [node for user in graph.nodes for node in user.inputs] + graph.outputs
+        self.steps, self.inputs, self.outputs, self.boxes, self.graph = [], [], [], {}, graph
         for i, node in enumerate(graph.inputs):
             layout = replace(node.value.layout, offset=0)  # a call passes the memory from the first element on
             self.inputs.append(Buffer(f"x{i}", layout.sizes, node.value.dtype, layout))
             self.boxes[node] = stored(self.inputs[-1], layout)
         self.constants = [node for node in graph.nodes if node.op == "constant"]
         for i, node in enumerate(self.constants):
-            buffer = Buffer(f"c{i}", node.value.sizes, node.value.dtype, node.value.layout)
-            self.boxes[node] = stored(buffer, node.value.layout)
+            value = node.value
+            self.boxes[node] = stored(Buffer(f"c{i}", value.sizes, value.dtype, value.layout), value.layout)
+        uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)
         for node in graph.nodes:
             if node.op != "constant":
-                box = self.lower(node, [self.boxes[a] if isinstance(a, Node) else a for a in node.args])
-                if uses.count(node) > 1 and not box.memory and self.cost(box) > self.most_calls:
-                    box = self.store(box)
-                self.boxes[node] = box
-        self.outputs = []
+                box = self.lower(node, [self.boxes[arg] if isinstance(arg, Node) else arg for arg in node.args])
+                self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
         for node in graph.outputs:
-            self.outputs.append(self.dense(self.boxes[node]))
+            self.outputs.append(self.output(self.boxes[node]))
 
-    def cost(self, box):
+    # %% 13.17 what is stored
+    def is_costly(self, box):
+        """Whether to compute it again would cost more than to store it."""
         h = Reads()
         box.body(h, tuple(Index.variable(f"i{d}", n) for d, n in enumerate(box.sizes)))
-        return h.calls
+        return not box.memory and h.calls > self.most_calls
 
-    def new_buffer(self, sizes, dtype):
-        return Buffer(f"buf{len(self.steps)}", sizes, dtype, Layout.dense(sizes))
+    def new_buffer(self, value):
+        return Buffer(f"buf{len(self.steps)}", value.sizes, value.dtype, Layout.dense(value.sizes))
+
+    def add(self, step):
+        self.steps.append(step)
+        return stored(step.buffer, step.buffer.layout)
 
     def store(self, box, reduced=(), reduction=None):
-        buffer = self.new_buffer(box.sizes, box.dtype)
-        self.steps.append(Loop(buffer, box.sizes, box.at if not reduction else box.body, reduced, reduction))
-        return stored(buffer, buffer.layout)
+        return self.add(Loop(self.new_buffer(box), box.sizes, box.at, reduced, reduction))
 
-    def dense(self, box):
-        """The buffer of an output: one of the graph's own, in order."""
+    def output(self, box):
+        """Its buffer: a whole one that a step has filled, and no output so far; else a copy."""
         buffer, layout = box.memory or (None, None)
-        if (
-            buffer
-            and buffer not in self.inputs + self.outputs
-            and buffer.layout.strides == layout.strides == contiguous_strides(layout.sizes)
-        ):
-            return buffer
-        return self.store(box).memory[0]
+        own = any(step.buffer is buffer for step in self.steps) and buffer not in self.outputs
+        return buffer if own and layout == buffer.layout else self.store(box).memory[0]
 
+    # %% 13.18 a node becomes a box
     def lower(self, node, args):
         op, value = node.op, node.value
         if isinstance(op, Reduction):
@@ -204,14 +248,14 @@ class Lowering:
             return self.view(op, value, *args)
         if op is ops.slice_backward:
             return Box(value.sizes, value.dtype, lambda h, index: among_zeros(h, index, value.dtype, *args))
+        if op is ops.iota:
+            return Box(value.sizes, value.dtype, lambda h, index: h.index(index[0] + args[1], value.dtype))
         if isinstance(op, Factory):
-            number = args[1]
-            if op is ops.iota:
-                return Box(value.sizes, value.dtype, lambda h, index: h.index(index[0] + number, value.dtype))
-            return Box(value.sizes, value.dtype, lambda h, index: h.value(number, value.dtype))
+            return Box(value.sizes, value.dtype, lambda h, index: h.value(args[1], value.dtype))
         return Box(value.sizes, value.dtype, lambda h, index: pointwise(h, index, op, value, args))
 
     def view(self, op, value, x, *args):
+        """Of memory: another layout, where there is one. Else: another element is asked for."""
         if x.memory:
             buffer, layout = x.memory
             layout = layout.view(*args) if op is ops.regroup else op.kernel(layout, *args)
@@ -221,60 +265,20 @@ class Lowering:
             return Box(value.sizes, value.dtype, lambda h, index: x.at(h, split(flatten(index, value.sizes), x.sizes)))
         return Box(value.sizes, value.dtype, lambda h, index: x.at(h, VIEWED[op](index, x.sizes, *args)))
 
+    # %% 13.19 reductions and products
     def reduce(self, op, value, x, dims, keepdim):
+        """A loop of its own: nobody can use a sum before it is complete."""
         kept = [d for d in range(len(x.sizes)) if d not in dims]
 
         def body(h, index):
-            full = [None] * len(x.sizes)
-            for d, i in zip([*kept, *dims], index, strict=True):
-                full[d] = i
-            return x.at(h, tuple(full))
+            at = dict(zip([*kept, *dims], index, strict=True))
+            element = x.at(h, tuple(at[d] for d in range(len(x.sizes))))
+            return element if x.dtype == value.dtype else h.call("to", [element], value.dtype, [x.dtype])
 
-        box = Box(tuple(x.sizes[d] for d in kept), value.dtype, body)
-        result = self.store(box, tuple(x.sizes[d] for d in dims), op.name)
-        return stored(result.memory[0], result.memory[1].view(value.sizes))
+        sizes, reduced = [tuple(x.sizes[d] for d in some) for some in (kept, dims)]
+        return self.add(Loop(self.new_buffer(value), sizes, body, reduced, op.name))
 
     def product(self, value, x, y):
-        x, y = [box if box.memory else self.store(box) for box in (x, y)]
-        call = Call(self.new_buffer(value.sizes, value.dtype), [x.memory, y.memory])
-        self.steps.append(call)
-        return stored(call.buffer, call.buffer.layout)
-
-
-VIEWED = {
-    ops.permute: lambda index, sizes, dims: tuple(index[dims.index(d)] for d in range(len(dims))),
-    ops.expand: lambda index, sizes, _: broadcast(index, sizes),
-    ops.slice_: lambda index, sizes, dim, start, stop, step: (
-        *index[:dim],
-        index[dim] * step + start,
-        *index[dim + 1 :],
-    ),
-}
-
-
-def broadcast(index, sizes):
-    return tuple(Index() if n == 1 else i for i, n in zip(index[len(index) - len(sizes) :], sizes, strict=True))
-
-
-def pointwise(h, index, op, value, args):
-    """The same index for all arguments, less what is broadcast."""
-    dtype, boxes = value.dtype, [arg for arg in args if isinstance(arg, Box)]
-    if op is ops.to_:
-        return h.call("to", [boxes[0].at(h, index)], dtype, [boxes[0].dtype])
-    common = ops.promote(
-        *[fake((), arg.dtype) if isinstance(arg, Box) else arg for arg in (args[1:] if op is ops.where else args)]
-    )
-    if op.floats and common.kind != "f":
-        common = dtype
-    values = [arg.at(h, broadcast(index, arg.sizes)) if isinstance(arg, Box) else h.value(arg, common) for arg in args]
-    wanted = [np.dtype(bool) if op is ops.where and i == 0 else common for i in range(len(args))]
-    have = [arg.dtype if isinstance(arg, Box) else common for arg in args]
-    values = [v if a == b else h.call("to", [v], b, [a]) for v, a, b in zip(values, have, wanted, strict=True)]
-    return h.call(op.name, values, dtype, wanted)
-
-
-def among_zeros(h, index, dtype, x, dim, size, start, step):
-    i = index[dim] - start
-    inner = (*index[:dim], i // step, *index[dim + 1 :])
-    conditions = [(i, 0, step * x.sizes[dim])] + ([(i % step, 0, 1)] if step > 1 else [])
-    return h.inside(conditions, lambda: x.at(h, inner), dtype)
+        """A call, which wants its arguments in memory."""
+        arguments = [(box if box.memory else self.store(box)).memory for box in (x, y)]
+        return self.add(Call(self.new_buffer(value), arguments))

@@ -1,0 +1,89 @@
+"""Exercise 13.12: handlers that write a line, and that list what is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.course.checking.exercise import WrongAnswer
+from minitorch_compile.course.checking.step import Step
+
+from .index_values import variables
+
+OWN_HANDLERS = Step(
+    "13.12",
+    "handlers",
+    file="loops",
+    minutes=15,
+    hints=(
+        "Each method says what its name means to this handler: for Text a text, made of the texts of its arguments.",
+        "Reads is a Text that writes nothing down but pairs (buffer, index) in self.found, and counts calls. What "
+        "it gives for an"
+        " element does not matter, as long as it is a text.",
+        "inside(conditions, value, dtype): value is a function, call it. Text: (VALUE if LOW <= I < HIGH and ... "
+        "else 0). Reads"
+        " inherits it: calling value() is how it sees what is read there.",
+    ),
+)
+SECTION = "One body, many meanings"
+
+
+def body_of(mini: Any) -> tuple[Any, Any, Any]:
+    i, j, _ = variables(mini)
+    x = mini.loops.Buffer("x0", (4, 8), "float32", None)
+
+    def body(h: Any, index: Any) -> Any:
+        product = h.call("mul", [h.load(x, i * 8 + j), h.value(2.5, "float32")], "float32", ["float32", "float32"])
+        position = h.index(i + 1, "int64")
+        return h.call(
+            "add",
+            [
+                product,
+                h.inside([(i - 1, 0, 3), (j, 2, 5)], lambda: h.call("neg", [position], "int64", ["int64"]), "int64"),
+            ],
+            "float32",
+            [],
+        )
+
+    return body, x, (i, j)
+
+
+@OWN_HANDLERS.case("a line to read", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    body, _, index = body_of(mini)
+    expected = "add(mul(x0[i * 8 + j], 2.5), (neg(i + 1) if 0 <= i + -1 < 3 and 2 <= j < 5 else 0))"
+    got = body(mini.loops.Text(), index)
+    if got != expected:
+        raise WrongAnswer(
+            f"expected {expected}, got {got}",
+            "op(a, b) for a call, x0[...] for a load, (a if ... else 0) for a part.",
+        )
+
+
+@OWN_HANDLERS.case("a list of what is read", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    body, x, (i, j) = body_of(mini)
+    h = mini.loops.Reads()
+    body(h, (i, j))
+    if [(buffer, str(index)) for buffer, index in h.found] != [(x, "i * 8 + j")]:
+        raise WrongAnswer(
+            f"expected x0 at i * 8 + j, found {h.found}", "Each load is noted: the buffer itself, and the index."
+        )
+    if h.calls != 3:
+        why = "The value inside of a condition counts, too; a load and a number are no calls."
+        raise WrongAnswer(f"mul, neg and add: expected 3 calls, got {h.calls}", why)
+    h.inside([(i, 0, 2)], lambda: h.load(x, j), "float32")
+    if len(h.found) != 2:
+        raise WrongAnswer(
+            "a load inside of a condition was not found", "What may be read counts as read: call value()."
+        )
+
+
+@OWN_HANDLERS.case("each remembers for itself", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    for kind in (mini.loops.Text, mini.loops.Reads):
+        first, second = kind(), kind()
+        if getattr(first, "memo", None) != {} or first.memo is second.memo:
+            raise WrongAnswer(
+                f"{kind.__name__}() has no empty memo of its own",
+                "Boxes remember in h.memo: Reads calls super().__init__().",
+            )

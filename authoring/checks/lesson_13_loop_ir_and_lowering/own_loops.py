@@ -1,0 +1,78 @@
+"""Exercise 13.13: a loop, its variables and what it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitorch_compile.course.checking.exercise import WrongAnswer
+from minitorch_compile.course.checking.step import Step
+
+OWN_LOOPS = Step(
+    "13.13",
+    "loops",
+    file="loops",
+    minutes=15,
+    hints=(
+        "A dataclass: fields without a default first. @dataclass(eq=False), so that a loop is equal to itself only.",
+        "variables gives two tuples: for self.sizes named i0, i1, ..., for self.reduced named j0, j1, ... Where a "
+        "size is 1 the"
+        " variable would always be 0: Index() instead.",
+        "reads: h = Reads(), then self.body(h, outer + inner), then h.found.",
+    ),
+)
+SECTION = "The package's own"
+
+
+def loop_of(mini: Any, sizes: tuple[int, ...], reduced: tuple[int, ...] = (), reduction: Any = None) -> tuple[Any, Any]:
+    x = mini.loops.Buffer("x0", (), "float32", None)
+    out = mini.loops.Buffer("buf0", (), "float32", None)
+
+    def body(h: Any, index: Any) -> Any:
+        return h.load(x, mini.index.flatten(index, sizes + reduced))
+
+    return mini.loops.Loop(out, sizes, body, reduced, reduction), x
+
+
+@OWN_LOOPS.case("variables", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    for sizes, reduced, expected in (
+        ((4, 8), (), "(i0, i1), ()"),
+        ((4,), (8, 2), "(i0,), (j0, j1)"),
+        ((4, 1, 8), (1,), "(i0, 0, i2), (0,)"),
+        ((), (3,), "(), (j0,)"),
+    ):
+        loop, _ = loop_of(mini, sizes, reduced)
+        got = ", ".join(str(tuple(some)) for some in loop.variables())
+        if got != expected:
+            why = (
+                "i0, i1, ... for sizes, j0, j1, ... for reduced, numbered by dimension; where the size is 1, the "
+                "index is 0."
+            )
+            raise WrongAnswer(f"sizes {sizes}, reduced {reduced}: expected {expected}, got {got}", why)
+    low, high = loop_of(mini, (4,))[0].variables()[0][0].bounds()
+    if (low, high) != (0, 3):
+        raise WrongAnswer(
+            f"i0 < 4 has bounds {(low, high)}", "A variable knows how many values it takes: Index.variable(name, n)."
+        )
+
+
+@OWN_LOOPS.case("what it reads", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    loop, x = loop_of(mini, (4,), (8,), "sum")
+    got = loop.reads()
+    if [(buffer, str(index)) for buffer, index in got] != [(x, "i0 * 8 + j0")]:
+        why = "Run the body under Reads, for all of its variables: those of the elements, then those that are reduced."
+        raise WrongAnswer(f"sum(j0 < 8) of x0[i0 * 8 + j0]: expected x0 at i0 * 8 + j0, got {got}", why)
+
+
+@OWN_LOOPS.case("a loop is itself", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    buffer = mini.loops.Buffer("buf0", (), "float32", None)
+    one, other = [mini.loops.Loop(buffer, (4,), len) for _ in range(2)]
+    if (one.reduced, one.reduction) != ((), None):
+        raise WrongAnswer(
+            f"a loop without a reduction has {one.reduced!r}, {one.reduction!r}",
+            "By default reduced = (), reduction = None.",
+        )
+    if one == other or one not in {one}:
+        raise WrongAnswer("two loops that look alike are equal", "They are two loops: eq=False compares by identity.")
