@@ -204,11 +204,12 @@ def test_a_kind_of_property_with_a_get_of_its_own_is_asked(kind):
 
 
 def test_a_list_is_asked_after_the_class_with_a_reflected_sum():
-    class Sum:
+    class Sum(dict):
         def __radd__(self, other):
             return "reflected", other
 
     same(lambda: ([1] + Sum(), add_in_place([1], Sum())))
+    same(lambda: add_in_place(DEQUE.copy(), Sum()))
 
 
 def test_iteration_sees_a_value_that_the_loop_changed():

@@ -25,7 +25,7 @@ from minitorch_compile.dynamo.variables.base import Value, VariableTracker
 from minitorch_compile.dynamo.variables.call_rules import handles
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.iterators import IteratorVariable
-from minitorch_compile.dynamo.variables.containers.lists import ListVariable
+from minitorch_compile.dynamo.variables.containers.lists import REFLECTED, ListVariable
 from minitorch_compile.dynamo.variables.containers.sequences import SequenceVariable
 from minitorch_compile.dynamo.variables.rebuilding import Held, Template, call, commas
 
@@ -89,8 +89,8 @@ class DequeVariable(ListVariable):
         return None
 
     def inplace(self, tracer: Tracer, op: str, other: VariableTracker) -> Value | None:
-        if op != "+":
-            return None
+        if op != "+" or hasattr(other.python_type(), REFLECTED[op]):
+            return None  # as for a list: Python asks the other one's `__radd__` first
         self.method_extend(tracer, other)
         return self
 
