@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 11 Exercises: ahead-of-time autograd and the partitioner
 #
-# Six exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in
-# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives
-# the first of three hints, and calling it again the next; hints cost nothing.
+# Fourteen exercises, four hours and a half: six about graphs of both passes, then eight in which you write those of your own
+# stack. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise` line or the
+# `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives the first of three hints, and calling it
+# again the next; hints cost nothing.
 
 # %%
 import minitorch_compile as torch
@@ -475,6 +476,337 @@ def losing(x):
 def losing(x):
     return [x.sin()] * 60
 
+
+# %% [markdown]
+# ## Your own stack: `mini/aot.py`
+#
+# Your tracer gives graphs, your tape gives gradients. This file makes one graph of both before anything runs: writes become
+# values, forward and backward are recorded together and cut in two, and a compiled call is one step of the tape. It imports your
+# `graph`, `ops` and `tape`. Its grown-up version is the folder `aot/` of the package.
+
+# %% [markdown]
+# ## 11.7 Which memory, and how it is viewed
+#
+# `Functional(graph)` will be a graph without writes. Its constructor keeps `graph`, and as `inputs` the fakes of the graph's
+# inputs (`node.value`), and finds out who shares memory with whom. `path` has for each node a pair: the node whose memory it
+# shares, and a tuple of views (op, the rest of its arguments), from that memory outwards. `written`: the indices of the inputs
+# whose memory is written to. `aliases`: for each output that shares an input's memory, its index and its path. `computed`: the
+# nodes of all other outputs. A write into memory of a node whose op is `"constant"` is a RuntimeError.
+
+# %% step="11.7"
+class Functional:
+    """A graph without writes. `outputs` may be views of inputs: then a call makes these views anew."""
+
+    def __init__(self, graph):
+        """Sets graph, inputs, path, written, aliases and computed."""
+
+
+# %%
+check("11.7")
+
+# %% tags=["wrong"] step="11.7" says="A write gives back the very tensor"
+# -             shared = isinstance(node.op, (View, Write))
+# +             shared = isinstance(node.op, View)
+
+# %% tags=["wrong"] step="11.7" says="all views on the way"
+# -             self.path[node] = base, (*views, (node.op, node.args[1:])) if isinstance(node.op, View) else views
+# +             self.path[node] = base, ((node.op, node.args[1:]),) if isinstance(node.op, View) else views
+
+# %% tags=["wrong"] step="11.7" says="the memory behind the view"
+# -         written = {self.path[node][0] for node in graph.nodes if node.writes}
+# +         written = {node.args[0] for node in graph.nodes if node.writes}
+
+# %% tags=["wrong"] step="11.7" says="made anew at each call"
+# -         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs}
+# +         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs and path[1]}
+
+# %% tags=["wrong"] step="11.7" says="the write would be lost"
+# -         if any(node.op == "constant" for node in written):
+# -             raise RuntimeError("a tensor is written to that is no argument of the graph")
+
+# %% [markdown]
+# ## 11.8 A call without writes
+#
+# `f(*values)` runs the graph and writes to nothing. In `now` it has the newest value of each memory; a node's value is its views,
+# followed from `now[base]`. A write makes a new value of the memory: `replaced(now[base], views, new)`, with what is written in
+# the dtype and sizes of what it is written into, cloned. Result: the values of `computed`, then of the inputs in `written`.
+# `f.finish(inputs, results)` gives the program's outputs: it copies the new values into the arguments, and then makes the
+# outputs that are views of them. `follow(base, views)` and `replaced` come in the next step.
+
+# %% step="11.8"
+def __call__(self, *values):
+    """The outputs that are no views of inputs, and the last values of inputs that were written to."""
+
+def finish(self, inputs, results):
+    """Write back, and put views of inputs among the outputs."""
+
+
+# %%
+check("11.8")
+
+# %% tags=["wrong"] step="11.8" says="must not be an argument's own memory"
+# -                 now[base] = replaced(now[base], views, ops.clone(new))
+# +                 now[base] = replaced(now[base], views, new)
+
+# %% tags=["wrong"] step="11.8" says="Only a part was written"
+# -                 now[base] = replaced(now[base], views, ops.clone(new))
+# +                 now[base] = ops.clone(new)
+
+# %% tags=["wrong"] step="11.8" says="never learns what was written"
+# -             ops.copy_(inputs[i], new)
+# +             pass
+
+# %% tags=["wrong"] step="11.8" says="takes the sizes and dtype"
+# -                 new = ops.expand_to(ops.to(args[1], args[0].dtype), args[0].sizes)
+# +                 new = args[1]
+
+# %% tags=["wrong"] step="11.8" says="A view made before the write sees it"
+# -             elif not isinstance(node.op, View):
+# -                 now[node] = args[0] if node.op == "constant" else node.op(*args)
+# +             else:
+# +                 now[node] = args[0] if node.op == "constant" else node.op(*args)
+# +                 self.path[node] = (node, ())
+
+# %% [markdown]
+# ## 11.9 What is written through a view
+#
+# `follow(base, views)` applies one view after the other; each is a pair (op, arguments). A value may lie otherwise in memory than
+# the tensor of the program did, so for `ops.view` use `ops.reshape`. `replaced(base, views, value)` gives a new value of base,
+# with `value` where the views look. You have the inverse of every view already: its derivative rule, which is called as
+# `DERIVATIVES[op](part, None, base, *args)` and gives a list. Around a slice base must stay as it is. `ops.expand` is refused
+# with a RuntimeError.
+
+# %% step="11.9"
+def follow(base, views):
+    """One view after the other. A value that was computed may lie otherwise in memory: then reshape copies it."""
+
+
+def replaced(base, views, value):
+    """`base`, with another value where the views look."""
+
+
+# %%
+check("11.9")
+
+# %% tags=["wrong"] step="11.9" says="base keeps everything around it"
+# -     if op is not ops.slice_:
+# +     if True:
+
+# %% tags=["wrong"] step="11.9" says="which value does it have"
+# -     if op is ops.expand:
+# -         raise RuntimeError("several elements of this view are one in memory: what is written to it is not clear")
+
+# %% tags=["wrong"] step="11.9" says="then put that part back"
+# -     part = replaced(follow(base, views[:1]), rest, value)
+# +     part = value
+
+# %% tags=["wrong"] step="11.9" says="reshape, which copies if it must"
+# -         base = ops.reshape(base, *args) if op is ops.view else op(base, *args)
+# +         base = op(base, *args)
+
+# %% [markdown]
+# ## 11.10 One graph of both passes
+#
+# `joint_graph(f)` traces, below the tape, a function of f's inputs and of one tangent for each result of f (the gradient that will
+# come for it). It gives f's results, and after them a gradient for each input that requires grad: zeros, if no output depends on
+# it. The walk is `walk_back(outputs, grads, ends)`. In `f.differentiable` it notes which of the results require grad. How many
+# results there are, and their sizes, you learn by running f once on `f.inputs`, in `no_grad`. `zeros_like(x)` is given.
+
+# %% step="11.10"
+def joint_graph(f):
+    """Inputs and the outputs' gradients give the outputs and the inputs' gradients. Below the tape: it sees both."""
+
+
+# %%
+check("11.10")
+
+# %% tags=["wrong"] step="11.10" says="gradient zero"
+# -         return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
+# +         return outputs + [found[end] for end in ends]
+
+# %% tags=["wrong"] step="11.10" says="it is not always 1"
+# -         found = walk_back([o for o, _ in pairs], [t for _, t in pairs], ends)
+# +         found = walk_back([o for o, _ in pairs], [ops.full(o.sizes, 1, o.dtype) for o, _ in pairs], ends)
+
+# %% tags=["wrong"] step="11.10" says="It gives the outputs, too"
+# -         return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
+# +         return [found[end] if end in found else zeros_like(end.tensor) for end in ends]
+
+# %% tags=["wrong"] step="11.10" says="the call will need it"
+# -         f.differentiable = [output.requires_grad for output in outputs]
+
+# %% [markdown]
+# ## 11.11 What is kept for later
+#
+# The last `count` inputs of a joint graph are tangents. What depends on them is *late*: it must wait. The others could all be
+# saved, or all be made again; between lies the art. Ours is a plain rule: `Pointwise` work, views, factories and casts are made
+# again, since they fuse into whoever reads them; all else is saved, where the backward pass needs it. `late_and_saved(joint,
+# count)` gives a set and a list: the late nodes (the tangents, too), and the saved ones in the order of inputs and nodes. The
+# package finds the narrowest cut instead, as in this lesson.
+
+# %% step="11.11"
+def late_and_saved(joint, count):
+    """The nodes that need the outputs' gradients; and what they are given of the others: what is not cheaply made again."""
+
+
+# %%
+check("11.11")
+
+# %% tags=["wrong"] step="11.11" says="they are made again from what they were made of"
+# -         if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
+# +         if node in late:
+
+# %% tags=["wrong"] step="11.11" says="too dear to be made again"
+# -         if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
+# +         if node in late or node.op != "input":
+
+# %% tags=["wrong"] step="11.11" says="directly or through others"
+# -         if late.intersection(node.inputs):
+# +         if set(tangents).intersection(node.inputs):
+
+# %% tags=["wrong"] step="11.11" says="both halves count on it"
+# -     return late, [node for node in joint.inputs + joint.nodes if node in saved]
+# +     return late, sorted(saved, key=str)
+
+# %% [markdown]
+# ## 11.12 Cut in two
+#
+# `partition(joint, count)` gives two graphs. The first gets the inputs and gives the outputs, then what is saved; the second gets
+# what is saved, then the tangents, and gives the gradients. What the second needs and is not given, it makes again: the same nodes
+# stand in both. A `Graph()` has `inputs`, `nodes` and `outputs`, and `without_dead_code()`, which returns it.
+
+# %% step="11.12"
+def partition(joint, count):
+    """A graph that runs at once and gives what is saved after its outputs, and one that runs when gradients have come."""
+
+
+# %%
+check("11.12")
+
+# %% tags=["wrong"] step="11.12" says="it must make again"
+# -     backward.nodes = [node for node in joint.nodes if node not in saved]
+# +     backward.nodes = [node for node in joint.nodes if node in late]
+
+# %% tags=["wrong"] step="11.12" says="The outputs, then what is saved"
+# -     forward.inputs, forward.outputs = inputs, joint.outputs[:count] + saved
+# +     forward.inputs, forward.outputs = inputs, joint.outputs[:count]
+
+# %% tags=["wrong"] step="11.12" says="then the tangents"
+# -     backward.inputs, backward.outputs = saved + tangents, joint.outputs[count:]
+# +     backward.inputs, backward.outputs = tangents + saved, joint.outputs[count:]
+
+# %% tags=["wrong"] step="11.12" says="Dead code is left"
+# -     return forward.without_dead_code(), backward.without_dead_code()
+# +     return forward, backward
+
+# %% [markdown]
+# ## 11.13 A backward pass as one step of the tape
+#
+# The tape's notes are about one op with one result; a compiled call has several. So each output gets an `OutputNote`, whose
+# only parent is the call's `CallNote`, and whose gradient goes there in a slot of its own: `Slots({index: grad})`. The engine adds
+# up what arrives, so `Slots` need a `+`: gradients of the same output are added, others stand side by side. A `CallNote` has as
+# parents the histories of the inputs that require grad; it keeps what is saved in `kept`, with versions, as a `Note` does;
+# `backward(slots)` refuses what a note refuses (after a walk `kept` is None), and gives
+# `compiled(*saved, *a gradient for each output)`, zeros where none came.
+
+# %% step="11.13"
+class Slots(dict):
+    """Gradients of several outputs, on their way to the one call that made them."""
+
+    def __add__(self, other):
+        """Both; what both have is added up."""
+
+
+class OutputNote(Note):
+    """The way from one output to the call: its gradient goes into a slot of its own."""
+
+    def __init__(self, call, index):
+        """call: a CallNote."""
+
+    def backward(self, grad):
+        """One parent, one gradient."""
+
+
+class CallNote(Note):
+    """The compiled backward pass as one step of the tape."""
+
+    def __init__(self, inputs, outputs, saved, compiled):
+        """compiled: a function of what is saved, and of a gradient for each output."""
+
+    def backward(self, slots):
+        """A gradient for each input that requires grad."""
+
+
+# %%
+check("11.13")
+
+# %% tags=["wrong"] step="11.13" says="they are added up, and nothing is lost"
+# -         return Slots({**self, **{i: self[i] + grad if i in self else grad for i, grad in other.items()}})
+# +         return Slots({**self, **other})
+
+# %% tags=["wrong"] step="11.13" says="its tangent is zeros"
+# -         tangents = [slots[i] if i in slots else zeros_like(o) for i, o in enumerate(self.outputs)]
+# +         tangents = [slots[i] for i, o in enumerate(self.outputs)]
+
+# %% tags=["wrong"] step="11.13" says="Compare versions"
+# -         if any(x.storage.version != version for x, version in self.kept):
+# -             raise RuntimeError("a compiled call: what its gradient needs was written to after it was computed")
+
+# %% tags=["wrong"] step="11.13" says="Say so"
+# -         if self.kept is None:
+# -             raise RuntimeError("a compiled call: walked a second time, after what it kept was freed")
+
+# %% [markdown]
+# ## 11.14 A backend
+#
+# All parts together. `aot(compiler)` is a backend: it gets a graph, and gives a function of real tensors. `compiler` gets graphs
+# without writes, and gives functions; it need not know of gradients. If no input requires grad, there is one graph. Else there are
+# two, and a call runs the first in `no_grad`, keeps what is saved, and, if `Tape.enabled`, puts the results that can have a
+# gradient on the tape. The results of a graph are its computed outputs *and* its written inputs; `finish` makes the rest.
+
+# %% step="11.14"
+def aot(compiler):
+    """A backend that gives forward and backward graphs to a compiler."""
+
+
+# %%
+check("11.14")
+
+# %% [markdown]
+# Look at the two graphs of a layer with an activation. Of all that is computed in the first, three tensors reach the second:
+
+# %%
+if passed("11.14"):
+    from mini.aot import Functional, joint_graph, partition
+    from mini.graph import trace
+    from mini.tensor import fake
+
+    x, weight = fake((8, 16)), fake((16, 4))
+    x.requires_grad = weight.requires_grad = True
+    layer = Functional(trace(lambda x, weight: (x @ weight).tanh().sum(0), x, weight))
+    for half in partition(joint_graph(layer), 1):
+        print(half)
+
+# %% tags=["wrong"] step="11.14" says="Nothing is noted while"
+# -             if Tape.enabled:
+# +             if True:
+
+# %% tags=["wrong"] step="11.14" says="does not depend on anything"
+# -                     if f.differentiable[i]:
+# +                     if True:
+
+# %% tags=["wrong"] step="11.14" says="Writes became values before that"
+# -             run = compiler(trace(f, *f.inputs, position=0))
+# -             return lambda *inputs: f.finish(inputs, run(*inputs))
+# +             return compiler(graph)
+
+# %% tags=["wrong"] step="11.14" says="finish puts them there"
+# -             return f.finish(inputs, outputs)
+# +             return outputs
+
+# %% tags=["wrong"] step="11.14" says="has a history afterwards"
+# -                 for i, output in enumerate(outputs):
+# +                 for i, output in enumerate(outputs[: len(f.computed)]):
 
 # %% [markdown]
 # Save the notebook, and see where you stand:

@@ -746,6 +746,14 @@ print("the same ones:", torch.equal(result == 0, x.grad == 0))
 #
 # ## Exercises
 #
-# Open `work/11_ahead_of_time_autograd.ipynb`. There are six, about an hour and a half: the inverse of a slice (spliced
-# into the package), what is saved, to predict; three joint graphs with a bug; the other narrowest cut (spliced); a
-# partition within a limit; and a program for which recomputation loses.
+# Open `work/11_ahead_of_time_autograd.ipynb`. There are fourteen, in two parts. The first six take about an hour and a half:
+# the inverse of a slice (spliced into the package), what is saved, to predict; three joint graphs with a bug; the other
+# narrowest cut (spliced); a partition within a limit; and a program for which recomputation loses. The other eight, three
+# hours, write a file.
+#
+# ## What you write
+#
+# `mini/aot.py`. With it your compiler gets graphs in which nothing is written to, and a training step costs it nothing more: it
+# compiles two graphs, and a call of both is one step of your tape. Writes through views have gradients there, which your tape
+# refuses eagerly. The package's version, `aot/`, finds the narrowest cut where yours has one rule; it compiles a backward pass
+# when it is first needed, draws random numbers again, and simplifies a graph in many passes.
