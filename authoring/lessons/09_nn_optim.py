@@ -603,6 +603,13 @@ print(f"{accuracy(tower):.1f} percent")
 #
 # ## Exercises
 #
-# Open `work/09_nn_optim.ipynb`. There are five, about an hour: the walk through the tree, a step of AdamW (spliced into
-# the package's own optimizer), a training loop with two bugs, a prediction of keys, and weights for a tower of 30
-# layers.
+# Open `work/09_nn_optim.ipynb`. There are ten, in two parts. The first five take about an hour: the walk through the tree,
+# a step of AdamW (spliced into the package's own optimizer), a training loop with two bugs, a prediction of keys, and
+# weights for a tower of 30 layers. The other five, an hour and a half, write a file.
+#
+# ## What you write
+#
+# `mini/nn.py`: modules that know their parameters, linear layers, layer normalisation, embeddings, convolutions as one
+# product, pooling, cross entropy, and Adam. Afterwards your own tensors, tape and layers train a model. The package's
+# versions, `nn/` and `optim/`, keep parameters, buffers and modules in dictionaries of their own, with hooks, states that
+# are saved and loaded, two modes, and a dozen optimizers, most as pure rules.
