@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 04 Exercises: from interpreter to tracer
 #
-# Six exercises, about an hour and a quarter. Each is a sentence, a signature, an example and a check. Write your answer in
-# place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("04.1")` gives the
-# first of three hints, and calling it again the next; hints cost nothing.
+# Three exercises, and then nine steps that write two files of your own: about three and a half hours. Each is a sentence, a
+# signature, an example and a check. Write your answer in place of the `raise` line or the `...`, run the cell, run the check
+# below it. If you are stuck, `hint("04.1")` gives the first of three hints, and calling it again the next; hints cost
+# nothing.
 
 # %%
 import copy
@@ -13,8 +14,7 @@ from minitorch_compile.course import check, hint, own_parts, passed, progress, s
 from minitorch_compile.dynamo.testing import CompileCounter, captured
 from minitorch_compile.dynamo.variables.constant import ConstantVariable
 from minitorch_compile.dynamo.variables.containers.iterators import ItemsIterator
-from minitorch_compile.fx import Graph, symbolic_trace
-from minitorch_compile.fx.arguments import map_arg
+from minitorch_compile.fx import Graph
 from minitorch_compile.fx.effects import writes
 
 # %% [markdown]
@@ -298,240 +298,512 @@ def merge_common_subexpressions(graph):
 
 
 # %% [markdown]
-# ## 04.4 What a graph means
+# ## Your own stack: `mini/graph.py` and `mini/tracer.py`
 #
-# Write the interpreter of graphs. `run_graph(graph, *args)` goes over `graph.nodes`, and gives what the graph returns. A
-# node has `op`, `target`, `args` and `kwargs`; in the last two, nodes stand for their values, also inside lists, tuples,
-# dicts and slices. `map_arg(arguments, f)` gives the same arguments with `f(node)` in place of each node. You need four
-# kinds: `placeholder` (the next of `args`), `call_function` (target is the function), `call_method` (target is the name;
-# the first argument is the object) and `output` (its first argument is the result).
+# Two files. The first has graphs, and a layer (lesson 02) that records ops into one. The second is your interpreter of
+# lesson 03 with another `apply`: what meets a tensor goes into a graph, everything else is done. It asks `mini/guards.py`,
+# which you write in lesson 05; until then `borrow()` puts the reference's there. Their grown-up versions are
+# `minitorch_compile/fx/graph.py`, `minitorch_compile/dynamo/capture/` and `minitorch_compile/dynamo/variables/`.
+#
+# The values of your tracer are plain Python values, and fakes for tensors: no class of trackers is needed. What came from
+# outside is known by its identity: `self.trace.guards.source_of(value)` is where it was found, or None.
+
+# %% [markdown]
+# ## 04.4 Nodes and graphs
+#
+# A `Node` has a name, an op (or the text `"input"` or `"constant"`), arguments, some of which are nodes, and a fake, its
+# `value`. `str(node)` is the name. `inputs` are those of its arguments that are nodes, `writes` says whether its op is of
+# the class `Write`. A `Graph` has lists of `inputs`, `nodes` and `outputs`. `add(op, args, value)` makes a node, puts it at
+# the end of its list and gives it. Names are the op's, counted: `add`, `add1`, `add2`; the inputs are `x0`, `x1`.
 
 
-# %%
-def run_graph(graph: Graph, *args):
-    """The value that the graph gives for these arguments."""
-    ### BEGIN SOLUTION
-    env, waiting = {}, iter(args)
-    for node in graph.nodes:
-        values, named = map_arg((node.args, node.kwargs), env.__getitem__)
-        if node.op == "placeholder":
-            env[node] = next(waiting)
-        elif node.op == "call_function":
-            env[node] = node.target(*values, **named)
-        elif node.op == "call_method":
-            receiver, *rest = values
-            env[node] = getattr(receiver, node.target)(*rest, **named)
-        elif node.op == "output":
-            return values[0]
-    ### END SOLUTION
+# %% step="04.4"
+class Node:
+    """One call: an op (or "input", or "constant"), arguments that may be nodes, and a fake of the result."""
+
+    def __init__(self, name, op, args, value):
+        ...
+
+    def __repr__(self):
+        ...
+
+    @property
+    def inputs(self):
+        ...
+
+    @property
+    def writes(self):
+        ...
+
+
+class Graph:
+    """Inputs, calls in the order in which they are made, and what of it is given back."""
+
+    def __init__(self):
+        ...
+
+    def add(self, op, args, value):
+        """A new node at the end, its name the op's: add, add1, add2; the inputs are x0, x1."""
 
 
 # %%
 check("04.4")
 
-# %% [markdown]
-# An interpreter of graphs is all that a *backend* has to be. Yours can run compiled functions:
+# %% tags=["wrong"] step="04.4" says="The number is an argument, and no input"
+# -         return [arg for arg in self.args if isinstance(arg, Node)]
+# +         return list(self.args)
 
-# %%
-if passed("04.4"):
+# %% tags=["wrong"] step="04.4" says="Every op of the class ops.Write writes"
+# -         return isinstance(self.op, Write)
+# +         return str(self.op) == "copy_"
 
-    def my_backend(module, example_inputs):
-        return lambda *args: run_graph(module.graph, *args)
+# %% tags=["wrong"] step="04.4" says="Each op is counted by itself"
+# -         count = self.counts[name] = self.counts.get(name, -1) + 1
+# +         count = self.counts[name] = len(self.nodes)
 
-    print(torch.compile(lambda x: (x.sin() * 2).sum(0), backend=my_backend)(torch.ones(2, 3)))
-
-
-# %% tags=["wrong"] says="map_arg finds them all"
-def run_graph(graph, *args):
-    env, waiting = {}, iter(args)
-    for node in graph.nodes:
-        values = [env.get(arg, arg) if type(arg).__hash__ and arg in graph.nodes else arg for arg in node.args]
-        named = map_arg(node.kwargs, env.__getitem__)
-        if node.op == "placeholder":
-            env[node] = next(waiting)
-        elif node.op == "call_function":
-            env[node] = node.target(*values, **named)
-        elif node.op == "call_method":
-            env[node] = getattr(values[0], node.target)(*values[1:], **named)
-        else:
-            return values[0]
-
-
-# %% tags=["wrong"] says="Keywords are arguments, too"
-def run_graph(graph, *args):
-    env, waiting = {}, iter(args)
-    for node in graph.nodes:
-        values = map_arg(node.args, env.__getitem__)
-        if node.op == "placeholder":
-            env[node] = next(waiting)
-        elif node.op == "call_function":
-            env[node] = node.target(*values)
-        elif node.op == "call_method":
-            env[node] = getattr(values[0], node.target)(*values[1:])
-        else:
-            return values[0]
-
-
-# %% tags=["wrong"] says="A method is called on its first argument"
-def run_graph(graph, *args):
-    env, waiting = {}, iter(args)
-    for node in graph.nodes:
-        values, named = map_arg((node.args, node.kwargs), env.__getitem__)
-        if node.op == "placeholder":
-            env[node] = next(waiting)
-        elif node.op == "call_function":
-            env[node] = node.target(*values, **named)
-        elif node.op == "call_method":
-            env[node] = getattr(values[0], node.target)(*values, **named)
-        else:
-            return values[0]
-
-
-# %% tags=["wrong"] says="Run all nodes in their order"
-def run_graph(graph, *args):
-    env = dict(zip(graph.find_nodes(op="placeholder"), args))
-
-    def value(node):
-        if node not in env:
-            values, named = map_arg((node.args, node.kwargs), value)
-            if node.op == "call_function":
-                env[node] = node.target(*values, **named)
-            elif node.op == "call_method":
-                env[node] = getattr(values[0], node.target)(*values[1:], **named)
-        return env[node]
-
-    return map_arg(graph.output_node().args[0], value)
-
-
-# %% tags=["wrong"] says="Nothing was returned"
-def run_graph(graph, *args):
-    env, waiting = {}, iter(args)
-    for node in graph.nodes:
-        values, named = map_arg((node.args, node.kwargs), env.__getitem__)
-        if node.op == "placeholder":
-            env[node] = next(waiting)
-        elif node.op == "call_function":
-            env[node] = node.target(*values, **named)
-        elif node.op == "call_method":
-            env[node] = getattr(values[0], node.target)(*values[1:], **named)
-        else:
-            env[node] = values[0]
-
+# %% tags=["wrong"] step="04.4" says="The inputs are a list of their own"
+# -         (self.inputs if op == "input" else self.nodes).append(node)
+# +         self.nodes.append(node)
 
 # %% [markdown]
-# ## 04.5 Fool the stand-in
+# ## 04.5 What a graph means, and what it can do without
 #
-# Write a function of a tensor, 1-d with three elements, which `fx.symbolic_trace` gets wrong *in silence*: it gives a graph
-# without complaint, and the graph runs, and its result differs from that of your function. `torch.compile` must get it
-# right. The function gives a tensor, and the same one each time it is called with the same argument. Don't take the example
-# of the lesson.
+# `run(*values, step=...)` gives the list of the outputs for these inputs. A node stands for its value, everything else for
+# itself; the value of a constant is its argument. All other nodes are computed by `step(node, args)`, where `args` are the
+# values of its arguments. By default that calls the op. Whoever gives another step has another interpreter of graphs: the
+# decompositions, the derivatives and the lowering of your stack will be such steps.
+#
+# `without_dead_code()` drops the nodes that no output and no write needs, and gives the graph.
 
 
-# %%
-def fooled(x: torch.Tensor) -> torch.Tensor:
-    """Does something that a stand-in doesn't see."""
-    ### BEGIN SOLUTION
-    known = {torch.Tensor: 2.0}
-    return x * known.get(type(x), 3.0)
-    ### END SOLUTION
+# %% step="04.5"
+def run(self, *values, step=lambda node, args: node.op(*args)):
+    """The outputs; `step` says how a node is computed: an interpreter of graphs is written by giving another."""
+
+
+def without_dead_code(self):
+    """What no output and no write needs goes away, from the end on."""
 
 
 # %%
 check("04.5")
 
+# %% tags=["wrong"] step="04.5" says="A constant is no call"
+# -             known[node] = args[0] if node.op == "constant" else step(node, args)
+# +             known[node] = step(node, args) if node.op != "constant" or step.__name__ == "step" else args[0]
 
-# %% tags=["wrong"] says="It is refused, loudly"
-def fooled(x):
-    return x * 2 if x.sum() > 0 else x - 1
+# %% tags=["wrong"] step="04.5" says="`step(node, args)` computes each call"
+# -             known[node] = args[0] if node.op == "constant" else step(node, args)
+# +             known[node] = args[0] if node.op == "constant" else node.op(*args)
 
+# %% tags=["wrong"] step="04.5" says="and anything else for itself"
+# -         return [known[node] if isinstance(node, Node) else node for node in self.outputs]
+# +         return [known[node] for node in self.outputs]
 
-# %% tags=["wrong"] says="The stand-in saw all that your program does"
-def fooled(x):
-    for scale in (1, 2, 3):
-        x = x * scale + 1
-    return x
+# %% tags=["wrong"] step="04.5" says="Nobody uses the result of a write, and yet it does something"
+# -             if node in needed or node.writes:
+# +             if node in needed:
 
-
-# %% tags=["wrong"] says="No dice, and no memory"
-def fooled(x, calls=[]):
-    calls.append(x)
-    return x * len(calls)
-
-
-# %% tags=["wrong"] says="Ask it something that it can answer"
-def fooled(x):
-    return x * len(x)
-
+# %% tags=["wrong"] step="04.5" says="go from the end on, keep the order"
+# -         for node in reversed(self.nodes):
+# +         for node in self.nodes:
 
 # %% [markdown]
-# ## 04.6 Blending under par
+# ## 04.6 The layer that records
 #
-# The weighted mean of some images: tensors of equal sizes, and as many numbers. As one would write it down:
+# `Record` is a layer: each call of an op comes to `call(op, args)`. While it is entered, the program holds fakes.
+# `node_of[id(fake)]` is the node that made one. `input(tensor)` makes an input, and gives a fake of the tensor's sizes,
+# dtype, strides (`layout`) and `requires_grad`; it is a new one, even if the tensor is a fake. `node(arg)` is what stands for
+# an argument: the node of a tensor, and anything else as it is. A tensor without a node is a constant: a node
+# `"constant"` whose argument it is, and whose value is a fake of it.
 #
-#     total = 0
-#     for image, weight in zip(images, weights):
-#         total = total + image * weight
-#     return total / sum(weights)
-#
-# For three images the graph has 7 operations. Write it so that n images take 2 n - 1, and that an image of weight 0 takes
-# none. The weights are plain numbers, known while tracing; at least one is not 0, and the images hold no infinities.
+# `call` runs the op on fakes, also where a real tensor was given, adds a node, and gives the result's fake. A `Write` gives
+# its first argument, which keeps its node. `trace(function, *examples)` is the graph of a function of tensors that gives a
+# tensor, or a list or tuple of them; without dead code. (`new(op, args, value)` is a help: a node, with a fake made of the
+# value if it isn't one.)
 
 
-# %%
-def blend(images: list[torch.Tensor], weights: list[float]) -> torch.Tensor:
-    """The weighted mean of the images."""
-    ### BEGIN SOLUTION
-    whole = sum(weights)
-    parts = [image * (weight / whole) for image, weight in zip(images, weights) if weight != 0]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
-    ### END SOLUTION
+# %% step="04.6"
+class Record(Layer):
+    """Writes each op that passes into a graph. Its tensors are fakes, each known by the node that made it."""
+
+    def __init__(self, position=None):
+        ...
+
+    def new(self, op, args, value):
+        """A node; what it gives is a fake, which has the tensor's sizes, strides, dtype and requires_grad."""
+
+    def input(self, tensor):
+        ...
+
+    def node(self, arg):
+        """What stands for an argument in the graph. A tensor that nobody has met yet is a constant."""
+
+    def call(self, op, args):
+        ...
+
+
+def trace(function, *examples, position=None):
+    """The graph of a function of tensors that gives a tensor or a list of tensors."""
 
 
 # %%
 check("04.6")
 
 # %%
-if passed("04.6"):
-    images = [torch.full((2,), float(n)) for n in range(4)]
-    print(captured(blend, images, [1.0, 0.0, 2.0, 1.0]))
+if passed("04.4") and passed("04.5") and passed("04.6"):
+    from mini.graph import trace
+    from mini.tensor import fake
+
+    print(trace(lambda x, w: (x @ w).softmax(1)[:, 0].sum(), fake((8, 4)), fake((4, 2))))
+
+# %% tags=["wrong"] step="04.6" says="Strides decide whether a view is possible"
+# -             value.layout, value.requires_grad = tensor.layout, tensor.requires_grad
+# +             value.requires_grad = tensor.requires_grad
+
+# %% tags=["wrong"] step="04.6" says="A write gives its first argument back"
+# -         if isinstance(op, Write):
+# -             self.graph.add(op, nodes, value)
+# -             return args[0]  # which keeps its node
+
+# %% tags=["wrong"] step="04.6" says="It is one node, however often it is used"
+# -         if isinstance(arg, Tensor) and id(arg) not in self.node_of:
+# -             self.node_of[id(arg)] = self.new("constant", (arg,), arg)
+# -         return self.node_of[id(arg)] if isinstance(arg, Tensor) else arg
+# +         if isinstance(arg, Tensor) and id(arg) not in self.node_of:
+# +             return self.new("constant", (arg,), arg)
+# +         return self.node_of[id(arg)] if isinstance(arg, Tensor) else arg
+
+# %% tags=["wrong"] step="04.6" says="Tracing computes nothing"
+# -         value = op(*[node.value if isinstance(node, Node) else node for node in nodes])
+# +         value = op(*args)
+
+# %% tags=["wrong"] step="04.6" says="a node that none of them needs goes away"
+# -     return record.graph.without_dead_code()
+# +     return record.graph
+
+# %% tags=["wrong"] step="04.6" says="Each input is a fake of its own"
+# -         if op == "input" or not value.is_fake:
+# +         if not value.is_fake:
+
+# %% [markdown]
+# ## 04.7 A trace, instruction by instruction
+#
+# A `Trace` begins where a frame stands, which may be in the middle of a function. It has `guards`, a `record` (the layer), a
+# frame of its own, of the class `Tracer`, and it notes what must be done for real afterwards: `input_sources` (where the
+# tensors of the graph's inputs were found), `changed` containers, `attributes` that were set, and what the trace has `made`.
+# `read(source, value)` is `self.guards.read(source, value, self.make_input)`: it guards a value from outside, and gives what
+# the trace uses for it. So the slots of the trace's frame are read, `Source(None, "local", name)`, and what lies on its
+# stack, `Source(None, "stack", index)`.
+#
+# `step` does one instruction, within the layer, and says whether it was done. If anything was raised, it must be as if the
+# instruction had never begun: the stack, the slots, the place, the attributes, the nodes. What else has changed, the
+# handlers have noted in `self.undo`, a list of functions: call them, the last one first. `self.reason` is the exception.
+# `run` goes on until the frame has an outcome, or a step was not done.
 
 
-# %% tags=["wrong"] says="divide the weights by it, before the images"
-def blend(images, weights):
-    parts = [image * weight for image, weight in zip(images, weights) if weight != 0]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total / sum(weights)
+# %% step="04.7"
+class Trace:
+    """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
+
+    def __init__(self, frame):
+        self.guards, self.record, self.undo = Guards(), Record(), []
+        self.input_sources, self.changed, self.attributes, self.made = [], {}, {}, {}
+        self.frame = Tracer.__new__(Tracer)
+        vars(self.frame).update(vars(frame), trace=self)
+        raise NotImplementedError("your code here")  # the slots and the stack
+
+    def read(self, source, value):
+        ...
+
+    def make_input(self, source, tensor):
+        """A tensor from outside: note where it was found; what the trace uses is an input of the record."""
+
+    def run(self):
+        """To the end of the frame, or to the instruction that breaks; then the frame is as it was before that one."""
+
+    def step(self):
+        """One instruction, done as a whole or not at all; whether it was done."""
 
 
-# %% tags=["wrong"] says="The first addition is 0 + something"
-def blend(images, weights):
-    whole = sum(weights)
-    return sum(image * (weight / whole) for image, weight in zip(images, weights) if weight != 0)
+# %%
+check("04.7")
+
+# %% tags=["wrong"] step="04.7" says="take them out"
+# -             del nodes[count:]
+
+# %% tags=["wrong"] step="04.7" says="They must lie there again"
+# -         stack, local, at, count, self.undo = list(frame.stack), dict(frame.locals), frame.at, len(nodes), []
+# +         stack, local, at, count, self.undo = frame.stack, dict(frame.locals), frame.at, len(nodes), []
+
+# %% tags=["wrong"] step="04.7" says="Undo this instruction only, and the last change first"
+# -             for put_back in reversed(self.undo):
+# +             for put_back in self.undo:
+
+# %% tags=["wrong"] step="04.7" says="It is the one that broke: it was not done"
+# -             frame.stack, frame.locals, frame.at = stack, local, at
+# +             frame.stack, frame.locals = stack, local
+
+# %% tags=["wrong"] step="04.7" says="An attribute that the instruction has set is not set"
+# -             self.attributes, self.reason = attributes, error
+# +             self.reason = error
+
+# %% tags=["wrong"] step="04.7" says="what is on the stack is read as well"
+# -         self.frame.stack = [self.read(Source(None, "stack", i), v) for i, v in enumerate(frame.stack)]
+# +         self.frame.stack = list(frame.stack)
+
+# %% [markdown]
+# ## 04.8 What can be undone
+#
+# Two methods more of `Trace`. `keep(value)`, called before a list, a dictionary, an `Items` or a cell changes, appends a
+# function to `self.undo` which makes it again as it is now: the same object, with the same contents. A cell may be empty.
+# `change(container)` is for lists and dictionaries that are about to be written to: it keeps them, and if one came from
+# outside, it is noted, `self.changed[id(container)] = container`, so that the real one is changed, too, when the graph has
+# run.
 
 
-# %% tags=["wrong"] says="an `if` on it costs nothing"
-def blend(images, weights):
-    whole = sum(weights)
-    parts = [image * (weight / whole) for image, weight in zip(images, weights)]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+# %% step="04.8"
+def keep(self, value):
+    """Before a list, a dict, an iterator or a cell changes: how it is made again as it was."""
 
 
-# %% tags=["wrong"] says="Divide by the sum of the weights"
-def blend(images, weights):
-    parts = [image * weight for image, weight in zip(images, weights) if weight != 0]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+def change(self, container):
+    """A list or dict is about to be written to. If it came from outside, the real one must be changed, too."""
 
+
+# %%
+check("04.8")
+
+# %% tags=["wrong"] step="04.8" says="a copy must be made then, not later"
+# -             self.undo.append(lambda items=value.copy(): value.__setitem__(slice(None), items))
+# +             self.undo.append(lambda: value.__setitem__(slice(None), value.copy()))
+
+# %% tags=["wrong"] step="04.8" says="A key that came in must go"
+# -             self.undo.append(lambda items=value.copy(): (value.clear(), value.update(items)))
+# +             self.undo.append(lambda items=value.copy(): value.update(items))
+
+# %% tags=["wrong"] step="04.8" says="At its end, an Items has dropped its sequence"
+# -             self.undo.append(lambda state=vars(value).copy(): vars(value).update(state))
+# +             self.undo.append(lambda at=value.at: setattr(value, "at", at))
+
+# %% tags=["wrong"] step="04.8" says="It must be empty again"
+# -             try:
+# -                 before = value.cell_contents
+# -                 self.undo.append(lambda: setattr(value, "cell_contents", before))
+# -             except ValueError:  # it was empty
+# -                 self.undo.append(lambda: delattr(value, "cell_contents"))
+# +             before = getattr(value, "cell_contents", None) if value != types.CellType() else None
+# +             self.undo.append(lambda: setattr(value, "cell_contents", before))
+
+# %% tags=["wrong"] step="04.8" says="A list that the trace has made is nobody else's"
+# -         if self.guards.source_of(container):
+# -             self.changed[id(container)] = container
+# +         self.changed[id(container)] = container
+
+# %% [markdown]
+# ## 04.9 Now or later
+#
+# `apply` is all that makes your interpreter a tracer. It gets whatever the program does: a function and its arguments, some
+# of which may be fakes.
+#
+# - A method that was not bound yet, such as `list.append` (`types.MethodDescriptorType`), is bound to its first argument:
+#   `function.__get__(args[0])`.
+# - `getattr` and `setattr` are `self.attribute(*args)` and `self.set_attribute(*args)`. An item of `self.globals` is read,
+#   from `Source(Source(None, "fixed", self.globals), "item", name)`.
+# - A method of a `Tensor`, or what is of the module `mini.ops`, goes into the graph: it is just called. But if its name is
+#   in `NEEDS_DATA`, it is a `Break`, which names it.
+# - Python functions, methods, and objects whose type has a `__call__` in Python are gone into: `self.inline(function, args,
+#   kwargs)`.
+# - All else is `self.compute(function, owner, args, kwargs)`, where the owner is the function's `__self__`, or None.
+
+
+# %% step="04.9"
+class Tracer(Frame):
+    """A frame whose values are plain Python's, and fakes for tensors."""
+
+    def apply(self, function, *args, **kwargs):
+        """An op goes into the graph, a Python function is gone into, and anything else is done now, if it may be."""
+
+
+# %%
+check("04.9")
+
+# %% tags=["wrong"] step="04.9" says="The names in NEEDS_DATA are refused by a Break"
+# -             if getattr(function, "__name__", "") in NEEDS_DATA:
+# -                 raise Break(f"{function.__name__} needs a tensor's data")
+# -             return function(*args, **kwargs)
+# +             return function(*args, **kwargs)
+
+# %% tags=["wrong"] step="04.9" says="read it through its source"
+# -             return self.trace.read(Source(Source(None, "fixed", args[0]), "item", args[1]), args[0][args[1]])
+# +             return args[0][args[1]]
+
+# %% tags=["wrong"] step="04.9" says="each is Python code"
+# -         if isinstance(type(function).__call__, types.FunctionType):
+# -             return self.inline(type(function).__call__, (function, *args), kwargs)
+# -         return self.compute(function, owner, args, kwargs)
+# +         return self.compute(function, owner, args, kwargs)
+
+# %% tags=["wrong"] step="04.9" says="bind it first"
+# -         if isinstance(function, types.MethodDescriptorType):  # list.append(items, item)
+# -             function, args = function.__get__(args[0]), args[1:]
+
+# %% [markdown]
+# ## 04.10 Going into a function
+#
+# `inline(function, args, kwargs)` is a call: another `Tracer`, of the same `trace`, run to its end; it gives the value. So
+# the function's ops come into the same graph, its globals are guarded, and its constants fold.
+#
+# One thing lives on between calls and has no guard: default values. If one of `__defaults__` or `__kwdefaults__` is of no
+# type in `CONSTANTS + ALWAYS_THE_SAME`, such as a list, it is a `Break`, unless the trace has made the function itself
+# (`id(function) in self.trace.made`).
+
+
+# %% step="04.10"
+def inline(self, function, args, kwargs):
+    """A frame of its own, which records into the same graph. A default value may be another one at the next call."""
+
+
+# %%
+check("04.10")
+
+# %% tags=["wrong"] step="04.10" says="If Python runs it, nobody sees that: interpret it"
+# -         frame = Tracer(function, args, kwargs)
+# -         frame.trace = self.trace
+# -         return frame.run()[1]
+# +         return function(*args, **kwargs)
+
+# %% tags=["wrong"] step="04.10" says="A default value lives on between calls"
+# -         if not fixed and id(function) not in self.trace.made:
+# -             raise Break(f"{function.__name__} has a default value that can change")
+
+# %% tags=["wrong"] step="04.10" says="A function that the trace itself has made is new at each call"
+# -         if not fixed and id(function) not in self.trace.made:
+# +         if not fixed:
+
+# %% tags=["wrong"] step="04.10" says="its value is what the call gives"
+# -         return frame.run()[1]
+# +         return frame.run()
+
+# %% tags=["wrong"] step="04.10" says="Numbers, strings and functions can't change: go in"
+# -         fixed = all(isinstance(value, CONSTANTS + ALWAYS_THE_SAME) for value in defaults)
+# +         fixed = not defaults
+
+# %% [markdown]
+# ## 04.11 What Python does now
+#
+# `compute(function, owner, args, kwargs)` does the rest, with these cares:
+#
+# - A new cell or function (`types.CellType`, `types.FunctionType`) is noted: `self.trace.made[id(made)] = made`.
+# - Functions that `map`, `max`, `min`, `sorted` or a method `sort` would call are replaced: `self.callback(v)` of each
+#   argument comes back to `apply`.
+# - If a list or dict is written to (the first argument of a function in `WRITES`, or the owner of a method in `MUTATORS`),
+#   say `self.trace.change(container)`. Otherwise, if `self.asks(function, values)`, an object from outside would have to
+#   answer, and it is a `Break`. Otherwise, if the function isn't in `PURE`, nor a method of a list, dict, tuple, str, int or
+#   float, it is a `Break`, too.
+# - Each argument that is an `Items` is kept before the call: it may be used up.
+# - A text with `fake(` in it is the text of a tensor: `Break`. What `iter` and the functions in `ITERATORS` give becomes an
+#   `Items` of a list of it; only an `Items` or a generator stays what it is.
+
+
+# %% step="04.11"
+def compute(self, function, owner, args, kwargs):
+    """Done now, by Python itself: nothing in it depends on the numbers in a tensor."""
+
+
+# %%
+check("04.11")
+
+# %% tags=["wrong"] step="04.11" says="Give max a callback that comes back to apply"
+# -         if function in (map, max, min, sorted) or name == "sort":  # the functions they call are gone into, too
+# -             args, kwargs = [self.callback(v) for v in args], {key: self.callback(v) for key, v in kwargs.items()}
+# +         kwargs = {key: (lambda *v, f=f: f(*v)) if callable(f) else f for key, f in kwargs.items()}
+
+# %% tags=["wrong"] step="04.11" says="An object from outside has its own answer"
+# -         elif self.asks(function, [*args, *kwargs.values()]):
+# -             raise Break(f"{name} asks an object of the program's")
+
+# %% tags=["wrong"] step="04.11" says="Making a Thing is no function in PURE"
+# -         elif function not in PURE and type(owner) not in (list, dict, tuple, str, int, float):
+# -             raise Break(f"a call of {name}")
+
+# %% tags=["wrong"] step="04.11" says="The text of a tensor has its numbers"
+# -         if isinstance(result, str) and "fake(" in result:
+# -             raise Break("the text of a tensor")
+
+# %% tags=["wrong"] step="04.11" says="Python changes the trace's copy"
+# -             self.trace.change(container)
+# +             self.trace.keep(container)
+
+# %% tags=["wrong"] step="04.11" says="A call that is undone has used up an iterator"
+# -         for items in [arg for arg in args if isinstance(arg, Items)]:
+# -             self.trace.keep(items)
+
+# %% tags=["wrong"] step="04.11" says="leave an Items as it is"
+# -         if function in (iter, *ITERATORS) and not isinstance(result, (Items, types.GeneratorType)):
+# +         if function in (iter, *ITERATORS) and not isinstance(result, types.GeneratorType):
+
+# %% tags=["wrong"] step="04.11" says="Note it in self.trace.made"
+# -             self.trace.made[id(made)] = made
+# -             return made
+# +             return made
+
+# %% [markdown]
+# ## 04.12 Attributes
+#
+# `attribute(obj, name, *default)` reads. What the trace has set itself comes first: `self.trace.attributes[id(obj), name]`
+# is `(obj, name, value)`. The attributes `grad`, `grad_fn`, `storage` and `is_fake` of a tensor are a `Break`. If the object
+# has no source (`self.source_of(obj)`), or is a tensor or a container, it is read plainly. Of an object from outside, a
+# property is a function to go into; a method bound to this object is given as it is, but its `__func__` is read, two
+# `"attr"`s deep; anything else is read from `Source(source, "attr", name)`.
+#
+# `set_attribute(obj, name, value)`: a cell that the trace made is kept, and set at once. An object from outside, which is no
+# tensor and is set in the plain way (its class has `object.__setattr__`, and no property of this name), is noted in
+# `self.trace.attributes`. The rest is a `Break`.
+
+
+# %% step="04.12"
+def attribute(self, obj, name, *default):
+    """Read now. Of an object from outside it is guarded, and what the trace has set itself comes first."""
+
+
+def set_attribute(self, obj, name, value):
+    """Set when the graph has run; until then it is remembered. A cell that the trace has made is set at once."""
+
+
+# %%
+check("04.12")
+
+# %% tags=["wrong"] step="04.12" says="What is set is remembered, and read again from there"
+# -         if (id(obj), name) in trace.attributes:
+# -             return trace.attributes[id(obj), name][2]
+
+# %% tags=["wrong"] step="04.12" says="The weight lies outside: read it by trace.read"
+# -         return trace.read(Source(source, "attr", name), value)
+# +         return value
+
+# %% tags=["wrong"] step="04.12" says="A property is a function of the program's"
+# -         if isinstance(found := getattr(type(obj), name, None), property):
+# -             return self.inline(found.fget, (obj,), {})
+
+# %% tags=["wrong"] step="04.12" says="A fake has no grad that means anything"
+# -         if isinstance(obj, Tensor) and name in ("grad", "grad_fn", "storage", "is_fake"):
+# -             raise Break(f"the {name} of a tensor")
+
+# %% tags=["wrong"] step="04.12" says="Tracing only finds out"
+# -         self.trace.attributes[id(obj), name] = obj, name, value
+# +         setattr(obj, name, value)
+
+# %% tags=["wrong"] step="04.12" says="To set a property is to call a function"
+# -         if self.source_of(obj) is None or isinstance(obj, Tensor) or not plain:
+# +         if self.source_of(obj) is None or isinstance(obj, Tensor):
+
+# %% tags=["wrong"] step="04.12" says="A cell that the trace has made is set at once"
+# -             self.trace.keep(obj)
+# -             obj.cell_contents = value
+# -             return
+# +             obj.cell_contents = value
+# +             return
 
 # %% [markdown]
 # Save the notebook, and see where you stand:

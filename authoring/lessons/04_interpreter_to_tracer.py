@@ -529,7 +529,7 @@ for node in captured.find_nodes(op="call_function"):
 
 # %% [markdown]
 # What does it *mean*? Lesson 03 gave bytecode its meaning by an interpreter, and so does this one: `fx.Interpreter`, a loop
-# over the nodes with a dictionary of values. You write it in exercise 04.4. It is slow and obviously right, and each later
+# over the nodes with a dictionary of values. You write it in exercise 04.5. It is slow and obviously right, and each later
 # stage is tested against it.
 #
 # A *pass* is a function from graphs to graphs. Here is a complete one. It finds nodes that compute what another node has
@@ -566,9 +566,16 @@ print(merge_equal_nodes(small).compact())
 # - Parameters of modules are inputs of the graph since version 2.5, as here. Before, a module was recognised by its
 # identity, and twelve equal layers, compiled one by one, were compiled twelve times.
 #
+# ## What you write
+#
+# Nine steps of the exercises write `work/mini/graph.py` and `work/mini/tracer.py`. Afterwards your interpreter of lesson 03
+# traces: through loops, calls, closures and generators, to the end of a function or to the instruction that needs a tensor's
+# data, and it leaves nothing of an instruction that it did by halves. Values are plain Python's there, and fakes for tensors;
+# the package has a class of trackers for each kind of value instead, so it can also follow classes that the program makes,
+# exceptions, sets, and some hundred functions of Python's library. Its graphs are `torch.fx`'s, with passes and drawings.
+#
 # ## Exercises
 #
-# Open `work/04_interpreter_to_tracer.ipynb`. There are six, about an hour and a quarter: predict how many operations are
-# left, let a tensor be looped over (spliced into the package), find the bugs in the pass above (spliced too), write the
-# interpreter of graphs, write a program that fools a stand-in, and bring a computation under par without touching a
-# tensor.
+# Open `work/04_interpreter_to_tracer.ipynb`. Three exercises first, about half an hour: predict how many operations are left,
+# let a tensor be looped over (spliced into the package), and find the bugs in the pass above (spliced too). Then come the nine
+# steps, about three hours.

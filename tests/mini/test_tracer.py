@@ -41,6 +41,23 @@ def changed_in_a_call(x, seen):
     return g(d), seen, d
 
 
+def unread_cell(x):
+    def g():
+        nonlocal late
+        late = 2
+        return x.sum().item()
+
+    if x is None:
+        late = 1
+    return g(), late
+
+
+def bound(x):
+    f = x.relu
+    x.sum().item()
+    return f() + 1
+
+
 def collected(x):
     return [v.sum().item() for v in [x, x * 2]], {k: (x * k).sum().item() for k in range(2)}
 

@@ -57,7 +57,7 @@ def after(frame: Any, op: str, arg: Any) -> Any:
 
 def agrees(mini: Any, function: Callable[..., Any], arguments: tuple[Any, ...], why: str) -> None:
     """The function gives the same, interpreted and by Python, and changes its arguments in the same way."""
-    mine, plain = copy.deepcopy((arguments, arguments))
+    mine, plain = copy.deepcopy(arguments), copy.deepcopy(arguments)
     expected = attempt(function, *plain)
     got = attempt(mini.interpreter.run, function, *mine)
     call = f"{function.__name__}({', '.join(map(repr, arguments))}), interpreted"

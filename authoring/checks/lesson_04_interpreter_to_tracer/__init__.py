@@ -1,11 +1,21 @@
-"""Lesson 04: what is left in a graph, trackers, passes, the meaning of a graph, and what stand-ins don't see."""
+"""Lesson 04: what is left in a graph, trackers, a pass; and `mini.graph`, `mini.tracer`."""
 
-from .blending import BLENDING
 from .equal_nodes import EQUAL_NODES
-from .fooling import FOOLING
 from .operation_counts import OPERATION_COUNTS
-from .running_graphs import RUNNING_GRAPHS
+from .own_apply import OWN_APPLY
+from .own_attributes import OWN_ATTRIBUTES
+from .own_computing import OWN_COMPUTING
+from .own_graphs import OWN_GRAPHS
+from .own_inlining import OWN_INLINING
+from .own_meaning import OWN_MEANING
+from .own_recording import OWN_RECORDING
+from .own_trace import OWN_TRACE
+from .own_undoing import OWN_UNDOING
 from .tensor_rows import TENSOR_ROWS
 
 TITLE = "04 from interpreter to tracer: graphs"
-EXERCISES = (OPERATION_COUNTS, TENSOR_ROWS, EQUAL_NODES, RUNNING_GRAPHS, FOOLING, BLENDING)
+EXERCISES = (
+    *(OPERATION_COUNTS, TENSOR_ROWS, EQUAL_NODES),
+    *(OWN_GRAPHS, OWN_MEANING, OWN_RECORDING),
+    *(OWN_TRACE, OWN_UNDOING, OWN_APPLY, OWN_INLINING, OWN_COMPUTING, OWN_ATTRIBUTES),
+)

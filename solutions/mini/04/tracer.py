@@ -37,11 +37,12 @@ PURE = {getattr(builtins, name) for name in (
 PURE |= {f for module in (operator, math) for f in vars(module).values() if isinstance(f, types.BuiltinFunctionType)}
 ITERATORS = (enumerate, zip, map, reversed)
 WRITES = {operator.setitem, operator.delitem, *IN_PLACE.values()}
-KNOWN = (Tensor, list, dict, tuple, *ALWAYS_THE_SAME)  # a guard says all of them
+KNOWN = (Tensor, *ALWAYS_THE_SAME)  # a guard says all of them
+CONTAINERS = (list, dict, tuple)  # these are read item by item; of an object of a derived class only its type is known
 MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())
 
 
-# %% 04.10 a trace, instruction by instruction
+# %% 04.7 a trace, instruction by instruction
 class Trace:
     """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
 
@@ -81,7 +82,7 @@ class Trace:
             return False
         return True
 
-    # %% 04.11 what can be undone
+    # %% 04.8 what can be undone
     def keep(self, value):
         """Before a list, a dict, an iterator or a cell changes: how it is made again as it was."""
         if isinstance(value, list):
@@ -104,7 +105,7 @@ class Trace:
             self.changed[id(container)] = container
 
 
-# %% 04.12 now or later
+# %% 04.9 now or later
 class Tracer(Frame):
     """A frame whose values are plain Python's, and fakes for tensors."""
 
@@ -112,9 +113,6 @@ class Tracer(Frame):
         """An op goes into the graph, a Python function is gone into, and anything else is done now, if it may be."""
         if isinstance(function, types.MethodDescriptorType):  # list.append(items, item)
             function, args = function.__get__(args[0]), args[1:]
-        if isinstance(function, types.MethodType) and (source := self.source_of(function)):
-            halves = [(key, getattr(function, key)) for key in ("__func__", "__self__")]
-            function = types.MethodType(*[self.trace.read(Source(source, "attr", key), half) for key, half in halves])
         owner = getattr(function, "__self__", None)
         if function is getattr:
             return self.attribute(*args)
@@ -134,7 +132,7 @@ class Tracer(Frame):
             return self.inline(type(function).__call__, (function, *args), kwargs)
         return self.compute(function, owner, args, kwargs)
 
-    # %% 04.13 going into a function
+    # %% 04.10 going into a function
     def inline(self, function, args, kwargs):
         """A frame of its own, which records into the same graph. A default value may be another one at the next call."""
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
@@ -145,7 +143,7 @@ class Tracer(Frame):
         frame.trace = self.trace
         return frame.run()[1]
 
-    # %% 04.14 what Python does now
+    # %% 04.11 what Python does now
     def compute(self, function, owner, args, kwargs):
         """Done now, by Python itself: nothing in it depends on the numbers in a tensor."""
         name = getattr(function, "__name__", type(function).__name__)
@@ -177,14 +175,15 @@ class Tracer(Frame):
 
     def asks(self, function, values):
         """Whether the answer is up to an object from outside: only its type is guarded."""
-        objects = [value for value in values if self.trace.guards.source_of(value) and not isinstance(value, KNOWN)]
+        objects = [value for value in values if not isinstance(value, KNOWN) and type(value) not in CONTAINERS]
+        objects = [value for value in objects if self.trace.guards.source_of(value)]
         if function in (operator.is_, operator.is_not):
             return len(objects) == 2 and objects[0] is not objects[1]
         if function in ITERATORS and any(isinstance(value, types.GeneratorType) for value in values):
             return True  # it would be run to its end at once
         return bool(objects) and function not in (isinstance, issubclass, type)
 
-    # %% 04.15 attributes
+    # %% 04.12 attributes
     def attribute(self, obj, name, *default):
         """Read now. Of an object from outside it is guarded, and what the trace has set itself comes first."""
         trace, source = self.trace, self.source_of(obj)
@@ -192,7 +191,7 @@ class Tracer(Frame):
             return trace.attributes[id(obj), name][2]
         if isinstance(obj, Tensor) and name in ("grad", "grad_fn", "storage", "is_fake"):
             raise Break(f"the {name} of a tensor")
-        if source is None or isinstance(obj, (Tensor, list, dict, tuple)):
+        if source is None or isinstance(obj, Tensor) or type(obj) in CONTAINERS:
             return getattr(obj, name, *default)
         if isinstance(found := getattr(type(obj), name, None), property):
             return self.inline(found.fget, (obj,), {})
