@@ -591,6 +591,7 @@ check("03.7")
 # `at` of the next instruction, and an `outcome`, None until it has one. Cells of the function's closure are among the
 # locals, by the names in `code.co_freevars`. `apply(function, *args, **kwargs)` just calls. `step` runs the handler of one
 # instruction: the method named like its `op`, with its `arg`. `run` steps until there is an outcome, and gives it.
+# `push`, `pop` and `popn(count)` are about the stack; the last one takes so many values, in the order of their pushes.
 
 
 # %% step="03.8"
@@ -613,9 +614,24 @@ class Frame:
     def run(self):
         """Until the frame returns or yields: ("return", value) or ("yield", value)."""
 
+    def push(self, value):
+        ...
+
+    def pop(self):
+        ...
+
+    def popn(self, count):
+        """The topmost values, in the order in which they were pushed."""
+
 
 # %%
 check("03.8")
+
+# %% tags=["wrong"] step="03.8" says="and 0 values are none"
+# -         values = self.stack[len(self.stack) - count :]
+# -         del self.stack[len(self.stack) - count :]
+# +         values = self.stack[-count:]
+# +         del self.stack[-count:]
 
 # %% tags=["wrong"] step="03.8" says="a jump sets the number of the next instruction, and must have the last word"
 # -         self.at += 1
@@ -642,7 +658,7 @@ check("03.8")
 # %% [markdown]
 # ## 03.9 Names, slots and cells
 #
-# From here on you write handlers, methods of `Frame`. `self.push(v)`, `self.pop()` and `self.popn(count)` are given.
+# From here on you write handlers, methods of `Frame`.
 #
 # `LOAD_CONST value`; `LOAD_FAST name` (an `UnboundLocalError` where there is no value); `STORE_FAST name` (if the value is
 # `NULL`, the slot becomes empty). `LOAD_GLOBAL name` looks among the globals, then in `builtins`, else it is a `NameError`.

@@ -105,6 +105,16 @@ def _(mini: Any) -> None:
     expect("run, once more", ("yield", 6), attempt(frame.run), why)
 
 
+@OWN_FRAME.case("the stack", points=1, section=SECTION)
+def _(mini: Any) -> None:
+    frame = mini.interpreter.Frame(scaled, (1,), {})
+    for value in "abcd":
+        frame.push(value)
+    got = attempt(lambda: (frame.popn(2), frame.popn(0), frame.pop(), frame.stack))
+    why = "popn takes the topmost, the one pushed last comes last; and 0 values are none."
+    expect("push a, b, c, d; popn(2), popn(0), pop(), the stack", (["c", "d"], [], "b", ["a"]), got, why)
+
+
 @OWN_FRAME.case("apply", points=1, section="The package's interpreter")
 def _(mini: Any) -> None:
     frame = mini.interpreter.Frame(scaled, (1,), {})

@@ -169,7 +169,6 @@ class Frame:
             self.step()
         return self.outcome
 
-    # %% given
     def push(self, value): self.stack.append(value)
     def pop(self): return self.stack.pop()
     def popn(self, count):
