@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 14 Exercises: fusion and scheduling
 #
-# Seven exercises, about an hour and a half. Each is a sentence, a signature, an example and a check. Write your answer in place
+# Seven exercises, and five more that write `mini/fusion.py` of your own stack, about three hours. Each is a sentence, a signature, an example and a check. Write your answer in place
 # of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("14.1")` gives the first
 # of three hints, and calling it again the next; hints cost nothing.
 
@@ -304,7 +304,9 @@ def between(scheduler, a, b):
 
 # %% tags=["wrong"] says="n is needed by b, and doesn't need a"
 def between(scheduler, a, b):
-    return next((node for node in scheduler.inputs(b) if node != a and list(scheduler.inputs(node))), None)
+    return next(
+        (node for node in scheduler.inputs(b) if node != a and list(scheduler.inputs(node))), None
+    )
 
 
 # %% [markdown]
@@ -554,6 +556,254 @@ def candidates(self):
             saved[first, second] = sum(buffer.nbytes for buffer in shared)
     return sorted(saved, key=lambda pair: -saved[pair])
 
+
+# %% [markdown]
+# ## Your own stack: `mini/fusion.py`
+#
+# Your lowering gives a list of loops and products. A loop by itself reads from memory and writes to memory, so loops that go the
+# same way become one kernel. This file imports your index algebra and your loops. Its grown-up version is `inductor/scheduler/`.
+#
+# A `Group` becomes one kernel: for each of its `rows`, one `Stage` after the other. A stage has loops that run side by side over the
+# `inner` sizes of a row. A softmax by rows of (8,) has three: the greatest of the row, the sum, and the quotients.
+
+# %% [markdown]
+# ## 14.8 A group, and the names of its variables
+#
+# In a group all loops speak of the same variables: `index(loop)` gives i0, i1, ... for the first dimensions of `loop.sizes +
+# loop.reduced`, as many as the group has rows' dimensions, and j0, j1, ... for the others; 0 where the size is 1. `reads(loop)`
+# gives what the loop reads in these variables, `loops` the loops of all stages in order.
+
+
+# %% step="14.8"
+class Group:
+    """What becomes one kernel: for each of the rows, stage after stage."""
+
+    def __init__(self, rows):
+        self.rows, self.stages = tuple(rows), []
+
+    def __str__(self):
+        return f"rows {self.rows}: {' | '.join(map(str, self.stages))}"
+
+    @property
+    def loops(self):
+        """Those of all stages, in order."""
+
+    def index(self, loop):
+        """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""
+
+    def reads(self, loop):
+        """Pairs of a buffer and an index, in these variables."""
+
+
+# %%
+check("14.8")
+
+# %% tags=["wrong"] step="14.8" says="counted anew inside of the row"
+# -         names = [f"i{d}" if d < len(self.rows) else f"j{d - len(self.rows)}" for d in range(len(sizes))]
+# +         names = [f"i{d}" if d < len(self.rows) else f"j{d}" for d in range(len(sizes))]
+
+# %% tags=["wrong"] step="14.8" says="in the loop's own ones the second would be i1"
+# -         h = Reads()
+# -         loop.body(h, self.index(loop))
+# -         return h.found
+# +         return loop.reads()
+
+# %% tags=["wrong"] step="14.8" says="A flat list, stage after stage"
+# -         return [loop for stage in self.stages for loop in stage.loops]
+# +         return [stage.loops for stage in self.stages]
+
+# %% [markdown]
+# ## 14.9 How early a loop may run
+#
+# The heart of fusion. A loop of the group, `made`, in stage number `at`, makes what another loop reads at `read`, a formula in the
+# group's variables. `stage_after(read, at, made, inner)` gives the first stage where the reader may run: `at` itself if it reads
+# exactly the element that is made in the same turn, `made` is no reduction, and the reader goes over the same `inner` sizes; the next
+# stage if it reads any element of the own row; None if it reads, or may read, another row's. Rows run in any order. `inner` is the
+# tuple of sizes that the reader goes over inside of a row. `first_stage(loop, inner)` asks that for all that a loop reads: the last of
+# these stages, 0 if there are none, None if one is None.
+
+
+# %% step="14.9"
+def stage_after(self, read, at, made, inner):
+    """The first stage that may read this element of what a loop of stage `at` made; None if no stage may."""
+
+
+def first_stage(self, loop, inner):
+    """The first one where all that the loop reads is there; None if that is nowhere in this group."""
+
+
+# %%
+check("14.9")
+
+# %% tags=["wrong"] step="14.9" says="Rows run in any order"
+# -         if not (read - row * size).within(size):
+# -             return None  # another row makes it, perhaps later
+
+# %% tags=["wrong"] step="14.9" says="run side by side with its maker"
+# -         return at if itself and self.stages[at].inner == inner else at + 1
+# +         return at + 1
+
+# %% tags=["wrong"] step="14.9" says="is there only after the whole stage"
+# -         return at if itself and self.stages[at].inner == inner else at + 1
+# +         return at if self.stages[at].inner == inner and not made.reduction else at + 1
+
+# %% tags=["wrong"] step="14.9" says="another one needs a stage of its own"
+# -         return at if itself and self.stages[at].inner == inner else at + 1
+# +         return at if itself else at + 1
+
+# %% tags=["wrong"] step="14.9" says="the last of these stages"
+# -         return None if None in stages else max(stages, default=0)
+# +         return None if None in stages else min(stages, default=0)
+
+# %% tags=["wrong"] step="14.9" says="If one of its reads can't be here"
+# -         return None if None in stages else max(stages, default=0)
+# +         return max([stage for stage in stages if stage is not None], default=0)
+
+# %% [markdown]
+# ## 14.10 A loop joins
+#
+# `add(loop)` puts a loop into a stage and gives True, or leaves the group as it is and gives False. The loop's sizes have to begin
+# with the rows. A reduction's sizes have to be the rows: its number is complete once for each of them. Then `first_stage` says where
+# it may be. From there on the first stage of the same `inner` takes it, or a new `Stage(inner, [loop])` at the end. `regrouped(rows)`
+# gives a new group of the same loops by other rows, or None if one of them can't join: a group by rows of (8, 100) is one by rows of
+# (8,), too.
+
+
+# %% step="14.10"
+def add(self, loop):
+    """Put the loop into a stage, or into a new one; False if it can't be here at all."""
+
+
+def regrouped(self, rows):
+    """The same loops by other rows: a row of (8,) has a row of (8, 100) inside. None if that can't be."""
+
+
+# %%
+check("14.10")
+
+# %% tags=["wrong"] step="14.10" says="A sum is complete after its stage"
+# -         for stage in self.stages[first:]:
+# +         for stage in self.stages:
+
+# %% tags=["wrong"] step="14.10" says="runs side by side with others of the same inside"
+# -         for stage in self.stages[first:]:
+# -             if stage.inner == inner:
+# -                 stage.loops.append(loop)
+# -                 return True
+
+# %% tags=["wrong"] step="14.10" says="A reduction gives one number a row"
+# -         if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
+# +         if loop.sizes[: len(rows)] != rows:
+
+# %% tags=["wrong"] step="14.10" says="goes another way"
+# -         if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
+# +         if loop.reduction and loop.sizes != rows:
+
+# %% tags=["wrong"] step="14.10" says="If one loop can't join"
+# -         return result if all(result.add(loop) for loop in self.loops) else None
+# +         for loop in self.loops:
+# +             result.add(loop)
+# +         return result
+
+# %% [markdown]
+# ## 14.11 The greedy loop
+#
+# `fuse(lowering)` gives groups and calls in the order in which they run. Each of the steps in turn: a `Call` stands alone; a loop
+# joins the last group that takes it (`joined(groups, loop)` gives True), else it begins a group by its own sizes. A group is asked by
+# its own rows and by the loop's sizes, by way of `regrouped`, and the wider group takes its place. But a loop that moves to an earlier
+# group runs earlier: it may not pass a group or a call that makes what it needs. At the end each group goes through `in_one_loop`,
+# which you write next.
+
+
+# %% step="14.11"
+def fuse(lowering):
+    """Each step joins the last group that it can join, if it needs nothing made after that one."""
+
+
+def joined(groups, loop):
+    """Whether a group, from the last one on, took the loop: by its own rows, or by the loop's."""
+
+
+# %%
+check("14.11")
+
+# %% tags=["wrong"] step="14.11" says="then it would run too early"
+# -         if any(step.buffer in needed for step in made):
+# -             return False
+
+# %% tags=["wrong"] step="14.11" says="Try the group's rows, and the loop's sizes"
+# -         for rows in (group.rows, loop.sizes) if isinstance(group, Group) else ():
+# +         for rows in (group.rows,) if isinstance(group, Group) else ():
+
+# %% tags=["wrong"] step="14.11" says="Each step is in one group"
+# -                 groups[at] = wider
+
+# %% tags=["wrong"] step="14.11" says="is no obstacle"
+# -         if any(step.buffer in needed for step in made):
+# -             return False
+# +         if any(step.buffer in needed for step in made) or isinstance(group, Call):
+# +             return False
+
+# %% tags=["wrong"] step="14.11" says="goes through in_one_loop"
+# -     return [in_one_loop(group) if isinstance(group, Group) else group for group in groups]
+# +     return groups
+
+# %% [markdown]
+# ## 14.12 One loop for many dimensions
+#
+# `x + 1` over (2, 3, 4) is one loop over 24 elements: nothing has to be counted in three dimensions. `flat(loop)` is the same loop
+# over positions, its index split off them. `in_one_loop(group)` makes such a group of one row dimension, if the group has no
+# reduction, one stage, and two dimensions of rows or more; and if then all that its loops read `is_affine`. A transposed tensor is
+# not: each element would cost divisions. Then rows with the last dimension inside are better (`regrouped`), if that can be; else the
+# group stays.
+
+
+# %% step="14.12"
+def in_one_loop(group):
+    """Work in the order of memory needs one loop, however many dimensions there are; other work by rows, if it can."""
+
+
+def flat(loop):
+    """The same loop over positions: its index is split off them."""
+
+
+# %%
+check("14.12")
+
+# %% tags=["wrong"] step="14.12" says="it would divide for every element"
+# -         if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
+# -             return one
+# +         return one
+
+# %% tags=["wrong"] step="14.12" says="A reduction needs its rows"
+# -     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:
+# +     if len(group.stages) > 1 or len(group.rows) < 2:
+
+# %% tags=["wrong"] step="14.12" says="is one loop already"
+# -     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:
+# +     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1:
+
+# %% tags=["wrong"] step="14.12" says="in memory's order"
+# -     if all(one.add(flat(loop)) for loop in group.loops):
+# -         if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
+# -             return one
+
+# %%
+if passed("14.12"):
+    from mini.fusion import fuse as my_fuse
+    from mini.graph import trace as my_trace
+    from mini.loops import Lowering as MyLowering
+    from mini.prims import decompose as my_decompose
+    from mini.tensor import fake
+
+    for group in my_fuse(
+        MyLowering(
+            my_decompose(
+                my_trace(lambda x, w: (x @ w).softmax(1) + 1, fake((8, 8)), fake((8, 100)))
+            )
+        )
+    ):
+        print(group)
 
 # %% [markdown]
 # ## All of them

@@ -572,3 +572,10 @@ print(f"each for itself: {sum(buffer.nbytes for buffer in stored)} bytes")
 # Open `work/14_fusion_and_scheduling.ipynb`. You predict kernels and bytes, write the rule for two
 # loops, break three rules that look right, find what is between two kernels, rewrite a program so that it takes half of
 # its bytes, plan memory, and rank pairs of kernels. Three of your functions then schedule the running stack.
+#
+# ## What you write
+#
+# `mini/fusion.py`, in five steps: groups by rows, the first stage where a loop may run, joining, the greedy loop, and one loop for
+# many dimensions. After it your softmax is one kernel of three stages. The package's version also ranks pairs by the bytes that they
+# save, checks what lies between two kernels, puts loops side by side that only read the same, and plans where buffers live; your plan
+# of the memory comes in lesson 16.

@@ -1,0 +1,132 @@
+"""Lesson 14. Loops over the same rows become one: what one stage has just made, the next one still has.
+
+>>> graph = decompose(trace(lambda x: (x + 1).softmax(1), fake((8, 100))))
+>>> for group in fuse(Lowering(graph)): print(group)
+rows (8,): amax buf0 | sum buf1 | buf2
+"""
+
+from mini.index import Index, flatten, split
+from mini.loops import Call, Loop, Lowering, Reads, decompose, fake, trace  # noqa: F401
+from mini.tensor import numel
+
+
+class Stage:
+    """Loops that run side by side over the inside of a row."""
+
+    def __init__(self, inner, loops):
+        self.inner, self.loops = inner, loops
+
+    def __str__(self):
+        return ", ".join(f"{loop.reduction or ''} {loop.buffer.name}".strip() for loop in self.loops)
+
+
+# %% 14.8 a group, and the names of its variables
+class Group:
+    """What becomes one kernel: for each of the rows, stage after stage."""
+
+    def __init__(self, rows):
+        self.rows, self.stages = tuple(rows), []
+
+    def __str__(self):
+        return f"rows {self.rows}: {' | '.join(map(str, self.stages))}"
+
+    @property
+    def loops(self):
+        return [loop for stage in self.stages for loop in stage.loops]
+
+    def index(self, loop):
+        """The loop's variables: i0, i1, ... for the row, j0, j1, ... inside of it; a size of 1 needs none."""
+        sizes = loop.sizes + loop.reduced
+        names = [f"i{d}" if d < len(self.rows) else f"j{d - len(self.rows)}" for d in range(len(sizes))]
+        return tuple(Index() if n == 1 else Index.variable(name, n) for name, n in zip(names, sizes, strict=True))
+
+    def reads(self, loop):
+        """Pairs of a buffer and an index, in these variables."""
+        h = Reads()
+        loop.body(h, self.index(loop))
+        return h.found
+
+    # %% 14.9 how early a loop may run
+    def stage_after(self, read, at, made, inner):
+        """The first stage that may read this element of what a loop of stage `at` made; None if no stage may."""
+        size = numel(made.sizes) // max(numel(self.rows), 1)  # what a row has of it
+        row = flatten(self.index(made)[: len(self.rows)], self.rows)
+        if not (read - row * size).within(size):
+            return None  # another row makes it, perhaps later
+        itself = not made.reduction and read == flatten(self.index(made), made.sizes)
+        return at if itself and self.stages[at].inner == inner else at + 1
+
+    def first_stage(self, loop, inner):
+        """The first one where all that the loop reads is there; None if that is nowhere in this group."""
+        makers = {made.buffer: (at, made) for at, stage in enumerate(self.stages) for made in stage.loops}
+        stages = [
+            self.stage_after(index, *makers[buffer], inner) for buffer, index in self.reads(loop) if buffer in makers
+        ]
+        return None if None in stages else max(stages, default=0)
+
+    # %% 14.10 a loop joins
+    def add(self, loop):
+        """Put the loop into a stage, or into a new one; False if it can't be here at all."""
+        rows, inner = self.rows, (loop.sizes + loop.reduced)[len(self.rows) :]
+        if loop.sizes[: len(rows)] != rows or (loop.reduction and loop.sizes != rows):
+            return False
+        first = self.first_stage(loop, inner)
+        if first is None:
+            return False
+        for stage in self.stages[first:]:
+            if stage.inner == inner:
+                stage.loops.append(loop)
+                return True
+        self.stages.append(Stage(inner, [loop]))
+        return True
+
+    def regrouped(self, rows):
+        """The same loops by other rows: a row of (8,) has a row of (8, 100) inside. None if that can't be."""
+        result = Group(rows)
+        return result if all(result.add(loop) for loop in self.loops) else None
+
+
+# %% 14.11 the greedy loop
+def fuse(lowering):
+    """Each step joins the last group that it can join, if it needs nothing made after that one."""
+    groups = []
+    for step in lowering.steps:
+        if isinstance(step, Call):
+            groups.append(step)
+        elif not joined(groups, step):
+            groups.append(Group(step.sizes))
+            groups[-1].add(step)
+    return [in_one_loop(group) if isinstance(group, Group) else group for group in groups]
+
+
+def joined(groups, loop):
+    """Whether a group, from the last one on, took the loop: by its own rows, or by the loop's."""
+    needed = {buffer for buffer, _ in loop.reads()}
+    for at in reversed(range(len(groups))):
+        group = groups[at]
+        for rows in (group.rows, loop.sizes) if isinstance(group, Group) else ():
+            wider = group.regrouped(rows)
+            if wider and wider.add(loop):
+                groups[at] = wider
+                return True
+        made = group.loops if isinstance(group, Group) else [group]
+        if any(step.buffer in needed for step in made):
+            return False
+    return False
+
+
+# %% 14.12 one loop for many dimensions
+def in_one_loop(group):
+    """Work in the order of memory needs one loop, however many dimensions there are; other work by rows, if it can."""
+    if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:
+        return group
+    one = Group((numel(group.rows),))
+    if all(one.add(flat(loop)) for loop in group.loops):
+        if all(index.is_affine for loop in one.loops for _, index in one.reads(loop)):
+            return one
+    return group.regrouped(group.rows[:-1]) or group
+
+
+def flat(loop):
+    """The same loop over positions: its index is split off them."""
+    return Loop(loop.buffer, (numel(loop.sizes),), lambda h, index: loop.body(h, split(index[0], loop.sizes)))
