@@ -5,7 +5,7 @@
 >>> graph = mini.loops.trace(lambda x: x.sum(0) + 1, mini.tensor.fake((3, 2)))
 >>> lowering = mini.loops.Lowering(mini.loops.decompose(graph))
 >>> run_steps(mini, lowering, np.arange(6.0).reshape(3, 2))
-[array([7., 10.], dtype=float32)]
+[array([ 7., 10.], dtype=float32)]
 """
 
 from __future__ import annotations
