@@ -25,6 +25,10 @@ from minitorch_compile.course.mini.reference import file_of, reference, step
 from minitorch_compile.course.mini.sections import Section
 from minitorch_compile.course.mini.step_text import STUB, is_stub, problem
 
+HOW_STEPS_ARE_SAVED = """A cell that begins with `%%mini {file}` is saved as a step of your `work/mini/{file}.py`. \
+Write all of it, from the signature on. Its check runs it in the whole package: of the other steps yours where they have
+passed, the reference's elsewhere. `borrow("NN")` takes the reference's files up to lesson NN, `mini_map()` shows what
+is whose; both are in `minitorch_compile.course`."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -125,8 +129,10 @@ def given_before(number: str) -> str:
     first = at
     while first and not parts[first - 1].number:
         first -= 1
-    where = "begins with" if first == 0 else "goes on with"
-    return _shown(f"`mini/{file}.py` {where} these lines, which are given:", parts[first:at])
+    if first:
+        return _shown(f"`mini/{file}.py` goes on with these lines, which are given:", parts[first:at])
+    lines = _shown(f"`mini/{file}.py` begins with these lines, which are given:", parts[first:at])
+    return f"{HOW_STEPS_ARE_SAVED.format(file=file)}\n\n{lines}".strip()
 
 
 def given_after(number: str) -> str:
