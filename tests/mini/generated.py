@@ -1,7 +1,7 @@
 """Random programs in the words that mini and the package share, as text: `program(seed)`.
 
 >>> print(program(3).splitlines()[0])
-def f(T, x, y):
+def f(T, x, y):  # (4, 4) (4, 1)
 """
 
 import random
