@@ -210,3 +210,17 @@ def test_outside_the_course_commands_say_where_they_looked(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert (main(["grade"]), main(["progress"])) == (2, 2)
     assert capsys.readouterr().err.count("is not inside the course") == 2
+
+
+@pytest.mark.parametrize("contents", [b"", b"\xff\xfe", None, b"def", b"# %% 01.7 a\n# %% 01.7 b\n", b"x" * 2**21])
+def test_a_damaged_file_of_ones_own_package_costs_its_steps_only(course, capsys, contents):
+    stub = {"cell_type": "code", "source": "def position(index, strides, offset=0):\n    raise NotImplementedError"}
+    (course / "work" / FILE).write_bytes(notebook(stub))
+    (course / "work" / "mini").mkdir()
+    path = course / "work" / "mini" / "tensor.py"
+    path.mkdir() if contents is None else path.write_bytes(contents)
+    assert main(["progress", "01"]) == 0
+    told = capsys.readouterr().out
+    assert "to do  01.1 " in told and "to do  01.7 " in told and "Traceback" not in told
+    result = judge(find_exercise("01.7"), [], course / "work")
+    assert "work/mini/tensor.py can't be used" in result.note or "no cell run so far is" in result.note
