@@ -15,12 +15,15 @@ from minitorch_compile.course.mini.stages import files_in, ready, runnable
 from .notebooks import ROOT
 
 LESSONS = sorted({number.partition(".")[0] for number in all_steps()})
+WAITS = {"tracer": "05"}  # until which lesson: what it reads is guarded, and lesson 05 writes the guards
 TESTS = ROOT / "tests" / "mini"
 EXAMPLES = """
 import doctest, importlib, sys
 for file in sys.argv[1:]:
     module = importlib.import_module(f"mini.{file}")
-    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).failed == 0, file
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    found = doctest.testmod(module, optionflags=flags, extraglobs={"__name__": "example"})  # they are a program's own
+    assert found.failed == 0, file
 foreign = [name for name in sys.modules if name.startswith(("minitorch_compile", "authoring"))]
 assert not foreign, foreign
 """
@@ -40,7 +43,8 @@ def stage(folder, lesson: str) -> list[str]:
 def test_after_each_lesson_the_files_so_far_import_no_other_and_their_examples_hold(lesson, tmp_path):
     files = stage(tmp_path, lesson)
     written = {file for number, file in all_steps().items() if number.partition(".")[0] <= lesson}
-    assert written <= set(files), "a file imports one of a later lesson"
+    waiting = {file for file, until in WAITS.items() if lesson < until}
+    assert written - set(files) <= waiting, "a file imports one of a later lesson"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     names = [file for file in files if file != "__init__"]
     done = subprocess.run([sys.executable, "-c", EXAMPLES, *names], env=environment, capture_output=True, text=True)

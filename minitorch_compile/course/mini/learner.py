@@ -66,13 +66,12 @@ def written_steps(work: Path, file: str) -> dict[str, Written]:
 
 
 def save(work: Path, steps: Mapping[str, Written]) -> None:
-    """Puts these steps into the learner's files; files that come before them in the course are begun, too."""
+    """Puts these steps into the learner's files; all other files are begun, too: some is imported."""
     files = {file_of(number) for number in steps}
     for file in files:
         known = {**written_steps(work, file), **{n: each for n, each in steps.items() if file_of(n) == file}}
         _write(path_of(work, file), learners_text(file, known))
-    order = list(reference())
-    for file in order[: 1 + max(map(order.index, files))]:
+    for file in reference():
         if not os.path.lexists(path_of(work, file)):
             _write(path_of(work, file), learners_text(file, {}))
     forget_if_edited(work)
