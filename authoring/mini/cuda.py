@@ -42,7 +42,6 @@ BLOCKS = 1024  # at most
 config.CUDA_LOW_OCCUPANCY_WARNINGS = False  # a learner's graphs are small
 
 
-# %% 16.15 threads in place of loops
 class CudaKernel(Kernel):
     """The text of a group for a GPU: where CPU code loops, threads stand side by side."""
 
