@@ -268,9 +268,7 @@ def chained(x: Tensor, factors: dict[str, int]) -> Tensor:
 
 
 def chained_version(x: Tensor, factors: dict[str, int]) -> Tensor:
-    if not (
-        type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and type(factors) is dict
-    ):
+    if not (type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and type(factors) is dict):
         return MISS
     if not (len(factors) == 2 and factors.get("a") == 2 and factors.get("b") == 3):
         return MISS
@@ -283,13 +281,9 @@ def bumped(x: Tensor, y: Tensor) -> Tensor:
 
 
 def bumped_version(x: Tensor, y: Tensor) -> Tensor:
-    if not (
-        type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and x.stride() == (1,)
-    ):
+    if not (type(x) is Tensor and x.shape == (2,) and x.dtype is torch.float32 and x.stride() == (1,)):
         return MISS
-    if not (
-        type(y) is Tensor and y.shape == (2,) and y.dtype is torch.float32 and y.stride() == (1,)
-    ):
+    if not (type(y) is Tensor and y.shape == (2,) and y.dtype is torch.float32 and y.stride() == (1,)):
         return MISS
     new = x + 1
     result = new * y
