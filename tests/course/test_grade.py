@@ -71,7 +71,7 @@ def test_a_file_that_is_not_a_notebook_costs_one_row_with_the_reason(course, cap
 def test_a_broken_cell_and_an_endless_one_cost_nothing_elsewhere(course):
     right = "def position(index, strides, offset=0):\n    return offset + sum(i * s for i, s in zip(index, strides))"
     save(course, "1 / 0", "while True: pass", "def (", right, 'check("01.1")')
-    assert points(course / "work") == [3, 0, 0, 0, 0, 0]
+    assert points(course / "work")[0] == 3 == sum(points(course / "work"))
 
 
 def test_details_and_csv(course, capsys):
@@ -133,8 +133,8 @@ def test_hints_come_one_after_the_other_and_are_remembered(course, capsys):
 
 
 def test_a_hint_of_an_unknown_exercise_or_level_is_an_error_in_words(course):
-    with pytest.raises(LookupError, match=r"no exercise '01.9'. There are: 01.1, 01.2"):
-        hint("01.9")
+    with pytest.raises(LookupError, match=r"no exercise '01.99'. There are: 01.1, 01.2"):
+        hint("01.99")
     with pytest.raises(ValueError, match="level must be 1, 2 or 3, got 4"):
         hint("01.1", 4)
 
