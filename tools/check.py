@@ -41,7 +41,7 @@ LINT = (
     Check("layout: ruff format", module("ruff", "format", "--check", "."), "`.venv/bin/ruff format` mends it."),
     Check(
         "floors: import-linter",
-        (str(Path(sys.executable).with_name("lint-imports")), "--no-logo"),
+        (str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"),
         "A floor may import only what pyproject.toml lists below it; see ARCHITECTURE.md.",
     ),
     Check(
