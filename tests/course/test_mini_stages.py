@@ -59,7 +59,7 @@ def test_after_each_lesson_the_tests_of_its_files_pass(lesson, tmp_path):
     new = [str(path) for path in runnable(TESTS, stage(tmp_path, lesson)) if path not in earlier]
     if new:
         environment = {**os.environ, "MINI": str(tmp_path / "mini")}
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *new]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *new]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout
 

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from .conftest import FOLDER
 
 PROGRAM = """
@@ -23,9 +25,9 @@ def r(*sizes, dtype=np.float32):
 
 CASES = [
     (lambda x, y: (x + y * 2) / x - y, r(3, 4), r(4)),
-    (lambda x: x.softmax(1), r(3, 150)),
+    (lambda x: x.softmax(1), r(2, 20)),
     (lambda x: (x - x.mean((0, 2), True)).amax(1).tanh(), r(3, 2, 5)),
-    (lambda x, y: (x @ y + 1).relu(), r(5, 18), r(18, 17)),
+    (lambda x, y: (x @ y + 1).relu(), r(3, 5), r(5, 4)),
     (lambda x, y: x.transpose(1, 2) @ y, r(2, 3, 4), r(3, 5)),
     (lambda x: (x.sum(), x.t().reshape(6), x[1:, ::2]), r(2, 3)),
     (lambda x: gelu(x).sum(0), r(1, 3)),
@@ -51,8 +53,9 @@ print("agrees")
 """
 
 
+@pytest.mark.slow
 def test_the_simulated_gpu_agrees_with_the_eager_library():
-    program = "import mini.cuda; mini.cuda.THREADS, mini.cuda.TILE = 8, 4\n" + PROGRAM  # each thread is one of Python's
+    program = "import mini.cuda; mini.cuda.THREADS = 4\n" + PROGRAM  # each thread is one of Python's
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(FOLDER.parent)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert done.stdout == "agrees\n", done.stderr

@@ -20,6 +20,7 @@ def loss_of(model, x, y):
     return nn.cross_entropy(model(x), y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", DATA, ids=lambda make: make.__name__)
 def test_losses_are_the_eager_ones(make):
     batches, losses = [DATA[make]()] * 3, []
