@@ -40,12 +40,13 @@ def test_the_learners_text_takes_the_place_of_one_step():
 
 
 def test_a_step_is_judged_among_the_references():
+    before = sys.modules.get("mini")
     right = "%%mini second 02.8\n    def grow(self):\n        self.value += self.value\n        return self.value"
     assert judged_here(GROW, [right]).passed
     assert judged_here(GROW, [right + " + 1", right]).passed  # the last counts
     result = judged_here(GROW, [right, right + " + 1"])
     assert "Box(3).grow(): expected 6, got 7." in str(result) and "It grows by itself." in str(result)
-    assert "mini" not in sys.modules and "mini.second" not in sys.modules
+    assert sys.modules.get("mini") is before and "mini.second" not in sys.modules
 
 
 def test_the_line_that_raised_is_told_as_the_cell_counts_it():
