@@ -155,7 +155,13 @@ def test_every_optimizer_is_part_of_the_graph(name):
 
 @pytest.mark.parametrize(
     ("model", "backend"),
-    [(mlp, "eager"), (SmallCNN, "eager"), (TiedGPT, "eager"), (SmallCNN, "inductor"), (TiedGPT, "inductor")],
+    [
+        (mlp, "eager"),
+        (SmallCNN, "eager"),
+        (TiedGPT, "eager"),
+        pytest.param(SmallCNN, "inductor", marks=pytest.mark.slow),
+        (TiedGPT, "inductor"),
+    ],
 )
 def test_models(model, backend):
     # Not Adam: it divides by the size of the gradient, and some parameters' gradients are rounding errors.

@@ -128,6 +128,7 @@ with torch.no_grad():
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_remembers_and_both_show_the_table(tmp_path: Path) -> None:
     environment = {**os.environ, "MTC_LOGS": "perf_hints", "MTC_CACHE_DIR": str(tmp_path)}
     for source in ("timed", "remembered"):

@@ -42,6 +42,7 @@ def run(name, element, first, second, like, shape, cuts=()):
     return out.transpose(0, 3, 1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", ["float32", "float64"])
 @pytest.mark.parametrize("name", [*SHAPES, *MORE_SHAPES])
 def test_each_kernel_computes_its_sum(name, element):

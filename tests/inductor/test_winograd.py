@@ -37,6 +37,7 @@ def run(first, second, like, shape, last, back):
     return out.transpose(0, 3, 1, 2) if last else out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_error_is_within_the_stated_bound(name, last):
