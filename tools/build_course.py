@@ -14,7 +14,7 @@ compare them.
 
 Cells of an exercise source are tagged: none (in both notebooks), `stub` (exercise only), `solution` (solution only),
 `wrong` (neither: a planted wrong answer; `says="..."` is part of what it must be told). Lines between BEGIN SOLUTION
-and END SOLUTION become a `raise` in the stub. A cell with `step="05.7"` is a step of `mini`: `step_cells.py`.
+and END SOLUTION become a `raise` in the stub. A cell with `step="05.3"` is a step of `mini`: `step_cells.py`.
 """
 
 from __future__ import annotations

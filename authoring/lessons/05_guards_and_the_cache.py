@@ -502,7 +502,7 @@ print(inspect.getsource(value_guards._same_value))
 # %% [markdown]
 # There are your two lines, type and value, and three things that we had overlooked. NaN isn't equal to itself, so
 # `== nan` would fail for ever. 0.0 and -0.0 are equal, and yet a tensor divided by them is not. And some numbers are too long to be
-# written as text. Exercise 05.1 is about these. Next, the kinds of guards that one real function leaves:
+# written as text. Next, the kinds of guards that one real function leaves:
 
 # %%
 from minitorch_compile.dynamo.eval_frame import region_of
@@ -621,9 +621,8 @@ print("a large model", microseconds(torch.compile(deep, backend=nothing), torch.
 #
 # ## Exercises
 #
-# Open `work/05_guards_and_the_cache.ipynb`. Six are about the package, an hour and a quarter: the text of a check, the order
-# of the checks and the move to the front (both spliced into the package), four guard sets with a hole in each, a prediction,
-# and a storm to calm. Seven more are steps of your own stack.
+# Open `work/05_guards_and_the_cache.ipynb`. Two exercises first, half an hour: four guard sets with a hole in each, and a
+# storm to calm. Then come seven steps of your own stack, an hour and three quarters.
 #
 # ## What you write
 #

@@ -204,7 +204,7 @@ for line in lines[1:]:
 
 # %% [markdown]
 # On the left stands what is live when the line begins. x dies at once, `log` with the `print`, and y lives until the end. The package's version is `dynamo/bytecode/liveness.py`, and you
-# will write yours in exercise 06.2; it needs to know a little more, about exceptions and deleted variables.
+# will write yours in exercise 06.1; it needs to know a little more, about exceptions and deleted variables.
 #
 # ## A tracer that breaks
 #
@@ -555,9 +555,8 @@ print(torch.compiler.explain(outer)(torch.zeros(1)))
 #
 # ## Exercises
 #
-# Open `work/06_graph_breaks.ipynb`. Six are about the package, an hour and a half: a prediction, liveness (spliced into the
-# package), a bug in `rest_of`, side effects that needn't be replayed, programs that break as ordered, and one that is to be
-# mended. Five more are steps of your own stack.
+# Open `work/06_graph_breaks.ipynb`. Four exercises first, an hour: liveness (spliced into the package), a bug in `rest_of`,
+# programs that break as ordered, and one that is to be mended. Then come five steps of your own stack, an hour and a half.
 #
 # ## What you write
 #

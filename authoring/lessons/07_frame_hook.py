@@ -529,9 +529,8 @@ sys.setrecursionlimit(limit)
 #
 # ## Exercises
 #
-# Open `work/07_frame_hook.ipynb`. Five are about the package, an hour: which slots a call fills, which frames can be captured,
-# and where tensors hide (all three spliced into the package), a hook that remembers, and a prediction. Five more are steps of
-# your own stack.
+# Open `work/07_frame_hook.ipynb`. Three exercises first, forty minutes: where tensors hide (spliced into the package), a hook
+# that remembers, and a prediction. Then come five steps of your own stack, an hour.
 #
 # ## What you write
 #

@@ -247,7 +247,7 @@ from minitorch_compile.autograd import derivative_table
 print(inspect.getsource(derivative_table.sum_to))
 
 # %% [markdown]
-# You will write it in exercise 08.2 and splice it in. Stretching forward is summing backward, and the other way round: the
+# You will write your own in exercise 08.3. Stretching forward is summing backward, and the other way round: the
 # slope of a sum is a stretch, as in `total` above. Most formulas come in such pairs. The backward of a gather is a
 # scatter, of a transpose another transpose, of a matrix product two matrix products.
 #
@@ -301,8 +301,8 @@ print(first.item(), second.item(), third.item(), " expected: 4x^3 = 32, 12x^2 = 
 
 # %% [markdown]
 # Second derivatives of a whole model would be a matrix as large as the number of parameters squared. But a *product* of
-# that matrix with a vector is just the slope of a slope, and costs about as much as two backward passes. That is exercise
-# 08.6. It is also why a compiler can do its work ahead of time: lesson 11 records the walk back like any other program.
+# that matrix with a vector is just the slope of a slope, and costs about as much as two backward passes. Exercise 10.2
+# takes many of them at once. It is also why a compiler can do its work ahead of time: lesson 11 records the walk back like any other program.
 #
 # ## What can go wrong
 #
@@ -466,9 +466,8 @@ except RuntimeError as error:
 #
 # ## Exercises
 #
-# Open `work/08_autograd.ipynb`. There are fourteen, in two parts. The first six take a bit more than an hour: the formula of
-# a division, the mirror image of broadcasting (spliced into the package), the order of the walk, a prediction, a gradient by
-# nudging, and a product with a second derivative that never makes the matrix. The other eight, three hours, write a file.
+# Open `work/08_autograd.ipynb`. There are nine. The first asks what `.grad` holds after eight short programs. The other
+# eight, three hours, write a file.
 #
 # ## What you write
 #

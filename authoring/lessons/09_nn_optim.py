@@ -603,9 +603,8 @@ print(f"{accuracy(tower):.1f} percent")
 #
 # ## Exercises
 #
-# Open `work/09_nn_optim.ipynb`. There are ten, in two parts. The first five take about an hour: the walk through the tree,
-# a step of AdamW (spliced into the package's own optimizer), a training loop with two bugs, a prediction of keys, and
-# weights for a tower of 30 layers. The other five, an hour and a half, write a file.
+# Open `work/09_nn_optim.ipynb`. There are eight, in two parts. The first three take half an hour: a training loop with two
+# bugs, a prediction of keys, and weights for a tower of 30 layers. The other five, an hour and a half, write a file.
 #
 # ## What you write
 #

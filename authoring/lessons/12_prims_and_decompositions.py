@@ -334,8 +334,8 @@ print("1 + 1e-8 is", (torch.tensor(1.0) + 1e-8).item(), "in float32")
 # for. That is how the set was chosen. Start with nothing, add what can't be said well in the rest, and stop.
 #
 # A decomposition is a promise about every input, including those that nobody thinks of: infinities, NaN, the zero with a
-# minus sign, the largest number there is. The package's are tested on all of them, against float64. In exercise 12.3 you
-# break four rules that look right, and in 12.4 you write one that holds.
+# minus sign, the largest number there is. The package's are tested on all of them, against float64. In exercise 12.1 you
+# break four rules that look right, and in 12.2 you write one that holds.
 #
 # ## A transformer block
 #
@@ -526,9 +526,9 @@ for rules in ({}, quick):
 #
 # ## Exercises
 #
-# Open `work/12_prims_and_decompositions.ipynb`. You make broadcasting explicit, predict how many prims
-# things are made of, break four rules that look right, write one that holds for every input, get an operation accurate
-# within a budget, and merge a product with a sum. Three of your functions go into the running stack.
+# Open `work/12_prims_and_decompositions.ipynb`. Four exercises first, an hour: you break four rules that look right, write
+# one that holds for every input, get an operation accurate within a budget, and merge a product with a sum. Two of your
+# functions go into the running stack. Then come the three steps, forty minutes.
 #
 # ## What you write
 #

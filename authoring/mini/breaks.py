@@ -22,7 +22,7 @@ from mini.tensor import Tensor, tensor  # noqa: F401
 from mini.tracer import Break, Trace
 
 
-# %% 06.7 what a trace made, made again
+# %% 06.5 what a trace made, made again
 class Copy:
     """Values of a trace as this call has them: the program's own objects, its tensors, and what was made made anew."""
 
@@ -47,7 +47,7 @@ class Copy:
             return {self(key): self(value) for key, value in container.items()}
         return [self(value) for value in container]
 
-    # %% 06.8 new objects
+    # %% 06.6 new objects
     def new(self, value):
         kind = type(value)
         if kind in (list, dict):
@@ -90,7 +90,7 @@ def replace_items(container, items):
     return container
 
 
-# %% 06.9 the state where a trace ended, and its effects
+# %% 06.7 the state where a trace ended, and its effects
 class State:
     """What running the traced instructions would have left. All of it is copied before any of it is put in place."""
 
@@ -113,7 +113,7 @@ class State:
         frame.locals, frame.stack, frame.at, frame.outcome = self.locals, self.stack, self.at, self.outcome
 
 
-# %% 06.10 one piece
+# %% 06.8 one piece
 class Segment:
     """The instructions from one place to the next break: guards, a compiled graph, and the state that they leave."""
 
@@ -141,7 +141,7 @@ class Segment:
         State(self.trace, Copy(self.guards, frame, lambda fake: outputs[self.results[id(fake)]])).replay(frame)
 
 
-# %% 06.11 on across a break
+# %% 06.9 on across a break
 class Region:
     """A function, and what was compiled for it."""
 

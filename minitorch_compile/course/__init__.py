@@ -1,6 +1,6 @@
 """The course's machinery: `check` an exercise, read a `hint`, `splice` a function into the package, see `progress`.
 
-`%%mini guards 05.7` saves a cell as a step of the learner's own package, `borrow` fills it up, `mini_map` shows it.
+`%%mini guards 05.3` saves a cell as a step of the learner's own package, `borrow` fills it up, `mini_map` shows it.
 
 Everything runs on this machine, without a network or an account.
 """

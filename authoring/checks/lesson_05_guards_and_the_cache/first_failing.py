@@ -1,4 +1,4 @@
-"""Step 05.8: a guard, the guards of a trace, and the first of them that fails."""
+"""Step 05.4: a guard, the guards of a trace, and the first of them that fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import frame_of
 
 FIRST_FAILING = Step(
-    "05.8",
+    "05.4",
     "guards, and the first that fails",
     file="guards",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 05.4: four versions whose guards have a hole each; find the arguments that fall through."""
+"""Exercise 05.1: four versions whose guards have a hole each; find the arguments that fall through."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import leaky_versions
 from .leaky_versions import MISS
 
 HOLES = Exercise(
-    "05.4",
+    "05.1",
     "find the bug: four holes",
     answer="holes",
     minutes=15,

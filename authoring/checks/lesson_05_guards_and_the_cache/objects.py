@@ -1,4 +1,4 @@
-"""Step 05.11: objects by their type, functions and methods although they are made anew."""
+"""Step 05.7: objects by their type, functions and methods although they are made anew."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import judge_worlds, read
 
 OBJECTS = Step(
-    "05.11",
+    "05.7",
     "objects, functions, methods",
     file="guards",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Step 05.10: lists, tuples and dictionaries are read item by item."""
+"""Step 05.6: lists, tuples and dictionaries are read item by item."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import judge_worlds, read
 
 READ_THROUGH = Step(
-    "05.10",
+    "05.6",
     "what is read through",
     file="guards",
     minutes=15,

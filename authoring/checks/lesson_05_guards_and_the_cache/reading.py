@@ -1,4 +1,4 @@
-"""Step 05.9: everything that is read leaves a guard."""
+"""Step 05.5: everything that is read leaves a guard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import judge_worlds, read
 
 READING = Step(
-    "05.9",
+    "05.5",
     "everything that is read",
     file="guards",
     minutes=20,

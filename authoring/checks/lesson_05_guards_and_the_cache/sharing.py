@@ -1,4 +1,4 @@
-"""Step 05.12: what holds between paths, and around the call."""
+"""Step 05.8: what holds between paths, and around the call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import frame_of, local, read
 
 SHARING = Step(
-    "05.12",
+    "05.8",
     "what no single path tells",
     file="guards",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Step 05.7: the path to a value, which finds what lies there now."""
+"""Step 05.3: the path to a value, which finds what lies there now."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import frame_of
 
 SOURCES = Step(
-    "05.7",
+    "05.3",
     "sources",
     file="guards",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 05.6: a training loop that compiles at every step, rewritten to compile once."""
+"""Exercise 05.2: a training loop that compiles at every step, rewritten to compile once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.dynamo.eval_frame import region_of
 from minitorch_compile.tensor import Tensor
 
 STORM = Exercise(
-    "05.6",
+    "05.2",
     "calm the storm",
     answer="Descent",
     minutes=12,

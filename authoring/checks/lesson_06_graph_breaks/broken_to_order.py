@@ -1,4 +1,4 @@
-"""Exercise 06.5: programs that break in a stated way."""
+"""Exercise 06.3: programs that break in a stated way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.exercise import Exercise, NotWritten, Wro
 from minitorch_compile.dynamo.explaining.explain import ExplainOutput, explain
 
 BROKEN_TO_ORDER = Exercise(
-    "06.5",
+    "06.3",
     "breaks to order",
     answer="programs",
     minutes=15,

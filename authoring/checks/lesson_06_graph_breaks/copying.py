@@ -1,4 +1,4 @@
-"""Step 06.7: the values of a trace, as a later call has them."""
+"""Step 06.5: the values of a trace, as a later call has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .traced_frames import copy_of, expect, frame_of, guards_of
 
 COPYING = Step(
-    "06.7",
+    "06.5",
     "what a trace made, made again",
     file="breaks",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 06.2: what must be carried over a break, and the package carrying it."""
+"""Exercise 06.1: what must be carried over a break, and the package carrying it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from minitorch_compile.dynamo.bytecode.liveness import READS, WRITES
 from minitorch_compile.dynamo.eval_frame import region_of
 
 LIVENESS = Exercise(
-    "06.2",
+    "06.1",
     "what is carried over",
     answer="live_slots",
     minutes=20,

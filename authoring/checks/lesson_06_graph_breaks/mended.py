@@ -1,4 +1,4 @@
-"""Exercise 06.6: a function with three breaks, mended to one graph."""
+"""Exercise 06.4: a function with three breaks, mended to one graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from minitorch_compile.dynamo.testing import CompileCounter
 from minitorch_compile.tensor import Tensor
 
 MENDED = Exercise(
-    "06.6",
+    "06.4",
     "mend it",
     answer="clipped",
     minutes=12,

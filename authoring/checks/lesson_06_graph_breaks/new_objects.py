@@ -1,4 +1,4 @@
-"""Step 06.8: what the trace made is made anew at each call."""
+"""Step 06.6: what the trace made is made anew at each call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .traced_frames import copy_of, expect, frame_of, guards_of
 
 NEW_OBJECTS = Step(
-    "06.8",
+    "06.6",
     "new objects",
     file="breaks",
     minutes=15,

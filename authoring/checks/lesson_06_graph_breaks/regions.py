@@ -1,4 +1,4 @@
-"""Step 06.11: piece after piece, with an instruction for real between them."""
+"""Step 06.9: piece after piece, with an instruction for real between them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .traced_frames import expect
 
 REGIONS = Step(
-    "06.11",
+    "06.9",
     "on across a break",
     file="breaks",
     minutes=20,

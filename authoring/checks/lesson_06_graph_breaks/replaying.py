@@ -1,4 +1,4 @@
-"""Step 06.9: the state where a trace ended, and its effects on the program's objects."""
+"""Step 06.7: the state where a trace ended, and its effects on the program's objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .traced_frames import copy_of, expect, frame_of, guards_of, trace_of
 
 REPLAYING = Step(
-    "06.9",
+    "06.7",
     "the state where a trace ended, and its effects",
     file="breaks",
     minutes=20,

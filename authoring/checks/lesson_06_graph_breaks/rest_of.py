@@ -1,4 +1,4 @@
-"""Exercise 06.3: repair the function that makes the rest of a function."""
+"""Exercise 06.2: repair the function that makes the rest of a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.dynamo.bytecode.instructions import NULL
 from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter, interpret
 
 REST_OF = Exercise(
-    "06.3",
+    "06.2",
     "find the bug: the rest of a function",
     answer="rest_of",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Step 06.10: one piece of a function: guards, a graph, and the state that it leaves."""
+"""Step 06.8: one piece of a function: guards, a graph, and the state that it leaves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .traced_frames import expect
 
 SEGMENTS = Step(
-    "06.10",
+    "06.8",
     "one piece",
     file="breaks",
     minutes=20,

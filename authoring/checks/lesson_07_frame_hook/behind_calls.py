@@ -1,4 +1,4 @@
-"""Step 07.6: which Python function a call will run."""
+"""Step 07.4: which Python function a call will run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 BEHIND_CALLS = Step(
-    "07.6",
+    "07.4",
     "the function behind a call",
     file="frames",
     minutes=10,

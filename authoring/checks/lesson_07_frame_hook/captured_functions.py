@@ -1,4 +1,4 @@
-"""Exercise 07.5: which functions of a program get a graph of their own under the hook."""
+"""Exercise 07.3: which functions of a program get a graph of their own under the hook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.dynamo.testing import eager
 from .program_text import program_of
 
 CAPTURED_FUNCTIONS = Exercise(
-    "07.5",
+    "07.3",
     "what is captured: predict",
     answer="captured",
     minutes=10,

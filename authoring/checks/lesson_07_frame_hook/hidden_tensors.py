@@ -1,4 +1,4 @@
-"""Exercise 07.3: whether there is a tensor in sight."""
+"""Exercise 07.1: whether there is a tensor in sight."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minitorch_compile.dynamo.testing import eager
 from .program_text import program_of
 
 HIDDEN_TENSORS = Exercise(
-    "07.3",
+    "07.1",
     "tensors in sight",
     answer="holds_tensor",
     minutes=15,

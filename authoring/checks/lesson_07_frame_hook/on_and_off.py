@@ -1,4 +1,4 @@
-"""Step 07.8: off for the compiler's own work, and for what the program wants to be left alone."""
+"""Step 07.6: off for the compiler's own work, and for what the program wants to be left alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 ON_AND_OFF = Step(
-    "07.8",
+    "07.6",
     "on and off",
     file="frames",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Step 07.9: the hook is entered and left."""
+"""Step 07.7: the hook is entered and left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 OWN_HOOK = Step(
-    "07.9",
+    "07.7",
     "the hook",
     file="frames",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 07.4: an `enter` that remembers, tried on a program under the real hook."""
+"""Exercise 07.2: an `enter` that remembers, tried on a program under the real hook."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import Exercise, NotWritten, Wro
 from minitorch_compile.dynamo.frame_evaluation.native import CAPTURE, PASS, RUN_AS_IS, Callback, Word, native_hook
 
 REMEMBERING_HOOK = Exercise(
-    "07.4",
+    "07.2",
     "a hook that remembers",
     answer="enter",
     minutes=15,

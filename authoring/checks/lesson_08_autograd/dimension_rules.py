@@ -1,4 +1,4 @@
-"""Exercise 08.11: derivatives over dimensions."""
+"""Exercise 08.6: derivatives over dimensions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import by_nudging, close, doubles, rounded, tried
 
 DIMENSION_RULES = Step(
-    "08.11",
+    "08.6",
     "derivatives over dimensions",
     file="tape",
     minutes=30,

@@ -1,4 +1,4 @@
-"""Exercise 08.10: derivatives, element by element."""
+"""Exercise 08.5: derivatives, element by element."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import by_nudging, close, doubles, rounded, tried
 
 ELEMENT_RULES = Step(
-    "08.10",
+    "08.5",
     "derivatives, element by element",
     file="tape",
     minutes=25,

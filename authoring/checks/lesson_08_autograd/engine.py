@@ -1,4 +1,4 @@
-"""Exercise 08.13: the engine."""
+"""Exercise 08.8: the engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import expect, tried
 
 ENGINE = Step(
-    "08.13",
+    "08.8",
     "the walk",
     file="tape",
     minutes=25,

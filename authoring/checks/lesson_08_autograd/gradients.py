@@ -1,4 +1,4 @@
-"""Exercise 08.4: what .grad holds at the end of a small program."""
+"""Exercise 08.1: what .grad holds at the end of a small program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 GRADIENTS = Exercise(
-    "08.4",
+    "08.1",
     "what is in .grad: predict",
     answer="gradients",
     minutes=10,

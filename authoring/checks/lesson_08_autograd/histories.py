@@ -1,4 +1,4 @@
-"""Exercise 08.7: leaves, and the history of a tensor."""
+"""Exercise 08.2: leaves, and the history of a tensor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import STACK_SECTION, must_raise, tried
 
 HISTORIES = Step(
-    "08.7",
+    "08.2",
     "where a history begins",
     file="tape",
     minutes=10,

@@ -1,4 +1,4 @@
-"""Exercise 08.12: the topological order of histories."""
+"""Exercise 08.7: the topological order of histories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import tried
 
 NODE_ORDER = Step(
-    "08.12",
+    "08.7",
     "the order of the walk",
     file="tape",
     minutes=20,

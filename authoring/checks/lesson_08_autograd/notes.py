@@ -1,4 +1,4 @@
-"""Exercise 08.8: a note, and broadcasting turned round."""
+"""Exercise 08.3: a note, and broadcasting turned round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import STACK_SECTION, doubles, expect, must_raise, tried
 
 NOTES = Step(
-    "08.8",
+    "08.3",
     "a note",
     file="tape",
     minutes=25,

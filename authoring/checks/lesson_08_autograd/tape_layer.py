@@ -1,4 +1,4 @@
-"""Exercise 08.9: the layer that notes."""
+"""Exercise 08.4: the layer that notes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import STACK_SECTION, expect, must_raise, tried
 
 TAPE_LAYER = Step(
-    "08.9",
+    "08.4",
     "the tape is a layer",
     file="tape",
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 08.14: backward and grad."""
+"""Exercise 08.9: backward and grad."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .trying import expect, must_raise, tried
 
 WHAT_USERS_CALL = Step(
-    "08.14",
+    "08.9",
     "what users call",
     file="tape",
     minutes=25,

@@ -1,6 +1,5 @@
-"""Lesson 09: modules, optimizers, a training loop; and `mini.nn`."""
+"""Lesson 09: a training loop, the keys of a state, first weights; and the steps of `mini/nn.py`."""
 
-from .adamw_step import ADAMW
 from .own_adam import OWN_ADAM
 from .own_ids import OWN_IDS
 from .own_images import OWN_IMAGES
@@ -8,11 +7,10 @@ from .own_layers import OWN_LAYERS
 from .own_modules import OWN_MODULES
 from .state_keys import KEYS
 from .training_loop import LOOP
-from .walk import WALK
 from .weights_to_par import WEIGHTS
 
 TITLE = "09 nn, optim, a real classifier"
 EXERCISES = (
-    *(WALK, ADAMW, LOOP, KEYS, WEIGHTS),
+    *(LOOP, KEYS, WEIGHTS),
     *(OWN_MODULES, OWN_LAYERS, OWN_IDS, OWN_IMAGES, OWN_ADAM),
 )

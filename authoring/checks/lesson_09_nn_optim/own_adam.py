@@ -1,4 +1,4 @@
-"""Exercise 09.10: Adam, as a class that writes into parameters."""
+"""Exercise 09.8: Adam, as a class that writes into parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import NotWritten, WrongAnswer, 
 from minitorch_compile.course.checking.step import Step
 
 OWN_ADAM = Step(
-    "09.10",
+    "09.8",
     "Adam",
     file="nn",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 09.8: numbers that name things: embedding and loss by one-hot rows."""
+"""Exercise 09.6: numbers that name things: embedding and loss by one-hot rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .arrays import judge, seeded
 
 OWN_IDS = Step(
-    "09.8",
+    "09.6",
     "ids: embedding and loss",
     file="nn",
     minutes=12,

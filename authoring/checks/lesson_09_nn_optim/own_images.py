@@ -1,4 +1,4 @@
-"""Exercise 09.9: a convolution as one product, and pooling."""
+"""Exercise 09.7: a convolution as one product, and pooling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .arrays import judge, seeded
 
 OWN_IMAGES = Step(
-    "09.9",
+    "09.7",
     "images: convolution and pooling",
     file="nn",
     minutes=25,

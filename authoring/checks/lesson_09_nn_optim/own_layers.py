@@ -1,4 +1,4 @@
-"""Exercise 09.7: a linear layer and a normalisation."""
+"""Exercise 09.5: a linear layer and a normalisation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .arrays import judge, seeded
 
 OWN_LAYERS = Step(
-    "09.7",
+    "09.5",
     "layers",
     file="nn",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 09.6: modules are trees of attributes."""
+"""Exercise 09.4: modules are trees of attributes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 OWN_MODULES = Step(
-    "09.6",
+    "09.4",
     "modules",
     file="nn",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 09.4: which keys a state dictionary has."""
+"""Exercise 09.2: which keys a state dictionary has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile import nn
 from minitorch_compile.course.checking.exercise import Exercise, NotWritten, WrongAnswer
 
 KEYS = Exercise(
-    "09.4",
+    "09.2",
     "the keys of a state: predict",
     answer="keys",
     minutes=8,

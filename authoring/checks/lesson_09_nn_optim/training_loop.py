@@ -1,4 +1,4 @@
-"""Exercise 09.3: a training loop with two bugs, judged by what the model and the optimizer see."""
+"""Exercise 09.1: a training loop with two bugs, judged by what the model and the optimizer see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile import nn
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 LOOP = Exercise(
-    "09.3",
+    "09.1",
     "find the bugs: a training loop",
     answer="fit",
     minutes=10,

@@ -1,4 +1,4 @@
-"""Exercise 09.5: first weights for a tower of 30 layers, judged by the measured size of what comes out."""
+"""Exercise 09.3: first weights for a tower of 30 layers, judged by the measured size of what comes out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import minitorch_compile as torch
 from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer, outcome
 
 WEIGHTS = Exercise(
-    "09.5",
+    "09.3",
     "weights to par",
     answer="initial",
     minutes=10,

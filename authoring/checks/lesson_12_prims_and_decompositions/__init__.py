@@ -1,7 +1,5 @@
-"""Lesson 12: broadcasting as a prim, counts of prims, planted bugs, two careful rules, a pass, one's own decomposer."""
+"""Lesson 12: planted bugs, two careful rules, a pass; and the steps of `mini/prims.py`."""
 
-from .broadcast import BROADCAST
-from .counts import COUNTS
 from .faults import FAULTS
 from .few_and_accurate import FEW_AND_ACCURATE
 from .log_softmax import LOG_SOFTMAX
@@ -12,4 +10,4 @@ from .own_rules import OWN_RULES
 
 TITLE = "12 prims and decompositions"
 OWN_STACK = (OWN_RULES, OWN_LAYER, OWN_DECOMPOSER)
-EXERCISES = (BROADCAST, COUNTS, FAULTS, LOG_SOFTMAX, FEW_AND_ACCURATE, MERGE, *OWN_STACK)
+EXERCISES = (FAULTS, LOG_SOFTMAX, FEW_AND_ACCURATE, MERGE, *OWN_STACK)

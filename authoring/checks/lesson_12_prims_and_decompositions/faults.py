@@ -1,4 +1,4 @@
-"""Exercise 12.3: four decompositions that look right; find what breaks each of them."""
+"""Exercise 12.1: four decompositions that look right; find what breaks each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.tensor import Tensor
 from . import faulty_rules
 
 FAULTS = Exercise(
-    "12.3",
+    "12.1",
     "find the bug: four rules that look right",
     answer="faults",
     minutes=12,

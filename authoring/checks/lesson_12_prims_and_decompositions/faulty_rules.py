@@ -1,4 +1,4 @@
-"""Four decompositions that look right, as exercise 12.3 shows them, and the operations that they are meant to be.
+"""Four decompositions that look right, as exercise 12.1 shows them, and the operations that they are meant to be.
 
 >>> import minitorch_compile as torch
 >>> rounded(torch.tensor([0.4, 1.6])), right_rounded(torch.tensor([0.4, 1.6]))

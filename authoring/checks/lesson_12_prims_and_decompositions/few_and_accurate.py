@@ -1,4 +1,4 @@
-"""Exercise 12.5: log(1 - exp(-x)), accurate and in few prims."""
+"""Exercise 12.3: log(1 - exp(-x)), accurate and in few prims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from minitorch_compile.tensor import Tensor, empty_fake
 from .accuracy import worst
 
 FEW_AND_ACCURATE = Exercise(
-    "12.5",
+    "12.3",
     "few and accurate",
     answer="log_opposite",
     minutes=15,

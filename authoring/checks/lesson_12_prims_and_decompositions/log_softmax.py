@@ -1,4 +1,4 @@
-"""Exercise 12.4: a decomposition of log_softmax that holds for every input."""
+"""Exercise 12.2: a decomposition of log_softmax that holds for every input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.tensor import Tensor
 from .accuracy import worst
 
 LOG_SOFTMAX = Exercise(
-    "12.4",
+    "12.2",
     "a rule that holds: log_softmax",
     answer="log_softmax",
     minutes=15,

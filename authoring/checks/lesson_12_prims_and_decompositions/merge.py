@@ -1,4 +1,4 @@
-"""Exercise 12.6: a pass that merges a product and a sum."""
+"""Exercise 12.4: a pass that merges a product and a sum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minitorch_compile.fx import Graph, GraphModule
 from minitorch_compile.tensor import empty_fake
 
 MERGE = Exercise(
-    "12.6",
+    "12.4",
     "a pass: mm and add become addmm",
     answer="merge_addmm",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 12.9: a graph of prims."""
+"""Exercise 12.7: a graph of prims."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 OWN_DECOMPOSER = Step(
-    "12.9",
+    "12.7",
     "the decomposer",
     file="prims",
     minutes=10,

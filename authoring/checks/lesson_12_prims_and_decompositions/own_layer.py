@@ -1,4 +1,4 @@
-"""Exercise 12.8: the layer below which there are prims only."""
+"""Exercise 12.6: the layer below which there are prims only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 OWN_LAYER = Step(
-    "12.8",
+    "12.6",
     "a layer of prims",
     file="prims",
     minutes=15,

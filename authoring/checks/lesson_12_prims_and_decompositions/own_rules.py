@@ -1,4 +1,4 @@
-"""Exercise 12.7: rules that hold for every dtype, and for great numbers."""
+"""Exercise 12.5: rules that hold for every dtype, and for great numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 OWN_RULES = Step(
-    "12.7",
+    "12.5",
     "the rules of your own stack",
     file="prims",
     minutes=15,

@@ -1,6 +1,6 @@
 """The learner's own `mini`, in work/mini: which steps are written, and by whom; writing one.
 
-    work/mini/guards.py      the steps so far between the lines `# %% 05.7 sources`, as in the reference
+    work/mini/guards.py      the steps so far between the lines `# %% 05.3 sources`, as in the reference
     work/mini/.passed.json   the text of each step that has passed, as a fingerprint
 
 The files are the only record, so that an editor can be used as well as the notebook. Of a step that isn't written

@@ -1,4 +1,4 @@
-"""`%%mini guards 05.7`: a notebook cell that is saved as that step of the learner's own package."""
+"""`%%mini guards 05.3`: a notebook cell that is saved as that step of the learner's own package."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def mini(line: str, cell: str) -> None:
     """Save the cell, and say so in a line; what can't be a step is told, and nothing is saved."""
     words = line.split()
     if len(words) != 2:
-        print(f"%%mini takes a file and a step, as in `%%mini guards 05.7`, got: {line!r}")
+        print(f"%%mini takes a file and a step, as in `%%mini guards 05.3`, got: {line!r}")
         return
     file, number = words
     try:

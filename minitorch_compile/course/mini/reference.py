@@ -32,7 +32,7 @@ def _place(parts: tuple[Section, ...]) -> tuple[int, int]:
 
 
 def place(number: str) -> tuple[int, int]:
-    """Steps are ordered by this: 05.10 comes after 05.9."""
+    """Steps are ordered by this: 13.10 comes after 13.9."""
     lesson, _, exercise = number.partition(".")
     return int(lesson), int(exercise)
 

@@ -6,7 +6,7 @@
 >>> problem("def hit(self):\\n    return 1", depth=4)
 'its lines belong into a class: each begins with 4 spaces, the first begins with 0'
 
-Lines are counted as in the cell, whose first is `%%mini guards 05.7`, or from the marker in the file.
+Lines are counted as in the cell, whose first is `%%mini guards 05.3`, or from the marker in the file.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def last_cell(number: str, cells: list[str]) -> str | None:
 def magic_cell(cell: str) -> tuple[str, str, str] | None:
     """(file, number, text) of a `%%mini` cell, as a notebook has it or as IPython records it; None of any other.
 
-    >>> magic_cell("%%mini guards 05.7\\nx = 1")
-    ('guards', '05.7', 'x = 1')
-    >>> magic_cell("get_ipython().run_cell_magic('mini', 'guards 05.7', 'x = 1\\\\n')")
-    ('guards', '05.7', 'x = 1\\n')
+    >>> magic_cell("%%mini guards 05.3\\nx = 1")
+    ('guards', '05.3', 'x = 1')
+    >>> magic_cell("get_ipython().run_cell_magic('mini', 'guards 05.3', 'x = 1\\\\n')")
+    ('guards', '05.3', 'x = 1\\n')
     """
     if cell.startswith("get_ipython().run_cell_magic("):
         return _recorded(cell)

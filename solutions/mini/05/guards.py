@@ -22,7 +22,7 @@ from mini.ops import STACK
 from mini.tensor import Tensor, tensor  # noqa: F401
 
 
-# %% 05.7 sources
+# %% 05.3 sources
 @dataclass(frozen=True, eq=False)
 class Source:
     """A path to a value: it begins in a frame ("local", "stack") or at an object that stays ("fixed").
@@ -70,7 +70,7 @@ def about(tensor):
     return type(tensor), *[getattr(tensor, name, None) for name in ("sizes", "strides", "dtype", "requires_grad")]
 
 
-# %% 05.8 guards, and the first that fails
+# %% 05.4 guards, and the first that fails
 @dataclass(frozen=True)
 class Guard:
     """Something that must hold, as text, and as a function of the frame that asks whether it does."""
@@ -104,7 +104,7 @@ class Guards(list):
     def source_of(self, value):
         return self.known[id(value)][2] if id(value) in self.known else None
 
-    # %% 05.9 everything that is read
+    # %% 05.5 everything that is read
     def read(self, source, value, make_input):
         """Require what must hold of a value from outside, and give what the trace uses in its place."""
         if is_constant(value):
@@ -134,7 +134,7 @@ class Guards(list):
         return mine
 
 
-# %% 05.10 what is read through
+# %% 05.6 what is read through
 def read_list(guards, source, value, part):
     """Its type, its length, each item. The trace gets a list of its own, which it may change."""
     kind, count = type(value), len(value)
@@ -158,7 +158,7 @@ def read_dict(guards, source, value, part):
     return mine
 
 
-# %% 05.11 objects, functions, methods
+# %% 05.7 objects, functions, methods
 def read_object(guards, source, value, part):
     """Its type. What it holds is read when the program asks for it; a class or a module is always the same one."""
     kind = type(value)
@@ -200,7 +200,7 @@ READERS = {list: read_list, tuple: read_list, dict: read_dict, Items: read_items
 READERS |= dict.fromkeys(BOUND, read_method)
 
 
-# %% 05.12 what no single path tells
+# %% 05.8 what no single path tells
 def sharing(sources, frame):
     """Of each mutable value the first that it is one with: a write into that one would be seen through it.
 
@@ -228,7 +228,7 @@ def require_same_setting(guards, frame):
     guards.require(f"the layers are {[kind.__name__ for kind, _ in now]}", lambda frame: layers() == now)
 
 
-# %% 05.13 the cache
+# %% 05.9 the cache
 class Cache:
     """What was compiled for each place where a trace began, and in what order to ask: the one used last is in front."""
 

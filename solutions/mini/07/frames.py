@@ -28,7 +28,7 @@ SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENER
 CALL_BACK = (sorted, map, filter, min, max)  # written in C, and given a function to call
 
 
-# %% 07.6 the function behind a call
+# %% 07.4 the function behind a call
 def behind(function, args):
     """The Python function that a call will run, and all its arguments; None for what is written in C."""
     if isinstance(function, types.MethodType):
@@ -39,7 +39,7 @@ def behind(function, args):
     return (call, (function, *args)) if isinstance(call, types.FunctionType) else (None, args)
 
 
-# %% 07.7 which calls are worth it
+# %% 07.5 which calls are worth it
 def may_be_taken(function):
     """The program's own functions: no library's, and none of this package, but for the modules of `mini.nn`."""
     module = function.__module__ or ""
@@ -54,7 +54,7 @@ def in_sight(value):
     return any(isinstance(part, Tensor) for part in [value, *parts])
 
 
-# %% 07.8 on and off
+# %% 07.6 on and off
 def quiet(function):
     """The same function, with the calls below it left alone: the compiler's own work must not be compiled."""
 
@@ -73,7 +73,7 @@ def disable(function):
     return functools.partial(quiet(function))
 
 
-# %% 07.9 the hook
+# %% 07.7 the hook
 class FrameHook:
     """While it is entered, it answers the calls of the frames that run for real."""
 
@@ -88,7 +88,7 @@ class FrameHook:
     def __exit__(self, *error):
         Frame.apply = self.before.pop()
 
-    # %% 07.10 a call is answered
+    # %% 07.8 a call is answered
     def call(self, function, *args, **kwargs):
         """By the compiler; where no tensor is in sight, by a frame whose calls come here in turn; or as it is."""
         taken, slots = behind(function, args)

@@ -12,7 +12,7 @@ from mini.ops import STACK, Layer, Write, full, reshape, where
 from mini.tensor import Tensor, tensor  # noqa: F401
 
 
-# %% 08.7 where a history begins
+# %% 08.2 where a history begins
 class Leaf:
     """The beginning of a history: what arrives here is added to `tensor.grad`."""
 
@@ -34,7 +34,7 @@ def history(x):
     return x.grad_fn
 
 
-# %% 08.8 a note
+# %% 08.3 a note
 def sum_to(grad, sizes):
     """Broadcasting copies; its derivative adds the copies up."""
     extra = grad.dim() - len(sizes)
@@ -62,7 +62,7 @@ class Note:
         return [parent and ops.to(sum_to(g, arg.sizes), arg.dtype) for g, arg, parent in wanted]
 
 
-# %% 08.9 the tape is a layer
+# %% 08.4 the tape is a layer
 class Tape(Layer):
     """Notes the ops of which an argument has a history."""
 
@@ -110,7 +110,7 @@ class enable_grad(no_grad):
 # --- derivatives: from the gradient of the result to one for each argument. `_x`: its sizes are read, not its numbers --
 
 
-# %% 08.10 derivatives, element by element
+# %% 08.5 derivatives, element by element
 def larger(g, x, y):
     """g where x is the larger one; where both are, each gets half."""
     return where(ops.eq(x, y), g / 2, where(ops.lt(y, x), g, 0))
@@ -139,7 +139,7 @@ def of_elements():
     }
 
 
-# %% 08.11 derivatives over dimensions
+# %% 08.6 derivatives over dimensions
 def kept(x, reduced, dims):
     """A reduction's result with its dimensions back, of size 1."""
     return reshape(reduced, tuple([1 if d in dims else n for d, n in enumerate(x.sizes)]))
@@ -174,7 +174,7 @@ DERIVATIVES = {**of_elements(), **of_dimensions()}
 # --- the engine -------------------------------------------------------------------------------------------------------
 
 
-# %% 08.12 the order of the walk
+# %% 08.7 the order of the walk
 def topological(roots, ends=()):
     """All histories, each before those that it was made from; those of `ends` are not looked behind."""
     order, seen, todo = [], set(), [(root, False) for root in roots]
@@ -189,7 +189,7 @@ def topological(roots, ends=()):
     return order[::-1]
 
 
-# %% 08.13 the walk
+# %% 08.8 the walk
 def walk_back(outputs, grads, ends=(), keep=False):
     """The gradients of the leaves that the outputs were made from, and of the histories in `ends`."""
     pending, found = {}, {}
@@ -213,7 +213,7 @@ def add_to(pending, node, grad):
         pending[node] = pending[node] + grad if node in pending else grad
 
 
-# %% 08.14 what users call
+# %% 08.9 what users call
 def ones(loss):
     if loss.numel() != 1:
         raise RuntimeError(f"a gradient is of one number, this tensor has sizes {loss.sizes}")

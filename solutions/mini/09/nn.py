@@ -20,7 +20,7 @@ def parameter(array):
     return from_numpy(np.asarray(array, np.float32), requires_grad=True)
 
 
-# %% 09.6 modules
+# %% 09.4 modules
 class Module:
     """A tree: its attributes are parameters, modules, lists of both, and other things."""
 
@@ -43,7 +43,7 @@ class Module:
         return [value for _, value in self.named_parameters()]
 
 
-# %% 09.7 layers
+# %% 09.5 layers
 class Linear(Module):
     """x @ weight + bias; the weights begin uniform, as wide as 1 / sqrt(inputs)."""
 
@@ -67,7 +67,7 @@ class LayerNorm(Module):
         return centred / ((centred * centred).mean(-1, True) + 1e-5).sqrt() * self.weight + self.bias
 
 
-# %% 09.8 ids: embedding and loss
+# %% 09.6 ids: embedding and loss
 def one_hot(ids, count):
     """A row of `count` zeros for each id, with a 1 in its place."""
     return ids.reshape(*ids.shape, 1).eq(ops.iota((count,), 0, "int64")).to("float32")
@@ -88,7 +88,7 @@ def cross_entropy(logits, targets):
     return -(logits.log_softmax(-1) * one_hot(targets, logits.shape[-1])).sum() / targets.numel()
 
 
-# %% 09.9 images: convolution and pooling
+# %% 09.7 images: convolution and pooling
 class Conv2d(Module):
     """Each window is a row of one product: the windows are slices of the padded images, side by side."""
 
@@ -110,7 +110,7 @@ def max_pool2d(x, size):
     return x[:, :, : h * size, : w * size].reshape(n, c, h, size, w, size).amax((3, 5))
 
 
-# %% 09.10 Adam
+# %% 09.8 Adam
 class Adam:
     """Steps by the mean of the gradients, divided by the root of the mean of their squares (Kingma and Ba, 2015)."""
 

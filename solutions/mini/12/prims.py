@@ -19,7 +19,7 @@ from mini.tape import no_grad
 from mini.tensor import Tensor, fake  # noqa: F401
 
 
-# %% 12.7 the rules
+# %% 12.5 the rules
 def shifted(x, dim):
     """Less the greatest: e to the power of it is 1 at most, and softmax stays the same."""
     return x - x.amax(dim, True)
@@ -44,7 +44,7 @@ DECOMPOSITIONS = {
 PRIMS = set(OPS.values()) - set(DECOMPOSITIONS) - {ops.copy_}
 
 
-# %% 12.8 a layer of prims
+# %% 12.6 a layer of prims
 class Decompose(Layer):
     """Below it come prims only. The same op of the same arguments is computed once."""
 
@@ -65,7 +65,7 @@ class Decompose(Layer):
             return DECOMPOSITIONS[op](*args)
 
 
-# %% 12.9 the decomposer
+# %% 12.7 the decomposer
 def decompose(graph):
     """The same outputs in prims. A graph with writes is made functional first: what is written to has two values."""
     if any(node.writes for node in graph.nodes):
