@@ -474,17 +474,19 @@ check("03.5")
 # ## 03.6 One language for all Pythons
 #
 # `parts(inst)` says what stands for an instruction of `dis`, whichever Python wrote it: a list of pairs, an operation and
-# its operand. `MEANS`, `SAME`, `BINARY` and `INTRINSIC` are given. The rules:
+# its operand. `MEANS`, `SAME`, `BINARY`, `COMPARE` and `INTRINSIC` are given. The rules, most of which are one line:
 #
-# - A name without `_FORWARD`, `_BACKWARD` or `_NO_INTERRUPT` in it means the same. `SAME` has two more such names.
+# - A name without `_FORWARD` or `_BACKWARD` in it means the same. `SAME` has three more such names.
 # - What is in `MEANS` is found there. `CALL_INTRINSIC_1` is found in `INTRINSIC`, by `inst.arg`, if it is there.
-# - Operators become `APPLY (function, count)`. So `BINARY_OP` (by `argrepr`) and `COMPARE_OP` (by `argval`), with `BINARY`;
-#   `IS_OP`, whose arg is 1 for `is not`; `CONTAINS_OP`, whose arg is 1 for `not in`, with `operator.contains`, after a SWAP.
-# - `END_FOR` is a `POP_TOP` in 3.12, and nothing later. `RETURN_CONST` is two. `JUMP_IF_TRUE_OR_POP` and its sister are
-#   three: `COPY 1`, a `POP_JUMP_IF_TRUE`, `POP_TOP`.
+# - Operators become `APPLY (function, count)`, which is given as `applied(function, count)`. So `BINARY_OP`, with `BINARY`, by
+#   `arg`; `COMPARE_OP`, with `COMPARE`, by `argval`; `IS_OP`, whose arg is 1 for `is not`; `CONTAINS_OP`, whose arg is 1 for
+#   `not in`, with `operator.contains`, after a SWAP; and `CONVERT_VALUE`, whose argval is a function of one value.
+# - `RETURN_CONST` is two. `JUMP_IF_TRUE_OR_POP` and its sister are three: `COPY 1`, a `POP_JUMP_IF_TRUE`, `POP_TOP`.
+#   `DELETE_FAST` is four: load the slot's value, which says whether there is one, store `NULL`, which empties the slot, and
+#   pop the value.
 # - `STORE_FAST_LOAD_FAST`, with `argval` `("a", "b")`, is `STORE_FAST a` and `LOAD_FAST b`; there are three such.
-# - `LOAD_GLOBAL` and `LOAD_ATTR` also push the NULL of a call if `argrepr` says so: `NULL + f` (before it, for a global),
-#   `f + NULL` and `NULL|self + f` (behind it). `LOAD_METHOD` is `LOAD_ATTR` with a NULL behind it.
+# - `LOAD_GLOBAL` and `LOAD_ATTR` also push the NULL of a call, `LOAD_CONST NULL`, if `argrepr` says so: `NULL + f` (before it,
+#   for a global), `f + NULL` and `NULL|self + f` (behind it). `LOAD_METHOD` is `LOAD_ATTR` with a NULL behind it.
 # - `MAKE_FUNCTION` is followed by a `SET_FUNCTION_ATTRIBUTE` for each of the bits 8, 4, 2, 1 in its arg (None is 0).
 # - All others stay, with their `argval`.
 
@@ -502,12 +504,12 @@ def parts(inst):
 check("03.6")
 
 # %% tags=["wrong"] step="03.6" says="The operand says whether it is `is not`"
-# -         return [("APPLY", (operator.is_not if inst.arg else operator.is_, 2))]
-# +         return [("APPLY", (operator.is_ if inst.arg else operator.is_not, 2))]
+# -     if op == "IS_OP": return applied(operator.is_not if inst.arg else operator.is_)
+# +     if op == "IS_OP": return applied(operator.is_ if inst.arg else operator.is_not)
 
 # %% tags=["wrong"] step="03.6" says="operator.contains(b, a) wants it first: swap them"
-# -         return [("SWAP", 2), ("APPLY", (operator.contains, 2)), *[NOT] * inst.arg]
-# +         return [("APPLY", (operator.contains, 2)), *[NOT] * inst.arg]
+# -     if op == "CONTAINS_OP": return [("SWAP", 2), *applied(operator.contains), *MEANS["UNARY_NOT"] * inst.arg]
+# +     if op == "CONTAINS_OP": return [*applied(operator.contains), *MEANS["UNARY_NOT"] * inst.arg]
 
 # %% tags=["wrong"] step="03.6" says="if the value is taken it stays"
 # -         return [("COPY", 1), ("POP_" + op.removesuffix("_OR_POP"), arg), ("POP_TOP", None)]
@@ -518,8 +520,8 @@ check("03.6")
 # +         return [(half.strip("_") + "_FAST", name) for half, name in zip(op.split("_FAST"), reversed(arg))]
 
 # %% tags=["wrong"] step="03.6" says="The NULL lies where argrepr says"
-# -         return [("PUSH_NULL", None), (op, arg)]
-# +         return [(op, arg), ("PUSH_NULL", None)]
+# -         return [("LOAD_CONST", NULL), (op, arg)]
+# +         return [(op, arg), ("LOAD_CONST", NULL)]
 
 # %% tags=["wrong"] step="03.6" says="It is not about to be called"
 # -     if name == "LOAD_METHOD" or op in ("LOAD_GLOBAL", "LOAD_ATTR") and " + " in inst.argrepr:
@@ -532,24 +534,23 @@ check("03.6")
 # %% [markdown]
 # ## 03.7 Decoding
 #
-# `decode(code)` is the list of `Instruction(op, arg, line)` that stands for a code object. It goes over
-# `dis.get_instructions(code)` and takes the `parts` of each; the line is `inst.positions.lineno`.
+# `decode(code)` is the list of pairs, operation and operand, that stands for a code object. It goes over
+# `dis.get_instructions(code)` and takes the `parts` of each.
 #
-# - The operand of a jump is an offset in bytes. It becomes the index of the instruction in your list that stands there. For
-#   `FOR_ITER` it is one more, from Python 3.12 on: there the loop ends at an instruction that takes the iterator away, and
-#   our `FOR_ITER` does that itself.
+# - The operand of a jump, and of `FOR_ITER`, is an offset in bytes. It becomes the index in your list of what stands there.
 # - Before 3.13, `KW_NAMES` notes names of keywords (`code.co_consts[inst.arg]`) for the next `CALL`. Such a call becomes
 #   `LOAD_CONST names` and `CALL_KW`, as 3.13 writes it.
-# - If `Frame` has no handler for a part, raise `Unsupported`; its message names the instruction. So too for an async
+# - If `Frame` has no handler for a part, raise `Unsupported`; its message names the instruction, and its line, which is
+#   `inst.positions.lineno`. So too for an async
 #   function: `inspect.CO_COROUTINE` is a bit of `code.co_flags`.
 
 
 # %% step="03.7"
 def decode(code):
-    """The instructions of a code object, the same for all Pythons; a jump's operand is the index of its target.
+    """Operations and operands, the same for all Pythons; a jump's operand is the index of its target in the list.
 
     >>> decode((lambda x: x or 2).__code__)[2]
-    Instruction(op='POP_JUMP_IF_TRUE', arg=5, line=1)
+    ('POP_JUMP_IF_TRUE', 5)
     """
 
 
@@ -557,10 +558,8 @@ def decode(code):
 check("03.7")
 
 # %% tags=["wrong"] step="03.7" says="An operand of a jump is an index into your list"
-# -     for i, inst in enumerate(result):
-# -         if "JUMP" in inst.op or inst.op == "FOR_ITER":
-# -             behind = inst.op == "FOR_ITER" and sys.version_info >= (3, 12)  # the POP_TOP there: ours pops by itself
-# -             result[i] = inst._replace(arg=index_of[inst.arg] + behind)
+# -     return [(op, index_of[arg] if "JUMP" in op or op == "FOR_ITER" else arg) for op, arg in result]
+# +     return result
 
 # %% tags=["wrong"] step="03.7" says="begins where in your list"
 # -         index_of[inst.offset] = len(result)
@@ -583,22 +582,19 @@ check("03.7")
 # %% [markdown]
 # ## 03.8 A frame
 #
-# `bind(function, args, kwargs)` gives the local variables with which a call begins, as a dictionary;
-# `inspect.getcallargs` knows Python's rules. One kind of function it doesn't know: that of a comprehension has a single
-# parameter, called `.0`, and always gets one argument.
-#
 # A `Frame` has the function's `code` and `globals`, the `program` (decoded), the `locals`, an empty `stack`, the index
-# `at` of the next instruction, and an `outcome`, None until it has one. Cells of the function's closure are among the
-# locals, by the names in `code.co_freevars`. `apply(function, *args, **kwargs)` just calls. `step` runs the handler of one
-# instruction: the method named like its `op`, with its `arg`. `run` steps until there is an outcome, and gives it.
+# `at` of the next instruction, and an `outcome`, None until it has one.
+#
+# The locals are those with which the call begins, as a dictionary; `inspect.getcallargs` knows Python's rules. One kind of
+# function it doesn't know: that of a comprehension has a single parameter, called `.0`, and always gets one argument. Cells of
+# the function's closure are among the locals, too, by the names in `code.co_freevars`.
+#
+# `apply(function, *args, **kwargs)` just calls. `step` runs the handler of one
+# instruction: the method named like its operation, with its operand. `run` steps until there is an outcome, and gives it.
 # `push`, `pop` and `popn(count)` are about the stack; the last one takes so many values, in the order of their pushes.
 
 
 # %% step="03.8"
-def bind(function, args, kwargs):
-    """The local variables with which a call begins."""
-
-
 class Frame:
     """One call: code, local variables, a stack, and where it is. `apply` is all that a subclass must know about."""
 
@@ -635,8 +631,8 @@ check("03.8")
 
 # %% tags=["wrong"] step="03.8" says="a jump sets the number of the next instruction, and must have the last word"
 # -         self.at += 1
-# -         getattr(self, inst.op)(inst.arg)
-# +         getattr(self, inst.op)(inst.arg)
+# -         getattr(self, op)(arg)
+# +         getattr(self, op)(arg)
 # +         self.at += 1
 
 # %% tags=["wrong"] step="03.8" says="its outcome is of the last time, so begin with none"
@@ -645,8 +641,8 @@ check("03.8")
 # +         while self.outcome is None:
 
 # %% tags=["wrong"] step="03.8" says="which has no name that anybody could write"
-# -     if function.__code__.co_varnames[:1] == (".0",):  # what a comprehension becomes: a function of an iterator
-# -         return {".0": args[0]}
+# -         self.locals = {".0": args[0]} if comprehension else inspect.getcallargs(function, *args, **kwargs)
+# +         self.locals = inspect.getcallargs(function, *args, **kwargs)
 
 # %% tags=["wrong"] step="03.8" says="The cells of the function's closure are among the slots"
 # -         self.locals |= dict(zip(self.code.co_freevars, function.__closure__ or (), strict=True))
@@ -662,7 +658,7 @@ check("03.8")
 #
 # `LOAD_CONST value`; `LOAD_FAST name` (an `UnboundLocalError` where there is no value); `STORE_FAST name` (if the value is
 # `NULL`, the slot becomes empty). `LOAD_GLOBAL name` looks among the globals, then in `builtins`, else it is a `NameError`.
-# `MAKE_CELL name` puts a cell into the slot, with the slot's value if it has one. `LOAD_CLOSURE` pushes the cell, `LOAD_DEREF`
+# `MAKE_CELL name` puts a cell into the slot, with the slot's value if it has one. `LOAD_FAST` pushes the cell, `LOAD_DEREF`
 # what is in it (a `NameError` if nothing is: Python's own `ValueError` says that), `STORE_DEREF` puts a value into it.
 #
 # What lies outside of the frame is asked for by `self.apply`: the item of the globals (`operator.getitem`), the contents of
@@ -687,10 +683,6 @@ def LOAD_GLOBAL(self, name):
 
 
 def MAKE_CELL(self, name):
-    ...
-
-
-def LOAD_CLOSURE(self, name):
     ...
 
 

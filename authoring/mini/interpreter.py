@@ -4,7 +4,7 @@
 ...     return [scale * i for i in range(n) if i % 2] + list(rest)
 >>> run(loop, 6, 7, scale=10)
 [10, 30, 50, 7]
->>> [inst.op for inst in decode((lambda x: x + 1).__code__)]
+>>> [op for op, arg in decode((lambda x: x + 1).__code__)]
 ['LOAD_FAST', 'LOAD_CONST', 'APPLY', 'RETURN_VALUE']
 """
 
@@ -12,10 +12,8 @@ import builtins
 import dis
 import inspect
 import operator
-import re
 import sys
 import types
-from typing import NamedTuple
 
 NULL = type("NULL", (), {"__repr__": lambda self: "NULL"})()  # the empty one of a callable's two places, an empty slot
 END = object()  # of an iterator
@@ -25,30 +23,31 @@ class Unsupported(NotImplementedError):
     """A program that `mini` does not run: the message names what it has met."""
 
 
-class Instruction(NamedTuple):
-    op: str
-    arg: object  # a name, a constant, a count; for a jump, the index of its target
-    line: int
+SAME = {"LOAD_FAST_CHECK": "LOAD_FAST", "LOAD_CLOSURE": "LOAD_FAST", "LOAD_METHOD": "LOAD_ATTR"}
+NUMERIC = "add and_ floordiv lshift matmul mul mod or_ pow rshift sub truediv xor".split()  # as BINARY_OP counts them
+IN_PLACE = [getattr(operator, "i" + name.rstrip("_")) for name in NUMERIC]
+BINARY = [getattr(operator, name) for name in NUMERIC] + IN_PLACE
+COMPARE = dict(zip(dis.cmp_op, [getattr(operator, name) for name in "lt le eq ne gt ge".split()]))
 
 
-SAME = {"LOAD_FAST_CHECK": "LOAD_FAST", "LOAD_METHOD": "LOAD_ATTR"}
-BINARY = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
-}  # fmt: skip
-IN_PLACE = {f"{op}=": getattr(operator, "i" + function.__name__.rstrip("_")) for op, function in BINARY.items()}
-BINARY |= IN_PLACE | {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
-GETITEM, NOT = ("APPLY", (operator.getitem, 2)), ("APPLY", (operator.not_, 1))
-NOTHING = "CACHE RESUME NOP PRECALL KW_NAMES EXTENDED_ARG COPY_FREE_VARS TO_BOOL"
+def applied(function, count=2):
+    """The instruction that takes so many values from the stack, and pushes what the function gives."""
+    return [("APPLY", (function, count))]
+
+
+# RERAISE ends handlers that Python adds to generators and comprehensions. An exception leaves our frames at once.
+NOTHING = "CACHE RESUME NOP PRECALL KW_NAMES EXTENDED_ARG COPY_FREE_VARS TO_BOOL RERAISE"
 MEANS = dict.fromkeys(NOTHING.split(), []) | {  # what stands for an instruction, whatever its operand
-    "UNARY_NEGATIVE": [("APPLY", (operator.neg, 1))], "UNARY_INVERT": [("APPLY", (operator.invert, 1))],
-    "UNARY_NOT": [NOT], "BINARY_SUBSCR": [GETITEM], "BINARY_SLICE": [("BUILD_SLICE", 2), GETITEM],
-    "STORE_SLICE": [("BUILD_SLICE", 2), ("STORE_SUBSCR", None)], "FORMAT_SIMPLE": [("APPLY", (format, 1))],
-    "FORMAT_WITH_SPEC": [("APPLY", (format, 2))], "LIST_TO_TUPLE": [("APPLY", (tuple, 1))],
-    "UNARY_POSITIVE": [("APPLY", (operator.pos, 1))],
+    "UNARY_NEGATIVE": applied(operator.neg, 1), "UNARY_INVERT": applied(operator.invert, 1),
+    "UNARY_NOT": applied(operator.not_, 1), "UNARY_POSITIVE": applied(operator.pos, 1),
+    "BINARY_SUBSCR": applied(operator.getitem), "BINARY_SLICE": [("BUILD_SLICE", 2), *applied(operator.getitem)],
+    "STORE_SLICE": [("BUILD_SLICE", 2), ("STORE_SUBSCR", None)], "LIST_TO_TUPLE": applied(tuple, 1),
+    "FORMAT_SIMPLE": applied(format, 1), "FORMAT_WITH_SPEC": applied(format), "PUSH_NULL": [("LOAD_CONST", NULL)],
+    "LOAD_ASSERTION_ERROR": [("LOAD_CONST", AssertionError)],
+    # our FOR_ITER has taken the iterator away; in 3.13 there comes a POP_TOP for it
+    "END_FOR": [("LOAD_CONST", NULL)] if sys.version_info >= (3, 13) else [],
 }  # fmt: skip
-INTRINSIC = {3: [("RERAISE", None)], 5: MEANS["UNARY_POSITIVE"], 6: MEANS["LIST_TO_TUPLE"]}  # of 3.12
+INTRINSIC = {3: [], 5: MEANS["UNARY_POSITIVE"], 6: MEANS["LIST_TO_TUPLE"]}  # of 3.12; 3 goes with RERAISE
 
 
 # %% 03.5 an iterator that can be put back
@@ -81,29 +80,24 @@ def parts(inst):
     [[('APPLY', (<built-in function neg>, 1))]]
     """
     name, arg = inst.opname, inst.argval
-    op = SAME.get(name, re.sub("_FORWARD|_BACKWARD|_NO_INTERRUPT", "", name))
-    if op in MEANS:
-        return MEANS[op]
-    if op == "CALL_INTRINSIC_1":
-        return INTRINSIC.get(inst.arg, [(op, arg)])
-    if op in ("BINARY_OP", "COMPARE_OP"):
-        return [("APPLY", (BINARY[inst.argrepr if op == "BINARY_OP" else arg], 2))]
-    if op == "IS_OP":
-        return [("APPLY", (operator.is_not if inst.arg else operator.is_, 2))]
-    if op == "CONTAINS_OP":
-        return [("SWAP", 2), ("APPLY", (operator.contains, 2)), *[NOT] * inst.arg]
-    if op == "END_FOR":  # 3.12; from 3.13 on, a POP_TOP follows it
-        return [("POP_TOP", None)] if sys.version_info < (3, 13) else []
-    if op == "RETURN_CONST":
-        return [("LOAD_CONST", arg), ("RETURN_VALUE", None)]
+    op = SAME.get(name, name.replace("_FORWARD", "").replace("_BACKWARD", ""))
+    if op in MEANS: return MEANS[op]
+    if op == "CALL_INTRINSIC_1": return INTRINSIC.get(inst.arg, [(op, arg)])
+    if op == "BINARY_OP": return applied(BINARY[inst.arg])
+    if op == "COMPARE_OP": return applied(COMPARE[arg])
+    if op == "IS_OP": return applied(operator.is_not if inst.arg else operator.is_)
+    if op == "CONTAINS_OP": return [("SWAP", 2), *applied(operator.contains), *MEANS["UNARY_NOT"] * inst.arg]
+    if op == "CONVERT_VALUE": return applied(arg, 1)
+    if op == "RETURN_CONST": return [("LOAD_CONST", arg), ("RETURN_VALUE", None)]
+    if op == "DELETE_FAST": return [("LOAD_FAST", arg), ("LOAD_CONST", NULL), ("STORE_FAST", arg), ("POP_TOP", None)]
     if op in ("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"):
         return [("COPY", 1), ("POP_" + op.removesuffix("_OR_POP"), arg), ("POP_TOP", None)]
     if op.count("_FAST") == 2:  # 3.13: STORE_FAST_LOAD_FAST
         return [(half.strip("_") + "_FAST", name) for half, name in zip(op.split("_FAST"), arg)]
     if op == "LOAD_GLOBAL" and "NULL + " in inst.argrepr:  # to be called; before 3.13 the NULL lies below
-        return [("PUSH_NULL", None), (op, arg)]
+        return [("LOAD_CONST", NULL), (op, arg)]
     if name == "LOAD_METHOD" or op in ("LOAD_GLOBAL", "LOAD_ATTR") and " + " in inst.argrepr:
-        return [(op, arg), ("PUSH_NULL", None)]  # a method is bound at once
+        return [(op, arg), ("LOAD_CONST", NULL)]  # a method is bound at once
     if op == "MAKE_FUNCTION":  # 3.13 says by instructions of their own what goes with it
         return [(op, None), *[("SET_FUNCTION_ATTRIBUTE", bit) for bit in (8, 4, 2, 1) if (inst.arg or 0) & bit]]
     return [(op, arg)]
@@ -111,10 +105,10 @@ def parts(inst):
 
 # %% 03.7 decoding
 def decode(code):
-    """The instructions of a code object, the same for all Pythons; a jump's operand is the index of its target.
+    """Operations and operands, the same for all Pythons; a jump's operand is the index of its target in the list.
 
     >>> decode((lambda x: x or 2).__code__)[2]
-    Instruction(op='POP_JUMP_IF_TRUE', arg=5, line=1)
+    ('POP_JUMP_IF_TRUE', 5)
     """
     if inspect.CO_COROUTINE & code.co_flags:
         raise Unsupported(f"the async function {code.co_name}")
@@ -127,30 +121,20 @@ def decode(code):
             if not hasattr(Frame, op):
                 raise Unsupported(f"the instruction {inst.opname} in {code.co_name}, line {inst.positions.lineno}")
             if op == "CALL" and keywords:
-                result.append(Instruction("LOAD_CONST", keywords, inst.positions.lineno))
+                result.append(("LOAD_CONST", keywords))
                 op, keywords = "CALL_KW", None
-            result.append(Instruction(op, arg, inst.positions.lineno))
-    for i, inst in enumerate(result):
-        if "JUMP" in inst.op or inst.op == "FOR_ITER":
-            behind = inst.op == "FOR_ITER" and sys.version_info >= (3, 12)  # the POP_TOP there: ours pops by itself
-            result[i] = inst._replace(arg=index_of[inst.arg] + behind)
-    return result
+            result.append((op, arg))
+    return [(op, index_of[arg] if "JUMP" in op or op == "FOR_ITER" else arg) for op, arg in result]
 
 
 # %% 03.8 a frame
-def bind(function, args, kwargs):
-    """The local variables with which a call begins."""
-    if function.__code__.co_varnames[:1] == (".0",):  # what a comprehension becomes: a function of an iterator
-        return {".0": args[0]}
-    return inspect.getcallargs(function, *args, **kwargs)
-
-
 class Frame:
     """One call: code, local variables, a stack, and where it is. `apply` is all that a subclass must know about."""
 
     def __init__(self, function, args, kwargs):
         self.code, self.globals, self.program = function.__code__, function.__globals__, decode(function.__code__)
-        self.locals = bind(function, args, kwargs)
+        comprehension = self.code.co_varnames[:1] == (".0",)  # becomes a function of an iterator that has no other name
+        self.locals = {".0": args[0]} if comprehension else inspect.getcallargs(function, *args, **kwargs)
         self.locals |= dict(zip(self.code.co_freevars, function.__closure__ or (), strict=True))
         self.stack, self.at, self.outcome = [], 0, None
 
@@ -158,9 +142,9 @@ class Frame:
         return function(*args, **kwargs)
 
     def step(self):
-        inst = self.program[self.at]
+        op, arg = self.program[self.at]
         self.at += 1
-        getattr(self, inst.op)(inst.arg)
+        getattr(self, op)(arg)
 
     def run(self):
         """Until the frame returns or yields: ("return", value) or ("yield", value)."""
@@ -201,7 +185,6 @@ class Frame:
     def MAKE_CELL(self, name):
         self.locals[name] = self.apply(types.CellType, *[self.locals[name]] if name in self.locals else [])
 
-    def LOAD_CLOSURE(self, name): self.push(self.locals[name])
     def STORE_DEREF(self, name): self.apply(setattr, self.locals[name], "cell_contents", self.pop())
 
     def LOAD_DEREF(self, name):
@@ -212,13 +195,6 @@ class Frame:
 
     # %% given
     def LOAD_FAST_AND_CLEAR(self, name): self.push(self.locals.pop(name, NULL))  # 3.12: before a comprehension
-    def LOAD_ASSERTION_ERROR(self, _): self.push(AssertionError)
-    def DELETE_FAST(self, name):
-        self.LOAD_FAST(name)
-        self.POP_TOP(None)
-        del self.locals[name]
-
-    def PUSH_NULL(self, _): self.push(NULL)
     def POP_TOP(self, _): self.pop()
     def COPY(self, depth): self.push(self.stack[-depth])
     def SWAP(self, depth): self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
@@ -266,11 +242,10 @@ class Frame:
             raise TypeError(f"got multiple values for keyword argument {twice[0]!r}")
         self.DICT_UPDATE(depth)
 
-    def CONVERT_VALUE(self, function): self.APPLY((function, 1))
     def FORMAT_VALUE(self, how):  # before 3.13: a conversion and a format in one
-        spec = self.popn(how[1])
-        self.APPLY((how[0] or (lambda value: value), 1))
-        self.push(self.apply(format, self.pop(), *spec))
+        value, *spec = self.popn(1 + how[1])
+        value = self.apply(how[0], value) if how[0] else value
+        self.push(self.apply(format, value, *spec))
 
     # %% 03.11 jumps, loops and taking apart
     def JUMP(self, target): self.at = target
@@ -356,8 +331,6 @@ class Frame:
     def RAISE_VARARGS(self, count):
         error, cause, *_ = *self.popn(count), None
         raise error from cause
-
-    def RERAISE(self, _): raise Unsupported("a handler of exceptions")
 
 
 def run(function, *args, **kwargs):

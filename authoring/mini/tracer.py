@@ -36,7 +36,7 @@ PURE = {getattr(builtins, name) for name in (
     "range repr reversed round slice sorted str sum tuple type zip").split()}  # fmt: skip
 PURE |= {f for module in (operator, math) for f in vars(module).values() if isinstance(f, types.BuiltinFunctionType)}
 ITERATORS = (enumerate, zip, map, reversed)
-WRITES = {operator.setitem, operator.delitem, *IN_PLACE.values()}
+WRITES = {operator.setitem, operator.delitem, *IN_PLACE}
 KNOWN = (Tensor, *ALWAYS_THE_SAME)  # a guard says all of them
 CONTAINERS = (list, dict, tuple)  # these are read item by item; of an object of a derived class only its type is known
 MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())

@@ -18,7 +18,7 @@ OWN_FRAME = Step(
     hints=(
         "A step: look at the instruction, count on, and only then call its handler, which may be a jump.",
         "The variables of enclosing functions are slots, too: dict(zip(code.co_freevars, function.__closure__ or ())).",
-        "bind: if co_varnames begins with '.0', it is {'.0': args[0]}, else inspect.getcallargs(function, *args,"
+        "The locals: if co_varnames begins with '.0', {'.0': args[0]}, else inspect.getcallargs(function, *args,"
         " **kwargs). run: outcome = None, then step until it is something else.",
     ),
 )
@@ -40,22 +40,21 @@ def outer() -> Any:
 
 @OWN_FRAME.case("what a frame begins with", points=2, section=SECTION)
 def _(mini: Any) -> None:
-    interpreter = mini.interpreter
-    slots = attempt(interpreter.bind, scaled, (1, 2, 3), {"a": 4})
+    slots = attempt(lambda: mini.interpreter.Frame(scaled, (1, 2, 3), {"a": 4}).locals)
     expected = {"x": 1, "rest": (2, 3), "named": {"a": 4}, "scale": 2}
     if slots != expected:
-        fact = f"bind of (1, 2, 3) and a=4 to the parameters (x, *rest, scale=2, **named): expected {expected!r}"
+        fact = f"a call with (1, 2, 3) and a=4, parameters (x, *rest, scale=2, **named): expected {expected!r}"
         raise WrongAnswer(f"{fact}, got {slots!r}", "inspect.getcallargs knows how Python does it.")
     generator: Any = (i for i in "ab")
     comprehension = types.FunctionType(generator.gi_code, {})
     why = "A comprehension is a function of one argument, which has no name that anybody could write: `.0`."
     expect(
-        "bind of ('items',) to the function of a comprehension",
+        "the locals of a comprehension, which is called with ('items',)",
         {".0": "items"},
-        attempt(interpreter.bind, comprehension, ("items",), {}),
+        attempt(lambda: mini.interpreter.Frame(comprehension, ("items",), {}).locals),
         why,
     )
-    frame = attempt(interpreter.Frame, outer(), (1,), {})
+    frame = attempt(mini.interpreter.Frame, outer(), (1,), {})
     if isinstance(frame, str):
         raise WrongAnswer(
             f"Frame(function, (1,), {{}}): {frame}", "What does a call need before its first instruction?"
@@ -83,7 +82,7 @@ def _(mini: Any) -> None:
             self.at = 5
 
     frame = Noting(scaled, (1,), {})
-    frame.program = [mini.interpreter.Instruction("LOAD_CONST", "here", 1)]
+    frame.program = [("LOAD_CONST", "here")]
     frame.step()
     why = (
         "Count on before the handler runs: a jump sets the number of the next instruction, and must have the last word."

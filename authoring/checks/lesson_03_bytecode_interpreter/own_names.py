@@ -68,9 +68,9 @@ def _(mini: Any) -> None:
         raise WrongAnswer(f"MAKE_CELL x: the slot holds {cell!r}", "From now on the slot holds a types.CellType.")
     why = "x was a parameter with the value 3. It moves into the cell."
     expect("MAKE_CELL x, where x = 3, then LOAD_DEREF x", [3], after(frame, "LOAD_DEREF", "x"), why)
-    got = after(frame, "LOAD_CLOSURE", "x")
+    got = after(frame, "LOAD_FAST", "x")
     if got[-1:] != [cell]:
-        raise WrongAnswer(f"LOAD_CLOSURE x pushed {got[-1:]!r}", "An inner function gets the cell itself, to share it.")
+        raise WrongAnswer(f"LOAD_FAST x pushed {got[-1:]!r}", "An inner function gets the cell itself, to share it.")
     frame.stack.append(8)
     after(frame, "STORE_DEREF", "x")
     if frame.locals.get("x") is not cell:

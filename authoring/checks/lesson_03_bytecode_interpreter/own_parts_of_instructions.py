@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +17,7 @@ OWN_PARTS = Step(
     minutes=20,
     hints=(
         "It is a list of questions, each with its `return`. Ask first what is in MEANS; the last line is [(op, arg)].",
-        "Cut _FORWARD, _BACKWARD and _NO_INTERRUPT out of the name first. `first or second` is COPY 1,"
+        "Cut _FORWARD and _BACKWARD out of the name first. `first or second` is COPY 1,"
         " POP_JUMP_IF_TRUE, POP_TOP; `a in b` has b on top, and operator.contains wants it first: SWAP 2.",
         'Of two in one: op.split("_FAST") is ["STORE", "_LOAD", ""], and zip ends with the shorter one. Of'
         " a function: the bits 8, 4, 2, 1 in this order, those that are in inst.arg, which may be None.",
@@ -46,11 +45,15 @@ def _(mini: Any) -> None:
     parts(mini, raw("UNARY_NOT"), [("APPLY", (operator.not_, 1))], "It is in MEANS.")
     both: list[tuple[str, Any]] = [("LOAD_CONST", 3), ("RETURN_VALUE", None)]
     parts(mini, raw("RETURN_CONST", 1, 3), both, "3.12 has one instruction for two: load the constant, return it.")
+    null = ("LOAD_CONST", mini.interpreter.NULL)
+    four = [("LOAD_FAST", "x"), null, ("STORE_FAST", "x"), ("POP_TOP", None)]
+    why = "Load the slot's value, which must be there; store NULL, which empties the slot; pop the value."
+    parts(mini, raw("DELETE_FAST", 0, "x"), four, why)
 
 
 @OWN_PARTS.case("operators are all APPLY", points=1, section=HOOKS)
 def _(mini: Any) -> None:
-    why = "BINARY has the function; for BINARY_OP it is found by argrepr, for COMPARE_OP by argval."
+    why = "BINARY_OP finds its function in BINARY by arg, COMPARE_OP in COMPARE by argval."
     parts(mini, raw("BINARY_OP", 10, 10, "-"), [("APPLY", (operator.sub, 2))], why)
     parts(mini, raw("BINARY_OP", 13, 13, "+="), [("APPLY", (operator.iadd, 2))], why)
     parts(mini, raw("COMPARE_OP", 0, "<", "<"), [("APPLY", (operator.lt, 2))], why)
@@ -62,6 +65,8 @@ def _(mini: Any) -> None:
     parts(mini, raw("CONTAINS_OP", 0, 0), contains, why)
     why = "`not in`: the same, and then operator.not_."
     parts(mini, raw("CONTAINS_OP", 1, 1), [*contains, ("APPLY", (operator.not_, 1))], why)
+    why = "In f'{x!r}' argval is repr, and takes one value."
+    parts(mini, raw("CONVERT_VALUE", 2, repr), [("APPLY", (repr, 1))], why)
     plus = [("APPLY", (operator.pos, 1))]
     parts(mini, raw("CALL_INTRINSIC_1", 5, 5), plus, "INTRINSIC says what the numbers mean.")
 
@@ -72,7 +77,6 @@ def _(mini: Any) -> None:
     for name, op in (
         ("JUMP_FORWARD", "JUMP"),
         ("JUMP_BACKWARD", "JUMP"),
-        ("JUMP_BACKWARD_NO_INTERRUPT", "JUMP"),
         ("POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_IF_NOT_NONE"),
         ("POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_IF_FALSE"),
     ):
@@ -83,8 +87,6 @@ def _(mini: Any) -> None:
     for way in ("TRUE", "FALSE"):
         three = [("COPY", 1), (f"POP_JUMP_IF_{way}", 40), ("POP_TOP", None)]
         parts(mini, raw(f"JUMP_IF_{way}_OR_POP", 3, 40), three, why)
-    end: list[tuple[str, Any]] = [("POP_TOP", None)] if sys.version_info < (3, 13) else []
-    parts(mini, raw("END_FOR"), end, "In 3.12 it takes the iterator away; from 3.13 on a POP_TOP follows, which does.")
 
 
 @OWN_PARTS.case("two in one, calls, functions", points=2, section=SECTION)
@@ -93,7 +95,7 @@ def _(mini: Any) -> None:
     for first, second in (("STORE", "LOAD"), ("LOAD", "LOAD"), ("STORE", "STORE")):
         two = [(f"{first}_FAST", "a"), (f"{second}_FAST", "b")]
         parts(mini, raw(f"{first}_FAST_{second}_FAST", 1, ("a", "b"), "a, b"), two, why)
-    null = ("PUSH_NULL", None)
+    null = ("LOAD_CONST", mini.interpreter.NULL)
     why = "It is not about to be called: nothing is added."
     parts(mini, raw("LOAD_GLOBAL", 0, "f", "f"), [("LOAD_GLOBAL", "f")], why)
     parts(mini, raw("LOAD_ATTR", 0, "NULL", "NULL"), [("LOAD_ATTR", "NULL")], why)
