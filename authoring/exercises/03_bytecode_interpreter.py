@@ -1,318 +1,18 @@
 # %% [markdown]
 # # 03 Exercises: a bytecode interpreter
 #
-# Four exercises, and then nine steps that write a file of your own: about three hours. Each is a sentence, a signature, an
-# example and a check. Write your answer in place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("03.1")` gives the
-# first of three hints, and calling it again the next; hints cost nothing.
+# Ten exercises, two hours and a half: one about the package's interpreter, twelve minutes, and nine steps of your own
+# `mini/interpreter.py`, two hours and a quarter. Each is a sentence, a signature, an example and a check. Write your
+# answer in place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck,
+# `hint("03.1")` gives the first of three hints, and calling it again the next; hints cost nothing.
 
 # %%
 import minitorch_compile as torch
-from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
-from minitorch_compile.course.drawings.stack import draw_run
+from minitorch_compile.course import check, hint, own_parts, passed, progress
 from minitorch_compile.dynamo import interpret
-from minitorch_compile.dynamo.execution.concrete import ConcreteInterpreter
-from minitorch_compile.dynamo.bytecode.decode import decode
-from minitorch_compile.dynamo.bytecode.instructions import Instruction
 
 # %% [markdown]
-# ## 03.1 What lies on the stack: predict
-#
-# Seven short listings. The slots are `a = 7`, `b = 2` and `items = [10, 20, 30]`. Before you run anything, write for each
-# what lies on the stack after its last instruction, as a list with the bottom first. (A jump to a number behind the last
-# instruction ends the listing.)
-#
-#     "minus"                      "swapped"                    "copied"
-#     0 LOAD_FAST    'a'           0 LOAD_FAST    'a'           0 LOAD_FAST    'a'
-#     1 LOAD_FAST    'b'           1 LOAD_FAST    'b'           1 LOAD_FAST    'b'
-#     2 BINARY_OP    '-'           2 SWAP         2             2 COPY         2
-#     3 LOAD_FAST    'b'           3 BINARY_OP    '-'           3 BINARY_OP    '-'
-#
-#     "unpack"                     "or"
-#     0 LOAD_FAST        'items'   0 LOAD_FAST         'a'
-#     1 UNPACK_SEQUENCE  3         1 COPY              1
-#                                  2 POP_JUMP_IF_TRUE  to 5
-#                                  3 POP_TOP
-#                                  4 LOAD_FAST         'b'
-#
-#     "loop"                       "accident"
-#     0 LOAD_CONST   0             0 LOAD_FAST   'a'
-#     1 LOAD_FAST    'items'       1 LOAD_FAST   'b'
-#     2 GET_ITER                   2 LOAD_CONST  0
-#     3 FOR_ITER     to 7          3 BINARY_OP   '//'
-#     4 POP_TOP                    4 JUMP        to 7
-#     5 JUMP         to 3          5 POP_TOP
-#     6 LOAD_CONST   1             6 LOAD_CONST  -1
-#                                      on error in 1..3: to 5, depth 1
-
-# %% tags=["stub"]
-stacks = {
-    "minus": ...,
-    "swapped": ...,
-    "copied": ...,
-    "unpack": ...,
-    "or": ...,
-    "loop": ...,
-    "accident": ...,
-}
-
-# %% tags=["solution"]
-stacks = {
-    "minus": [5, 2],
-    "swapped": [-5],
-    "copied": [7, -5],
-    "unpack": [30, 20, 10],
-    "or": [7],
-    "loop": [0],
-    "accident": [7, -1],
-}
-
-# %%
-check("03.1")
-
-# %% tags=["wrong"] says="what is pushed last stands last"
-stacks = stacks | {"minus": [2, 5]}
-
-# %% tags=["wrong"] says="After SWAP 2 the 7 is on top"
-stacks = stacks | {"swapped": [5]}
-
-# %% tags=["wrong"] says="copies the second from the top, the 7"
-stacks = stacks | {"copied": [7, 5]}
-
-# %% tags=["wrong"] says="The first item must be on top"
-stacks = stacks | {"unpack": [10, 20, 30]}
-
-# %% tags=["wrong"] says="takes the value that it tests"
-stacks = stacks | {"or": [7, 7]}
-
-# %% tags=["wrong"] says="it never runs"
-stacks = stacks | {"loop": [0, 1]}
-
-# %% tags=["wrong"] says="The half-finished 2 is cut off"
-stacks = stacks | {"accident": [7, 2, -1]}
-
-# %% [markdown]
-# Now look. Change the function, and see whether you can tell beforehand what will lie on the stack.
-
-
-# %%
-def first_and_rest(items):
-    first, *rest = items
-    return first or rest
-
-
-draw_run(ConcreteInterpreter(decode(first_and_rest.__code__), {"items": [0, 20, 30]}, {}))
-
-# %% [markdown]
-# ## 03.2 The handler of the for loop
-#
-# Write the handler of `FOR_ITER` for the package's interpreter. `self` is the frame: it has `self.stack`, `self.push(v)`,
-# `self.pop()`, `self.goto(inst)`, which goes to the target of the instruction, and `self.next_item(iterator)`, which asks
-# the domain and gives a pair `(more, item)`. The iterator is on top of the stack. If there is an item, push it above the
-# iterator. If not, take the iterator away and go to the target.
-
-
-# %%
-def FOR_ITER(self, inst: Instruction) -> None:
-    """Push the next item, or leave the loop."""
-    ### BEGIN SOLUTION
-    more, item = self.next_item(self.stack[-1])
-    if more:
-        self.push(item)
-    else:
-        self.pop()
-        self.goto(inst)
-    ### END SOLUTION
-
-
-# %%
-check("03.2")
-
-# %% [markdown]
-# In the package, the concrete interpreter and the tracer share their handlers. So your loop now runs Python, and it also
-# unrolls a loop into a graph, which is lesson 04:
-
-
-# %%
-def powers(x, count):
-    return [x**n for n in range(count)]
-
-
-if passed("03.2"):
-    with splice("dynamo.for_iter", FOR_ITER):
-        print(interpret(powers, 2, 5))
-        print(torch.compile(powers, backend="eager")(torch.tensor(2.0), 5))
-
-
-# %% tags=["wrong"] says="The iterator is gone"
-def FOR_ITER(self, inst):
-    more, item = self.next_item(self.pop())
-    if more:
-        self.push(item)
-    else:
-        self.goto(inst)
-
-
-# %% tags=["wrong"] says="If it stays, whatever comes next finds it on top"
-def FOR_ITER(self, inst):
-    more, item = self.next_item(self.stack[-1])
-    if more:
-        self.push(item)
-    else:
-        self.goto(inst)
-
-
-# %% tags=["wrong"] says="only the domain can say"
-def FOR_ITER(self, inst):
-    try:
-        self.push(next(self.stack[-1]))
-    except StopIteration:
-        self.pop()
-        self.goto(inst)
-
-
-# %% tags=["wrong"] says="so the loop is over"
-def FOR_ITER(self, inst):
-    more, item = self.next_item(self.stack[-1])
-    if more:
-        self.push(item)
-    else:
-        self.pop()
-
-
-# %% tags=["wrong"] says="so the body of the loop comes next"
-def FOR_ITER(self, inst):
-    more, item = self.next_item(self.stack[-1])
-    if more:
-        self.push(item)
-    else:
-        self.pop()
-    self.goto(inst)
-
-
-# %% [markdown]
-# ## 03.3 Reading the exception table
-#
-# `code.co_exceptiontable` is a string of bytes. Each row of the table is four numbers, one after the other: the start, the
-# length, the target, and `2 * depth + lasti`. The first three count *code units* of two bytes. A number is written in
-# groups of six bits, a byte each, the **highest group first**. Bit 6 of a byte (64) says that another group follows; bit 7
-# (128) only marks the first byte of a row. Give the rows as a list of tuples `(start, end, target, depth, lasti)`: the
-# first three in bytes, `lasti` a bool. `parse_exception_table(bytes.fromhex("82050a03"))` is
-# `[(4, 14, 20, 1, True)]`.
-
-
-# %%
-def parse_exception_table(table: bytes) -> list[tuple[int, int, int, int, bool]]:
-    """The rows of an exception table."""
-    ### BEGIN SOLUTION
-    numbers, value = [], 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-    rows = []
-    for at in range(0, len(numbers), 4):
-        start, length, target, last = numbers[at : at + 4]
-        rows.append((2 * start, 2 * (start + length), 2 * target, last >> 1, bool(last & 1)))
-    return rows
-    ### END SOLUTION
-
-
-# %%
-check("03.3")
-
-# %% [markdown]
-# With it in the package, every function that is decoded from now on owes its `try` blocks to you:
-
-
-# %%
-def careful(numbers):
-    try:
-        return sum(numbers) / len(numbers)
-    except ZeroDivisionError:
-        return None
-    finally:
-        print("looked at", numbers)
-
-
-if passed("03.3"):
-    with splice("dynamo.parse_exception_table", parse_exception_table):
-        print(interpret(careful, [1, 2, 6]), interpret(careful, []))
-
-
-# %% tags=["wrong"] says="A number may take more than one byte"
-def parse_exception_table(table):
-    numbers = [byte & 63 for byte in table]
-    rows = []
-    for at in range(0, len(numbers) - 3, 4):
-        start, length, target, last = numbers[at : at + 4]
-        rows.append((2 * start, 2 * (start + length), 2 * target, last >> 1, bool(last & 1)))
-    return rows
-
-
-# %% tags=["wrong"] says="High groups come first"
-def parse_exception_table(table):
-    numbers, value, shift = [], 0, 0
-    for byte in table:
-        value |= (byte & 63) << shift
-        shift += 6
-        if not byte & 64:
-            numbers.append(value)
-            value = shift = 0
-    rows = []
-    for at in range(0, len(numbers), 4):
-        start, length, target, last = numbers[at : at + 4]
-        rows.append((2 * start, 2 * (start + length), 2 * target, last >> 1, bool(last & 1)))
-    return rows
-
-
-# %% tags=["wrong"] says="count code units of two bytes"
-def parse_exception_table(table):
-    numbers, value = [], 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-    rows = []
-    for at in range(0, len(numbers), 4):
-        start, length, target, last = numbers[at : at + 4]
-        rows.append((start, start + length, target, last >> 1, bool(last & 1)))
-    return rows
-
-
-# %% tags=["wrong"] says="The second number is a length"
-def parse_exception_table(table):
-    numbers, value = [], 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-    rows = []
-    for at in range(0, len(numbers), 4):
-        start, end, target, last = numbers[at : at + 4]
-        rows.append((2 * start, 2 * end, 2 * target, last >> 1, bool(last & 1)))
-    return rows
-
-
-# %% tags=["wrong"] says="The last number holds two things"
-def parse_exception_table(table):
-    numbers, value = [], 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-    rows = []
-    for at in range(0, len(numbers), 4):
-        start, length, target, last = numbers[at : at + 4]
-        rows.append((2 * start, 2 * (start + length), 2 * target, last, bool(last & 1)))
-    return rows
-
-
-# %% [markdown]
-# ## 03.4 Find the bugs: unwind
+# ## 03.1 Find the bugs: unwind
 #
 # `unwind` is asked when the instruction at `self.current` raised. It looks for the row of the table that covers it, brings
 # the stack into order, and says whether there was such a row. Two things were reported. A division by zero *behind* a `try`
@@ -348,7 +48,7 @@ def unwind(self, exception) -> bool:
 
 
 # %%
-check("03.4")
+check("03.1")
 
 
 # %% tags=["wrong"] says="`end` is the first one behind the block"
@@ -421,7 +121,7 @@ def unwind(self, exception):
 # `minitorch_compile/dynamo/execution/interpreter.py`. In lesson 04 a subclass changes one method, `apply`, and traces.
 
 # %% [markdown]
-# ## 03.5 An iterator that can be put back
+# ## 03.2 An iterator that can be put back
 #
 # A tracer has to undo what it did by halves, and Python's iterators can't be asked where they stand. So loops over lists,
 # tuples and ranges get an iterator of ours. `Items(sequence, at)` has the sequence itself and the index of the next item,
@@ -429,7 +129,7 @@ def unwind(self, exception):
 # the meantime, and then raises `StopIteration`; once it was at its end, it stays there.
 
 
-# %% step="03.5"
+# %% step="03.2"
 class Items:
     """The iterator of a list, a tuple or a range: where it stands can be read, kept and set.
 
@@ -448,30 +148,30 @@ class Items:
 
 
 # %%
-check("03.5")
+check("03.2")
 
-# %% tags=["wrong"] step="03.5" says="next gives the item at `at` and counts on"
+# %% tags=["wrong"] step="03.2" says="next gives the item at `at` and counts on"
 # -         self.at += 1
 # -         return self.sequence[self.at - 1]
 # +         return self.sequence[self.at]
 
-# %% tags=["wrong"] step="03.5" says="a loop over a list sees the items that its body appends"
+# %% tags=["wrong"] step="03.2" says="a loop over a list sees the items that its body appends"
 # -         self.sequence, self.at = sequence, at
 # +         self.sequence, self.at = list(sequence), at
 
-# %% tags=["wrong"] step="03.5" says="Once an iterator was at its end it stays there"
+# %% tags=["wrong"] step="03.2" says="Once an iterator was at its end it stays there"
 # -             self.sequence = ()  # once at its end, it stays there
 
-# %% tags=["wrong"] step="03.5" says="The iterator of an iterator is itself"
+# %% tags=["wrong"] step="03.2" says="The iterator of an iterator is itself"
 # -         return self
 # +         return iter(self.sequence)
 
-# %% tags=["wrong"] step="03.5" says="behind the last one it raises StopIteration"
+# %% tags=["wrong"] step="03.2" says="behind the last one it raises StopIteration"
 # -             raise StopIteration
 # +             return None
 
 # %% [markdown]
-# ## 03.6 One language for all Pythons
+# ## 03.3 One language for all Pythons
 #
 # `parts(inst)` says what stands for an instruction of `dis`, whichever Python wrote it: a list of pairs, an operation and
 # its operand. `MEANS`, `SAME`, `BINARY`, `COMPARE` and `INTRINSIC` are given. The rules, most of which are one line:
@@ -491,7 +191,7 @@ check("03.5")
 # - All others stay, with their `argval`.
 
 
-# %% step="03.6"
+# %% step="03.3"
 def parts(inst):
     """What stands for an instruction of this Python: pairs of an operation and its operand.
 
@@ -501,38 +201,38 @@ def parts(inst):
 
 
 # %%
-check("03.6")
+check("03.3")
 
-# %% tags=["wrong"] step="03.6" says="The operand says whether it is `is not`"
+# %% tags=["wrong"] step="03.3" says="The operand says whether it is `is not`"
 # -     if op == "IS_OP": return applied(operator.is_not if inst.arg else operator.is_)
 # +     if op == "IS_OP": return applied(operator.is_ if inst.arg else operator.is_not)
 
-# %% tags=["wrong"] step="03.6" says="operator.contains(b, a) wants it first: swap them"
+# %% tags=["wrong"] step="03.3" says="operator.contains(b, a) wants it first: swap them"
 # -     if op == "CONTAINS_OP": return [("SWAP", 2), *applied(operator.contains), *MEANS["UNARY_NOT"] * inst.arg]
 # +     if op == "CONTAINS_OP": return [*applied(operator.contains), *MEANS["UNARY_NOT"] * inst.arg]
 
-# %% tags=["wrong"] step="03.6" says="if the value is taken it stays"
+# %% tags=["wrong"] step="03.3" says="if the value is taken it stays"
 # -         return [("COPY", 1), ("POP_" + op.removesuffix("_OR_POP"), arg), ("POP_TOP", None)]
 # +         return [("POP_" + op.removesuffix("_OR_POP"), arg)]
 
-# %% tags=["wrong"] step="03.6" says="Two instructions on slots, the first one first"
+# %% tags=["wrong"] step="03.3" says="Two instructions on slots, the first one first"
 # -         return [(half.strip("_") + "_FAST", name) for half, name in zip(op.split("_FAST"), arg)]
 # +         return [(half.strip("_") + "_FAST", name) for half, name in zip(op.split("_FAST"), reversed(arg))]
 
-# %% tags=["wrong"] step="03.6" says="The NULL lies where argrepr says"
+# %% tags=["wrong"] step="03.3" says="The NULL lies where argrepr says"
 # -         return [("LOAD_CONST", NULL), (op, arg)]
 # +         return [(op, arg), ("LOAD_CONST", NULL)]
 
-# %% tags=["wrong"] step="03.6" says="It is not about to be called"
+# %% tags=["wrong"] step="03.3" says="It is not about to be called"
 # -     if name == "LOAD_METHOD" or op in ("LOAD_GLOBAL", "LOAD_ATTR") and " + " in inst.argrepr:
 # +     if name == "LOAD_METHOD" or op in ("LOAD_GLOBAL", "LOAD_ATTR"):
 
-# %% tags=["wrong"] step="03.6" says="the one pushed last is taken first, and that is 8"
+# %% tags=["wrong"] step="03.3" says="the one pushed last is taken first, and that is 8"
 # -         return [(op, None), *[("SET_FUNCTION_ATTRIBUTE", bit) for bit in (8, 4, 2, 1) if (inst.arg or 0) & bit]]
 # +         return [(op, None), *[("SET_FUNCTION_ATTRIBUTE", bit) for bit in (1, 2, 4, 8) if (inst.arg or 0) & bit]]
 
 # %% [markdown]
-# ## 03.7 Decoding
+# ## 03.4 Decoding
 #
 # `decode(code)` is the list of pairs, operation and operand, that stands for a code object. It goes over
 # `dis.get_instructions(code)` and takes the `parts` of each.
@@ -545,7 +245,7 @@ check("03.6")
 #   function: `inspect.CO_COROUTINE` is a bit of `code.co_flags`.
 
 
-# %% step="03.7"
+# %% step="03.4"
 def decode(code):
     """Operations and operands, the same for all Pythons; a jump's operand is the index of its target in the list.
 
@@ -555,32 +255,32 @@ def decode(code):
 
 
 # %%
-check("03.7")
+check("03.4")
 
-# %% tags=["wrong"] step="03.7" says="An operand of a jump is an index into your list"
+# %% tags=["wrong"] step="03.4" says="An operand of a jump is an index into your list"
 # -     return [(op, index_of[arg] if "JUMP" in op or op == "FOR_ITER" else arg) for op, arg in result]
 # +     return result
 
-# %% tags=["wrong"] step="03.7" says="begins where in your list"
+# %% tags=["wrong"] step="03.4" says="begins where in your list"
 # -         index_of[inst.offset] = len(result)
 # +         index_of[inst.offset] = len(index_of)
 
-# %% tags=["wrong"] step="03.7" says="and then it is forgotten"
+# %% tags=["wrong"] step="03.4" says="and then it is forgotten"
 # -                 op, keywords = "CALL_KW", None
 # +                 op = "CALL_KW"
 
-# %% tags=["wrong"] step="03.7" says="KW_NAMES is about the next CALL: LOAD_CONST names"
+# %% tags=["wrong"] step="03.4" says="KW_NAMES is about the next CALL: LOAD_CONST names"
 # -         if inst.opname == "KW_NAMES":  # before 3.13: the names of the keywords in the call that follows
 # -             keywords = code.co_consts[inst.arg]
 
-# %% tags=["wrong"] step="03.7" says="Raise Unsupported, and name the instruction"
+# %% tags=["wrong"] step="03.4" says="Raise Unsupported, and name the instruction"
 # -             if not hasattr(Frame, op):
 # -                 raise Unsupported(f"the instruction {inst.opname} in {code.co_name}, line {inst.positions.lineno}")
 # +             if not hasattr(Frame, op):
 # +                 continue
 
 # %% [markdown]
-# ## 03.8 A frame
+# ## 03.5 A frame
 #
 # A `Frame` has the function's `code` and `globals`, the `program` (decoded), the `locals`, an empty `stack`, the index
 # `at` of the next instruction, and an `outcome`, None until it has one.
@@ -594,7 +294,7 @@ check("03.7")
 # `push`, `pop` and `popn(count)` are about the stack; the last one takes so many values, in the order of their pushes.
 
 
-# %% step="03.8"
+# %% step="03.5"
 class Frame:
     """One call: code, local variables, a stack, and where it is. `apply` is all that a subclass must know about."""
 
@@ -621,38 +321,38 @@ class Frame:
 
 
 # %%
-check("03.8")
+check("03.5")
 
-# %% tags=["wrong"] step="03.8" says="and 0 values are none"
+# %% tags=["wrong"] step="03.5" says="and 0 values are none"
 # -         values = self.stack[len(self.stack) - count :]
 # -         del self.stack[len(self.stack) - count :]
 # +         values = self.stack[-count:]
 # +         del self.stack[-count:]
 
-# %% tags=["wrong"] step="03.8" says="a jump sets the number of the next instruction, and must have the last word"
+# %% tags=["wrong"] step="03.5" says="a jump sets the number of the next instruction, and must have the last word"
 # -         self.at += 1
 # -         getattr(self, op)(arg)
 # +         getattr(self, op)(arg)
 # +         self.at += 1
 
-# %% tags=["wrong"] step="03.8" says="its outcome is of the last time, so begin with none"
+# %% tags=["wrong"] step="03.5" says="its outcome is of the last time, so begin with none"
 # -         self.outcome = None
 # -         while self.outcome is None:
 # +         while self.outcome is None:
 
-# %% tags=["wrong"] step="03.8" says="which has no name that anybody could write"
+# %% tags=["wrong"] step="03.5" says="which has no name that anybody could write"
 # -         self.locals = {".0": args[0]} if comprehension else inspect.getcallargs(function, *args, **kwargs)
 # +         self.locals = inspect.getcallargs(function, *args, **kwargs)
 
-# %% tags=["wrong"] step="03.8" says="The cells of the function's closure are among the slots"
+# %% tags=["wrong"] step="03.5" says="The cells of the function's closure are among the slots"
 # -         self.locals |= dict(zip(self.code.co_freevars, function.__closure__ or (), strict=True))
 
-# %% tags=["wrong"] step="03.8" says="Plain Python just calls, with all arguments"
+# %% tags=["wrong"] step="03.5" says="Plain Python just calls, with all arguments"
 # -         return function(*args, **kwargs)
 # +         return function(*args)
 
 # %% [markdown]
-# ## 03.9 Names, slots and cells
+# ## 03.6 Names, slots and cells
 #
 # From here on you write handlers, methods of `Frame`.
 #
@@ -665,7 +365,7 @@ check("03.8")
 # a cell (`getattr` and `setattr` of `cell_contents`), a new cell (`types.CellType`).
 
 
-# %% step="03.9"
+# %% step="03.6"
 def LOAD_CONST(self, value):
     ...
 
@@ -695,9 +395,9 @@ def LOAD_DEREF(self, name):
 
 
 # %%
-check("03.9")
+check("03.6")
 
-# %% tags=["wrong"] step="03.9" says="A global hides the builtin of its name"
+# %% tags=["wrong"] step="03.6" says="A global hides the builtin of its name"
 # -         if name in self.globals:
 # -             self.push(self.apply(operator.getitem, self.globals, name))
 # -         elif hasattr(builtins, name):
@@ -707,30 +407,30 @@ check("03.9")
 # +         elif name in self.globals:
 # +             self.push(self.apply(operator.getitem, self.globals, name))
 
-# %% tags=["wrong"] step="03.9" says="NULL is no value"
+# %% tags=["wrong"] step="03.6" says="NULL is no value"
 # -         if self.locals[name] is NULL:  # after a comprehension: there had been nothing
 # -             del self.locals[name]
 
-# %% tags=["wrong"] step="03.9" says="It moves into the cell"
+# %% tags=["wrong"] step="03.6" says="It moves into the cell"
 # -         self.locals[name] = self.apply(types.CellType, *[self.locals[name]] if name in self.locals else [])
 # +         self.locals[name] = self.apply(types.CellType)
 
-# %% tags=["wrong"] step="03.9" says="The cell stays, and its contents change"
+# %% tags=["wrong"] step="03.6" says="The cell stays, and its contents change"
 # -     def STORE_DEREF(self, name): self.apply(setattr, self.locals[name], "cell_contents", self.pop())
 # +     def STORE_DEREF(self, name): self.locals[name] = types.CellType(self.pop())
 
-# %% tags=["wrong"] step="03.9" says="Python raises an UnboundLocalError"
+# %% tags=["wrong"] step="03.6" says="Python raises an UnboundLocalError"
 # -         if name not in self.locals:
 # -             raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
 # -         self.push(self.locals[name])
 # +         self.push(self.locals[name])
 
-# %% tags=["wrong"] step="03.9" says="What doesn't pass there, it never sees"
+# %% tags=["wrong"] step="03.6" says="What doesn't pass there, it never sees"
 # -             self.push(self.apply(operator.getitem, self.globals, name))
 # +             self.push(self.globals[name])
 
 # %% [markdown]
-# ## 03.10 Operators, attributes, containers
+# ## 03.7 Operators, attributes, containers
 #
 # `APPLY (function, count)` takes the topmost values and pushes what the function says of them: nearly every operator of
 # Python is that. `LOAD_ATTR name` and `STORE_ATTR name` (the object on top, the value below it), `STORE_SUBSCR` (on top the
@@ -742,7 +442,7 @@ check("03.9")
 # also here: `list.append`, `list.extend`, `dict.update`, `operator.setitem`.
 
 
-# %% step="03.10"
+# %% step="03.7"
 def APPLY(self, what):
     ...
 
@@ -792,36 +492,36 @@ def MAP_ADD(self, depth):
 
 
 # %%
-check("03.10")
+check("03.7")
 
-# %% tags=["wrong"] step="03.10" says="The one that was pushed last is the right operand"
+# %% tags=["wrong"] step="03.7" says="The one that was pushed last is the right operand"
 # -         self.push(self.apply(function, *self.popn(count)))
 # +         self.push(self.apply(function, *[self.pop() for _ in range(count)]))
 
-# %% tags=["wrong"] step="03.10" says="pushes 5 first, and o last"
+# %% tags=["wrong"] step="03.7" says="pushes 5 first, and o last"
 # -         value, obj = self.popn(2)
 # -         self.apply(setattr, obj, name, value)
 # +         obj, value = self.popn(2)
 # +         self.apply(setattr, obj, name, value)
 
-# %% tags=["wrong"] step="03.10" says="Value, object, key, in this order"
+# %% tags=["wrong"] step="03.7" says="Value, object, key, in this order"
 # -         value, obj, key = self.popn(3)
 # +         obj, key, value = self.popn(3)
 
-# %% tags=["wrong"] step="03.10" says="Key, value, key, value: 2 * count places"
+# %% tags=["wrong"] step="03.7" says="Key, value, key, value: 2 * count places"
 # -         self.push(dict(zip(items[::2], items[1::2], strict=True)))
 # +         self.push(dict(zip(items[:count], items[count:], strict=True)))
 
-# %% tags=["wrong"] step="03.10" says="The depth is counted when the item is off the stack"
+# %% tags=["wrong"] step="03.7" says="The depth is counted when the item is off the stack"
 # -     def LIST_APPEND(self, depth): self.apply(list.append, self.stack[-depth - 1], self.pop())
 # +     def LIST_APPEND(self, depth): self.apply(list.append, self.stack[-depth], self.pop())
 
-# %% tags=["wrong"] step="03.10" says="Also a list that is half built may belong to somebody"
+# %% tags=["wrong"] step="03.7" says="Also a list that is half built may belong to somebody"
 # -     def LIST_EXTEND(self, depth): self.apply(list.extend, self.stack[-depth - 1], self.pop())
 # +     def LIST_EXTEND(self, depth): self.stack[-depth - 1].extend(self.pop())
 
 # %% [markdown]
-# ## 03.11 Jumps, loops and taking apart
+# ## 03.8 Jumps, loops and taking apart
 #
 # `JUMP target`, and four that take a value from the stack and jump if it is true, false, None, or not None. Whether a value
 # is true is asked by `self.apply(bool, value)`. (`jump_if(condition, target)` is a help for the four.)
@@ -833,7 +533,7 @@ check("03.10")
 # `a, *b, c = ...`: so many before the star (`counts & 255`), a list, and so many behind it (`counts >> 8`).
 
 
-# %% step="03.11"
+# %% step="03.8"
 def JUMP(self, target):
     ...
 
@@ -875,22 +575,22 @@ def UNPACK_EX(self, counts):
 
 
 # %%
-check("03.11")
+check("03.8")
 
-# %% tags=["wrong"] step="03.11" says="The target is a number, not a distance"
+# %% tags=["wrong"] step="03.8" says="The target is a number, not a distance"
 # -     def JUMP(self, target): self.at = target
 # +     def JUMP(self, target): self.at += target
 
-# %% tags=["wrong"] step="03.11" says="Any value is true or false; 0 is not None"
+# %% tags=["wrong"] step="03.8" says="Any value is true or false; 0 is not None"
 # -     def POP_JUMP_IF_TRUE(self, target): self.jump_if(self.apply(bool, self.pop()), target)
 # +     def POP_JUMP_IF_TRUE(self, target): self.jump_if(self.pop() is True, target)
 
-# %% tags=["wrong"] step="03.11" says="The iterator leaves the stack, and the loop is left"
+# %% tags=["wrong"] step="03.8" says="The iterator leaves the stack, and the loop is left"
 # -             self.pop()
 # -             self.at = target
 # +             self.at = target
 
-# %% tags=["wrong"] step="03.11" says="goes on top of the iterator, which is needed for the next round"
+# %% tags=["wrong"] step="03.8" says="goes on top of the iterator, which is needed for the next round"
 # -         item = self.apply(next, self.stack[-1], END)
 # -         if item is END:
 # -             self.pop()
@@ -899,20 +599,20 @@ check("03.11")
 # +         if item is END:
 # +             self.at = target
 
-# %% tags=["wrong"] step="03.11" says="the first item must be on top"
+# %% tags=["wrong"] step="03.8" says="the first item must be on top"
 # -         self.stack += reversed(items)
 # +         self.stack += items
 
-# %% tags=["wrong"] step="03.11" says="it is an Items of just this sequence"
+# %% tags=["wrong"] step="03.8" says="it is an Items of just this sequence"
 # -         self.push(Items(value) if type(value) in (list, tuple, range) else self.apply(iter, value))
 # +         self.push(self.apply(iter, value))
 
-# %% tags=["wrong"] step="03.11" says="only `apply` may say"
+# %% tags=["wrong"] step="03.8" says="only `apply` may say"
 # -     def POP_JUMP_IF_FALSE(self, target): self.jump_if(not self.apply(bool, self.pop()), target)
 # +     def POP_JUMP_IF_FALSE(self, target): self.jump_if(not self.pop(), target)
 
 # %% [markdown]
-# ## 03.12 Calls
+# ## 03.9 Calls
 #
 # Below the arguments of a call lie two places: `NULL function`, `function NULL` (from 3.13 on), or `function self`.
 # `call(args, kwargs)` takes both, and pushes what the function gives, by `self.apply`. `CALL count` has so many arguments by
@@ -921,7 +621,7 @@ check("03.11")
 # made a list by `self.apply(list, ...)`.
 
 
-# %% step="03.12"
+# %% step="03.9"
 def call(self, args, kwargs):
     """Below the arguments lie two halves: `function NULL`, `NULL function`, or `function self`."""
 
@@ -939,33 +639,33 @@ def CALL_FUNCTION_EX(self, has_keywords):
 
 
 # %%
-check("03.12")
+check("03.9")
 
-# %% tags=["wrong"] step="03.12" says="before 3.13 the lower one, later the upper one"
+# %% tags=["wrong"] step="03.9" says="before 3.13 the lower one, later the upper one"
 # -         function, *first = [half for half in self.popn(2) if half is not NULL]
 # -         self.push(self.apply(function, *first, *args, **kwargs))
 # +         function, first = self.popn(2)
 # +         self.push(self.apply(function, *[first][: first is not NULL], *args, **kwargs))
 
-# %% tags=["wrong"] step="03.12" says="the second is the first argument: self"
+# %% tags=["wrong"] step="03.9" says="the second is the first argument: self"
 # -         self.push(self.apply(function, *first, *args, **kwargs))
 # +         self.push(self.apply(function, *args, **kwargs))
 
-# %% tags=["wrong"] step="03.12" says="the last values are for them, the others go by position"
+# %% tags=["wrong"] step="03.9" says="the last values are for them, the others go by position"
 # -         split = count - len(names)
 # -         self.call(args[:split], dict(zip(names, args[split:], strict=True)))
 # +         self.call(args[len(names) :], dict(zip(names, args[: len(names)], strict=True)))
 
-# %% tags=["wrong"] step="03.12" says="No keywords: one value is to be spread"
+# %% tags=["wrong"] step="03.9" says="No keywords: one value is to be spread"
 # -         kwargs = self.pop() if has_keywords & 1 else {}
 # +         kwargs = self.pop()
 
-# %% tags=["wrong"] step="03.12" says="the tracer decides that in `apply`"
+# %% tags=["wrong"] step="03.9" says="the tracer decides that in `apply`"
 # -         self.push(self.apply(function, *first, *args, **kwargs))
 # +         self.push(function(*first, *args, **kwargs))
 
 # %% [markdown]
-# ## 03.13 Functions and generators
+# ## 03.10 Functions and generators
 #
 # `MAKE_FUNCTION` takes a code object and pushes a function of it, with the frame's globals and with empty cells, as many as
 # `code.co_freevars` has names. It is made by `self.apply(types.FunctionType, code, globals, name, None, cells)`.
@@ -978,7 +678,7 @@ check("03.12")
 # pushed; what the frame returns, it returns.
 
 
-# %% step="03.13"
+# %% step="03.10"
 def MAKE_FUNCTION(self, _):
     ...
 
@@ -1004,10 +704,10 @@ def generate(self):
 
 
 # %%
-check("03.13")
+check("03.10")
 
 # %%
-if passed("03.13"):
+if passed("03.10"):
     from mini.interpreter import run
 
     def primes(limit):
@@ -1019,30 +719,30 @@ if passed("03.13"):
 
     print(list(run(primes, 30)))
 
-# %% tags=["wrong"] step="03.13" says="It sees the globals of the frame that makes it"
+# %% tags=["wrong"] step="03.10" says="It sees the globals of the frame that makes it"
 # -         self.push(self.apply(types.FunctionType, code, self.globals, code.co_name, None, cells))
 # +         self.push(self.apply(types.FunctionType, code, {}, code.co_name, None, cells))
 
-# %% tags=["wrong"] step="03.13" says="It needs as many cells as code.co_freevars has names"
+# %% tags=["wrong"] step="03.10" says="It needs as many cells as code.co_freevars has names"
 # -         cells = tuple([types.CellType() for _ in code.co_freevars])  # the right ones come next
 # +         cells = ()
 
-# %% tags=["wrong"] step="03.13" says="8 is the closure"
+# %% tags=["wrong"] step="03.10" says="8 is the closure"
 # -         if which == 8:  # comes first
 # -             function = self.apply(types.FunctionType, function.__code__, self.globals, function.__name__, None, value)
 # +         if which == 8:
 # +             pass
 
-# %% tags=["wrong"] step="03.13" says="1, 2 and 4 say which it is"
+# %% tags=["wrong"] step="03.10" says="1, 2 and 4 say which it is"
 # -             setattr(function, {1: "__defaults__", 2: "__kwdefaults__"}[which], value)
 # +             setattr(function, {2: "__defaults__", 1: "__kwdefaults__"}[which], value)
 
-# %% tags=["wrong"] step="03.13" says="What is sent is the value of the `yield` expression"
+# %% tags=["wrong"] step="03.10" says="What is sent is the value of the `yield` expression"
 # -             self.push((yield self.outcome[1]))
 # +             yield self.outcome[1]
 # +             self.push(None)
 
-# %% tags=["wrong"] step="03.13" says="The frame runs on whenever a value is asked for"
+# %% tags=["wrong"] step="03.10" says="The frame runs on whenever a value is asked for"
 # -         while self.run()[0] == "yield":
 # -             self.push((yield self.outcome[1]))
 # +         if self.run()[0] == "yield":
@@ -1059,6 +759,15 @@ progress("03")
 # checks and have a place in it.
 
 # %%
+def careful(numbers):
+    try:
+        return sum(numbers) / len(numbers)
+    except ZeroDivisionError:
+        return None
+    finally:
+        print("looked at", numbers)
+
+
 with own_parts() as places:
     print("running on your own:", *places)
-    print(interpret(careful, []), torch.compile(powers, backend="eager")(torch.tensor(3.0), 3))
+    print(interpret(careful, [1, 2, 6]), interpret(careful, []))

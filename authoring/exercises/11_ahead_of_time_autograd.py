@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 11 Exercises: ahead-of-time autograd and the partitioner
 #
-# Fourteen exercises, four hours and a half: six about graphs of both passes, then eight in which you write those of your own
-# stack. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise` line or the
-# `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives the first of three hints, and calling it
-# again the next; hints cost nothing.
+# Ten exercises, three hours and a half: two about cutting, half an hour, and eight steps of your own `mini/aot.py`,
+# three hours. Each is a sentence, a signature, an example and a check. Write your answer in place of the `raise` line
+# or the `...`, run the cell, run the check below it. If you are stuck, `hint("11.1")` gives the first of three hints,
+# and calling it again the next; hints cost nothing.
 
 # %%
 import minitorch_compile as torch
@@ -12,221 +12,7 @@ from minitorch_compile.course import check, hint, own_parts, passed, progress, s
 from minitorch_compile.course.measures.cutting import (cheapest, joint_graph, read, size, work)
 
 # %% [markdown]
-# ## 11.1 The inverse of a slice
-#
-# The slice `start:end:step` of `base` along dimension `dim` was a view, and somebody wrote `new` to it. Give the whole
-# as it is then, without writing: not into `base`, and not into a copy of it either. `start` and `end` are as in
-# Python's own slices: None, negative or too large. For base = [0, 1, 2, 3], new = [8, 9], dim = 0, start = 1, end = 3,
-# step = 1 it is [0, 8, 9, 3].
-
-
-# %%
-def slice_replaced(
-    base: torch.Tensor, new: torch.Tensor, dim: int, start: int | None, end: int | None, step: int
-) -> torch.Tensor:
-    """What base becomes when its slice becomes new."""
-    ### BEGIN SOLUTION
-    rows = range(base.shape[dim])[start:end:step]
-    index = torch.tensor(list(rows), dtype=torch.int64)
-    return torch.index_copy(base, dim, index, new)
-    ### END SOLUTION
-
-
-# %%
-check("11.1")
-
-# %% [markdown]
-# In the package every write to a slice goes by this function. Let it use yours:
-
-# %%
-if passed("11.1"):
-    with splice("aot.slice_replaced", slice_replaced):
-        x = torch.zeros(3, 4)
-        torch.compile(lambda x: x[1:, ::2].add_(1), backend="aot_eager")(x)
-        print(x)
-
-
-# %% tags=["wrong"] says="The rest is lost"
-def slice_replaced(base, new, dim, start, end, step):
-    rows = range(base.shape[dim])[start:end:step]
-    return torch.cat([base.narrow(dim, 0, rows.start), new], dim)
-
-
-# %% tags=["wrong"] says="and not along dimension 0"
-def slice_replaced(base, new, dim, start, end, step):
-    rows = torch.arange(base.shape[dim])[start:end:step]
-    return torch.index_copy(base, 0, rows, new)
-
-
-# %% tags=["wrong"] says="That writes, if only into a copy of yours"
-def slice_replaced(base, new, dim, start, end, step):
-    whole = base.clone()
-    whole.transpose(0, dim)[start:end:step] = new.transpose(0, dim)
-    return whole
-
-
-# %% tags=["wrong"] says="base is a value"
-def slice_replaced(base, new, dim, start, end, step):
-    base.transpose(0, dim)[start:end:step] = new.transpose(0, dim)
-    return base
-
-
-# %% tags=["wrong"] says="Your new rows lie side by side"
-def slice_replaced(base, new, dim, start, end, step):
-    rows = range(base.shape[dim])[start:end:step]
-    index = torch.arange(rows.start, rows.start + len(rows))
-    return torch.index_copy(base, dim, index, new)
-
-
-# %% tags=["wrong"] says="start and end may be None"
-def slice_replaced(base, new, dim, start, end, step):
-    return torch.index_copy(base, dim, torch.tensor(list(range(start, end, step))), new)
-
-
-# %% [markdown]
-# ## 11.2 What is saved: predict
-#
-# `x` and `v` have sizes (100, 20), `w` has (20, 50), `a` has (1000, 1) and `b` has (1000,). All are float32, and all
-# require grad. For the first eight programs: which values does the walk back read, if it makes nothing again? Write a
-# set of names, such as `{"x", "y"}`; y is the result. For the other five: how many *bytes* does the narrowest cut save,
-# if pointwise operations may be made again, and products and sums may not?
-
-# %% tags=["stub"]
-saved = {
-    "y = x + v": ...,
-    "y = x * v": ...,
-    "y = x * 3": ...,
-    "y = x.exp()": ...,
-    "y = x.sin()": ...,
-    "y = x.relu()": ...,
-    "y = x @ w": ...,
-    "y = x.sum(0)": ...,
-    "x.sin().exp().tanh()": ...,
-    "(x @ w).sin().exp()": ...,
-    "(a - b).tanh()": ...,
-    "x.exp() + 1": ...,
-    "x.sum(0).exp()": ...,
-}
-
-# %% tags=["solution"]
-saved = {
-    "y = x + v": set(),
-    "y = x * v": {"x", "v"},
-    "y = x * 3": set(),
-    "y = x.exp()": {"y"},
-    "y = x.sin()": {"x"},
-    "y = x.relu()": {"y"},
-    "y = x @ w": {"x", "w"},
-    "y = x.sum(0)": set(),
-    "x.sin().exp().tanh()": 8000,
-    "(x @ w).sin().exp()": 8000 + 4000 + 20000,
-    "(a - b).tanh()": 8000,
-    "x.exp() + 1": 8000,
-    "x.sum(0).exp()": 80,
-}
-
-# %%
-check("11.2")
-
-# %% tags=["wrong"] says="It needs no value at all"
-saved = saved | {"y = x + v": {"x", "v"}}
-
-# %% tags=["wrong"] says="and 3 stands in the graph"
-saved = saved | {"y = x * 3": {"x"}}
-
-# %% tags=["wrong"] says="The slope of exp is exp"
-saved = saved | {"y = x.exp()": {"x"}}
-
-# %% tags=["wrong"] says="which its result doesn't tell"
-saved = saved | {"y = x.sin()": {"y"}}
-
-# %% tags=["wrong"] says="sizes are no values"
-saved = saved | {"y = x.sum(0)": {"x"}}
-
-# %% tags=["wrong"] says="all can be made again from one"
-saved = saved | {"x.sin().exp().tanh()": 24000}
-
-# %% tags=["wrong"] says="the product for the rest"
-saved = saved | {"(x @ w).sin().exp()": 12000}
-
-# %% tags=["wrong"] says="What it is made of is much narrower"
-saved = saved | {"(a - b).tanh()": 4_000_000}
-
-# %% tags=["wrong"] says="so the way is narrowest behind it"
-saved = saved | {"x.sum(0).exp()": 8000}
-
-# %% [markdown]
-# Now look. Change the function, and see whether you would have known.
-
-# %%
-joint = joint_graph(lambda x: x.sin().exp().tanh(), torch.ones(100, 20, requires_grad=True))
-print("read ", read(joint), sum(map(size, read(joint))), "bytes")
-print("saved", cheapest(joint), sum(map(size, cheapest(joint))), "bytes")
-
-# %% [markdown]
-# ## 11.3 Find the bug: three joint graphs
-#
-# Somebody has written three joint graphs by hand, a line for each value. `t` is the tangent. The results are right,
-# some slopes are not, and the fault lies in one line of each:
-#
-#     twice: x.sin() * x             stretched: tanh(x + b),
-#                                    x is a (3, 2) and b a (2,)
-#
-#     a = torch.sin(x)               a = x + b
-#     result = a * x                 result = torch.tanh(a)
-#     g = t * x                      g = t * (1 - result * result)
-#     slope_x = g * torch.cos(x)     slope_x = g
-#                                    slope_b = g
-#
-#     overwritten: y = x.exp(); x.mul_(2); return x * y
-#
-#     y = torch.exp(x)
-#     x_1 = x * 2
-#     result = x_1 * y
-#     g_y = t * x
-#     g_x_1 = t * y
-#     slope_x = g_y * y + g_x_1 * 2
-#
-# For each, give the name of the wrong line, and the expression that should stand there, such as `("a",
-# "torch.cos(x)")`.
-
-# %% tags=["stub"]
-repairs = {
-    "twice": (..., ...),
-    "stretched": (..., ...),
-    "overwritten": (..., ...),
-}
-
-# %% tags=["solution"]
-repairs = {
-    "twice": ("slope_x", "g * torch.cos(x) + t * a"),
-    "stretched": ("slope_b", "g.sum(0)"),
-    "overwritten": ("g_y", "t * x_1"),
-}
-
-# %%
-check("11.3")
-
-# %% tags=["wrong"] says="Slopes that come by several ways are added"
-repairs = repairs | {"twice": ("slope_x", "g * torch.cos(x) * t * a")}
-
-# %% tags=["wrong"] says="so two slopes arrive at it"
-repairs = repairs | {"twice": ("g", "t * x + t * a")}
-
-# %% tags=["wrong"] says="and over nothing else"
-repairs = repairs | {"stretched": ("slope_b", "g.sum()")}
-
-# %% tags=["wrong"] says="Print the sizes of all slopes"
-repairs = repairs | {"stretched": ("slope_x", "g * b")}
-
-# %% tags=["wrong"] says="The forward part was right"
-repairs = repairs | {"overwritten": ("x_1", "x")}
-
-# %% tags=["wrong"] says="Check each slope by nudging"
-repairs = repairs | {"overwritten": ("slope_x", "g_y * y + g_x_1")}
-
-# %% [markdown]
-# ## 11.4 The other narrowest cut
+# ## 11.1 The other narrowest cut
 #
 # Let three pipes of width 5 follow each other. Each of them is a narrowest cut, and the lesson's walk from the source
 # finds the first. For a partitioner the *last* is better: as many bytes, and less to make again. Give the pipes of the
@@ -253,13 +39,13 @@ def cut_near_the_sink(network, source, sink) -> set[tuple]:
 
 
 # %%
-check("11.4")
+check("11.1")
 
 # %% [markdown]
 # The partitioner cuts where this function says. So here is a compiled function, its memory chosen by you:
 
 # %%
-if passed("11.4"):
+if passed("11.1"):
     with splice("aot.minimum_cut", cut_near_the_sink):
         x = torch.ones(1000, requires_grad=True)
         print(torch.compiler.inspect(lambda x: (x * 2).exp().sin(), x).partition)
@@ -308,15 +94,17 @@ def cut_near_the_sink(network, source, sink):
 
 
 # %% [markdown]
-# ## 11.5 A partition within a limit
+# ## 11.2 A partition within a limit
 #
 # The narrowest cut makes again whatever it can. With memory to spare one would rather save a little more, and compute
-# less. Give the nodes to save for a joint graph: at most `limit` bytes together, and with them as few operations in the
-# backward graph as you can manage. If no cut is narrow enough, raise a ValueError.
+# less. Give the nodes to save for a joint graph, as a list: at most `limit` bytes together, and with them few operations in
+# the backward graph. Par is what you get from the narrowest cut by adding, again and again, of the values that are read and
+# still fit, the one with which the least is left to do; until none makes it less. If even the narrowest cut is too wide,
+# raise a ValueError.
 #
 # What you have: `cheapest(joint)`, the nodes of the narrowest cut; `read(joint)`, what is read of the forward pass;
 # `size(node)`, its bytes; `work(joint, nodes)`, the number of operations in the backward graph if these nodes are
-# saved.
+# saved, which is a RuntimeError if the gradients can't be made of them.
 
 
 # %%
@@ -338,14 +126,14 @@ def within(joint, limit: int) -> list:
 
 
 # %%
-check("11.5")
+check("11.2")
 
 # %% [markdown]
 # How much is a little more memory worth? A row for each limit, and then a training step, compiled with your choice.
 # There the graph is in prims (lesson 12), so that there are more values to choose from.
 
 # %%
-if passed("11.5"):
+if passed("11.2"):
     from minitorch_compile.aot.partitioning.partition import Sides, cut
 
     chain = lambda x: x.sin().exp().tanh().sigmoid().sin().exp()
@@ -428,56 +216,6 @@ def within(joint, limit):
 
 
 # %% [markdown]
-# ## 11.6 Where recomputation loses
-#
-# Bytes are not everything. Write a program of x, a thousand float32 numbers, for which the narrowest cut is a bad
-# bargain: against saving all that is read, it spares at most 4,000 bytes, and for that it makes at least 50 operations
-# again. (You may use a loop.) PyTorch has a rule of its own against such programs.
-
-
-# %%
-def losing(x: torch.Tensor) -> torch.Tensor:
-    """A program with a long way between two values that are read."""
-    ### BEGIN SOLUTION
-    x = x.sin()
-    for _ in range(60):
-        x = x * 1.01
-    return x.exp()
-    ### END SOLUTION
-
-
-# %%
-check("11.6")
-
-
-# %% tags=["wrong"] says="Nothing can be spared"
-def losing(x):
-    for _ in range(60):
-        x = x * 1.01
-    return x
-
-
-# %% tags=["wrong"] says="That is a bargain"
-def losing(x):
-    for _ in range(60):
-        x = x.sin()
-    return x
-
-
-# %% tags=["wrong"] says="is short"
-def losing(x):
-    x = x.sin()
-    for _ in range(10):
-        x = x * 1.01
-    return x.exp()
-
-
-# %% tags=["wrong"] says="It should return a tensor"
-def losing(x):
-    return [x.sin()] * 60
-
-
-# %% [markdown]
 # ## Your own stack: `mini/aot.py`
 #
 # Your tracer gives graphs, your tape gives gradients. This file makes one graph of both before anything runs: writes become
@@ -485,7 +223,7 @@ def losing(x):
 # `graph`, `ops` and `tape`. Its grown-up version is the folder `aot/` of the package.
 
 # %% [markdown]
-# ## 11.7 Which memory, and how it is viewed
+# ## 11.3 Which memory, and how it is viewed
 #
 # `Functional(graph)` will be a graph without writes. Its constructor keeps `graph`, and as `inputs` the fakes of the graph's
 # inputs (`node.value`), and finds out who shares memory with whom. `path` has for each node a pair: the node whose memory it
@@ -493,7 +231,7 @@ def losing(x):
 # whose memory is written to. `aliases`: for each output that shares an input's memory, its index and its path. `computed`: the
 # nodes of all other outputs. A write into memory of a node whose op is `"constant"` is a RuntimeError.
 
-# %% step="11.7"
+# %% step="11.3"
 class Functional:
     """A graph without writes. `outputs` may be views of inputs: then a call makes these views anew."""
 
@@ -502,30 +240,30 @@ class Functional:
 
 
 # %%
-check("11.7")
+check("11.3")
 
-# %% tags=["wrong"] step="11.7" says="A write gives back the very tensor"
+# %% tags=["wrong"] step="11.3" says="A write gives back the very tensor"
 # -             shared = isinstance(node.op, (View, Write))
 # +             shared = isinstance(node.op, View)
 
-# %% tags=["wrong"] step="11.7" says="all views on the way"
+# %% tags=["wrong"] step="11.3" says="all views on the way"
 # -             self.path[node] = base, (*views, (node.op, node.args[1:])) if isinstance(node.op, View) else views
 # +             self.path[node] = base, ((node.op, node.args[1:]),) if isinstance(node.op, View) else views
 
-# %% tags=["wrong"] step="11.7" says="the memory behind the view"
+# %% tags=["wrong"] step="11.3" says="the memory behind the view"
 # -         written = {self.path[node][0] for node in graph.nodes if node.writes}
 # +         written = {node.args[0] for node in graph.nodes if node.writes}
 
-# %% tags=["wrong"] step="11.7" says="made anew at each call"
+# %% tags=["wrong"] step="11.3" says="made anew at each call"
 # -         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs}
 # +         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs and path[1]}
 
-# %% tags=["wrong"] step="11.7" says="the write would be lost"
+# %% tags=["wrong"] step="11.3" says="the write would be lost"
 # -         if any(node.op == "constant" for node in written):
 # -             raise RuntimeError("a tensor is written to that is no argument of the graph")
 
 # %% [markdown]
-# ## 11.8 A call without writes
+# ## 11.4 A call without writes
 #
 # `f(*values)` runs the graph and writes to nothing. In `now` it has the newest value of each memory; a node's value is its views,
 # followed from `now[base]`. A write makes a new value of the memory: `replaced(now[base], views, new)`, with what is written in
@@ -533,7 +271,7 @@ check("11.7")
 # `f.finish(inputs, results)` gives the program's outputs: it copies the new values into the arguments, and then makes the
 # outputs that are views of them. `follow(base, views)` and `replaced` come in the next step.
 
-# %% step="11.8"
+# %% step="11.4"
 def __call__(self, *values):
     """The outputs that are no views of inputs, and the last values of inputs that were written to."""
 
@@ -542,25 +280,25 @@ def finish(self, inputs, results):
 
 
 # %%
-check("11.8")
+check("11.4")
 
-# %% tags=["wrong"] step="11.8" says="must not be an argument's own memory"
+# %% tags=["wrong"] step="11.4" says="must not be an argument's own memory"
 # -                 now[base] = replaced(now[base], views, ops.clone(new))
 # +                 now[base] = replaced(now[base], views, new)
 
-# %% tags=["wrong"] step="11.8" says="Only a part was written"
+# %% tags=["wrong"] step="11.4" says="Only a part was written"
 # -                 now[base] = replaced(now[base], views, ops.clone(new))
 # +                 now[base] = ops.clone(new)
 
-# %% tags=["wrong"] step="11.8" says="never learns what was written"
+# %% tags=["wrong"] step="11.4" says="never learns what was written"
 # -             ops.copy_(inputs[i], new)
 # +             pass
 
-# %% tags=["wrong"] step="11.8" says="takes the sizes and dtype"
+# %% tags=["wrong"] step="11.4" says="takes the sizes and dtype"
 # -                 new = ops.expand_to(ops.to(args[1], args[0].dtype), args[0].sizes)
 # +                 new = args[1]
 
-# %% tags=["wrong"] step="11.8" says="A view made before the write sees it"
+# %% tags=["wrong"] step="11.4" says="A view made before the write sees it"
 # -             elif not isinstance(node.op, View):
 # -                 now[node] = args[0] if node.op == "constant" else node.op(*args)
 # +             else:
@@ -568,7 +306,7 @@ check("11.8")
 # +                 self.path[node] = (node, ())
 
 # %% [markdown]
-# ## 11.9 What is written through a view
+# ## 11.5 What is written through a view
 #
 # `follow(base, views)` applies one view after the other; each is a pair (op, arguments). A value may lie otherwise in memory than
 # the tensor of the program did, so for `ops.view` use `ops.reshape`. `replaced(base, views, value)` gives a new value of base,
@@ -576,7 +314,7 @@ check("11.8")
 # `DERIVATIVES[op](part, None, base, *args)` and gives a list. Around a slice base must stay as it is. `ops.expand` is refused
 # with a RuntimeError.
 
-# %% step="11.9"
+# %% step="11.5"
 def follow(base, views):
     """One view after the other. A value that was computed may lie otherwise in memory: then reshape copies it."""
 
@@ -586,57 +324,57 @@ def replaced(base, views, value):
 
 
 # %%
-check("11.9")
+check("11.5")
 
-# %% tags=["wrong"] step="11.9" says="base keeps everything around it"
+# %% tags=["wrong"] step="11.5" says="base keeps everything around it"
 # -     if op is not ops.slice_:
 # +     if True:
 
-# %% tags=["wrong"] step="11.9" says="which value does it have"
+# %% tags=["wrong"] step="11.5" says="which value does it have"
 # -     if op is ops.expand:
 # -         raise RuntimeError("several elements of this view are one in memory: what is written to it is not clear")
 
-# %% tags=["wrong"] step="11.9" says="then put that part back"
+# %% tags=["wrong"] step="11.5" says="then put that part back"
 # -     part = replaced(follow(base, views[:1]), rest, value)
 # +     part = value
 
-# %% tags=["wrong"] step="11.9" says="reshape, which copies if it must"
+# %% tags=["wrong"] step="11.5" says="reshape, which copies if it must"
 # -         base = ops.reshape(base, *args) if op is ops.view else op(base, *args)
 # +         base = op(base, *args)
 
 # %% [markdown]
-# ## 11.10 One graph of both passes
+# ## 11.6 One graph of both passes
 #
 # `joint_graph(f)` traces, below the tape, a function of f's inputs and of one tangent for each result of f (the gradient that will
 # come for it). It gives f's results, and after them a gradient for each input that requires grad: zeros, if no output depends on
 # it. The walk is `walk_back(outputs, grads, ends)`. In `f.differentiable` it notes which of the results require grad. How many
 # results there are, and their sizes, you learn by running f once on `f.inputs`, in `no_grad`. `zeros_like(x)` is given.
 
-# %% step="11.10"
+# %% step="11.6"
 def joint_graph(f):
     """Inputs and the outputs' gradients give the outputs and the inputs' gradients. Below the tape: it sees both."""
 
 
 # %%
-check("11.10")
+check("11.6")
 
-# %% tags=["wrong"] step="11.10" says="gradient zero"
+# %% tags=["wrong"] step="11.6" says="gradient zero"
 # -         return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
 # +         return outputs + [found[end] for end in ends]
 
-# %% tags=["wrong"] step="11.10" says="it is not always 1"
+# %% tags=["wrong"] step="11.6" says="it is not always 1"
 # -         found = walk_back([o for o, _ in pairs], [t for _, t in pairs], ends)
 # +         found = walk_back([o for o, _ in pairs], [ops.full(o.sizes, 1, o.dtype) for o, _ in pairs], ends)
 
-# %% tags=["wrong"] step="11.10" says="It gives the outputs, too"
+# %% tags=["wrong"] step="11.6" says="It gives the outputs, too"
 # -         return outputs + [found[end] if end in found else zeros_like(end.tensor) for end in ends]
 # +         return [found[end] if end in found else zeros_like(end.tensor) for end in ends]
 
-# %% tags=["wrong"] step="11.10" says="the call will need it"
+# %% tags=["wrong"] step="11.6" says="the call will need it"
 # -         f.differentiable = [output.requires_grad for output in outputs]
 
 # %% [markdown]
-# ## 11.11 What is kept for later
+# ## 11.7 What is kept for later
 #
 # The last `count` inputs of a joint graph are tangents. What depends on them is *late*: it must wait. The others could all be
 # saved, or all be made again; between lies the art. Ours is a plain rule: `Pointwise` work, views, factories and casts are made
@@ -644,63 +382,63 @@ check("11.10")
 # count)` gives a set and a list: the late nodes (the tangents, too), and the saved ones in the order of inputs and nodes. The
 # package finds the narrowest cut instead, as in this lesson.
 
-# %% step="11.11"
+# %% step="11.7"
 def late_and_saved(joint, count):
     """The nodes that need the outputs' gradients; and what they are given of the others: what is not cheaply made again."""
 
 
 # %%
-check("11.11")
+check("11.7")
 
-# %% tags=["wrong"] step="11.11" says="they are made again from what they were made of"
+# %% tags=["wrong"] step="11.7" says="they are made again from what they were made of"
 # -         if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
 # +         if node in late:
 
-# %% tags=["wrong"] step="11.11" says="too dear to be made again"
+# %% tags=["wrong"] step="11.7" says="too dear to be made again"
 # -         if node in late or isinstance(node.op, (Pointwise, View, Factory, Cast)):
 # +         if node in late or node.op != "input":
 
-# %% tags=["wrong"] step="11.11" says="directly or through others"
+# %% tags=["wrong"] step="11.7" says="directly or through others"
 # -         if late.intersection(node.inputs):
 # +         if set(tangents).intersection(node.inputs):
 
-# %% tags=["wrong"] step="11.11" says="both halves count on it"
+# %% tags=["wrong"] step="11.7" says="both halves count on it"
 # -     return late, [node for node in joint.inputs + joint.nodes if node in saved]
 # +     return late, sorted(saved, key=str)
 
 # %% [markdown]
-# ## 11.12 Cut in two
+# ## 11.8 Cut in two
 #
 # `partition(joint, count)` gives two graphs. The first gets the inputs and gives the outputs, then what is saved; the second gets
 # what is saved, then the tangents, and gives the gradients. What the second needs and is not given, it makes again: the same nodes
 # stand in both. A `Graph()` has `inputs`, `nodes` and `outputs`, and `without_dead_code()`, which returns it.
 
-# %% step="11.12"
+# %% step="11.8"
 def partition(joint, count):
     """A graph that runs at once and gives what is saved after its outputs, and one that runs when gradients have come."""
 
 
 # %%
-check("11.12")
+check("11.8")
 
-# %% tags=["wrong"] step="11.12" says="it must make again"
+# %% tags=["wrong"] step="11.8" says="it must make again"
 # -     backward.nodes = [node for node in joint.nodes if node not in saved]
 # +     backward.nodes = [node for node in joint.nodes if node in late]
 
-# %% tags=["wrong"] step="11.12" says="The outputs, then what is saved"
+# %% tags=["wrong"] step="11.8" says="The outputs, then what is saved"
 # -     forward.inputs, forward.outputs = inputs, joint.outputs[:count] + saved
 # +     forward.inputs, forward.outputs = inputs, joint.outputs[:count]
 
-# %% tags=["wrong"] step="11.12" says="then the tangents"
+# %% tags=["wrong"] step="11.8" says="then the tangents"
 # -     backward.inputs, backward.outputs = saved + tangents, joint.outputs[count:]
 # +     backward.inputs, backward.outputs = tangents + saved, joint.outputs[count:]
 
-# %% tags=["wrong"] step="11.12" says="Dead code is left"
+# %% tags=["wrong"] step="11.8" says="Dead code is left"
 # -     return forward.without_dead_code(), backward.without_dead_code()
 # +     return forward, backward
 
 # %% [markdown]
-# ## 11.13 A backward pass as one step of the tape
+# ## 11.9 A backward pass as one step of the tape
 #
 # The tape's notes are about one op with one result; a compiled call has several. So each output gets an `OutputNote`, whose
 # only parent is the call's `CallNote`, and whose gradient goes there in a slot of its own: `Slots({index: grad})`. The engine adds
@@ -709,7 +447,7 @@ check("11.12")
 # `backward(slots)` refuses what a note refuses (after a walk `kept` is None), and gives
 # `compiled(*saved, *a gradient for each output)`, zeros where none came.
 
-# %% step="11.13"
+# %% step="11.9"
 class Slots(dict):
     """Gradients of several outputs, on their way to the one call that made them."""
 
@@ -738,45 +476,45 @@ class CallNote(Note):
 
 
 # %%
-check("11.13")
+check("11.9")
 
-# %% tags=["wrong"] step="11.13" says="they are added up, and nothing is lost"
+# %% tags=["wrong"] step="11.9" says="they are added up, and nothing is lost"
 # -         return Slots({**self, **{i: self[i] + grad if i in self else grad for i, grad in other.items()}})
 # +         return Slots({**self, **other})
 
-# %% tags=["wrong"] step="11.13" says="its tangent is zeros"
+# %% tags=["wrong"] step="11.9" says="its tangent is zeros"
 # -         tangents = [slots[i] if i in slots else zeros_like(o) for i, o in enumerate(self.outputs)]
 # +         tangents = [slots[i] for i, o in enumerate(self.outputs)]
 
-# %% tags=["wrong"] step="11.13" says="Compare versions"
+# %% tags=["wrong"] step="11.9" says="Compare versions"
 # -         if any(x.storage.version != version for x, version in self.kept):
 # -             raise RuntimeError("a compiled call: what its gradient needs was written to after it was computed")
 
-# %% tags=["wrong"] step="11.13" says="Say so"
+# %% tags=["wrong"] step="11.9" says="Say so"
 # -         if self.kept is None:
 # -             raise RuntimeError("a compiled call: walked a second time, after what it kept was freed")
 
 # %% [markdown]
-# ## 11.14 A backend
+# ## 11.10 A backend
 #
 # All parts together. `aot(compiler)` is a backend: it gets a graph, and gives a function of real tensors. `compiler` gets graphs
 # without writes, and gives functions; it need not know of gradients. If no input requires grad, there is one graph. Else there are
 # two, and a call runs the first in `no_grad`, keeps what is saved, and, if `Tape.enabled`, puts the results that can have a
 # gradient on the tape. The results of a graph are its computed outputs *and* its written inputs; `finish` makes the rest.
 
-# %% step="11.14"
+# %% step="11.10"
 def aot(compiler):
     """A backend that gives forward and backward graphs to a compiler."""
 
 
 # %%
-check("11.14")
+check("11.10")
 
 # %% [markdown]
 # Look at the two graphs of a layer with an activation. Of all that is computed in the first, three tensors reach the second:
 
 # %%
-if passed("11.14"):
+if passed("11.10"):
     from mini.aot import Functional, joint_graph, partition
     from mini.graph import trace
     from mini.tensor import fake
@@ -787,24 +525,24 @@ if passed("11.14"):
     for half in partition(joint_graph(layer), 1):
         print(half)
 
-# %% tags=["wrong"] step="11.14" says="Nothing is noted while"
+# %% tags=["wrong"] step="11.10" says="Nothing is noted while"
 # -             if Tape.enabled:
 # +             if True:
 
-# %% tags=["wrong"] step="11.14" says="does not depend on anything"
+# %% tags=["wrong"] step="11.10" says="does not depend on anything"
 # -                     if f.differentiable[i]:
 # +                     if True:
 
-# %% tags=["wrong"] step="11.14" says="Writes became values before that"
+# %% tags=["wrong"] step="11.10" says="Writes became values before that"
 # -             run = compiler(trace(f, *f.inputs, position=0))
 # -             return lambda *inputs: f.finish(inputs, run(*inputs))
 # +             return compiler(graph)
 
-# %% tags=["wrong"] step="11.14" says="finish puts them there"
+# %% tags=["wrong"] step="11.10" says="finish puts them there"
 # -             return f.finish(inputs, outputs)
 # +             return outputs
 
-# %% tags=["wrong"] step="11.14" says="has a history afterwards"
+# %% tags=["wrong"] step="11.10" says="has a history afterwards"
 # -                 for i, output in enumerate(outputs):
 # +                 for i, output in enumerate(outputs[: len(f.computed)]):
 

@@ -549,10 +549,8 @@ print(f"recorded * small          {microseconds(lambda: recorded * small):6.2f}"
 #
 # ## Exercises
 #
-# Open `work/02_ops_broadcasting_dispatch.ipynb`. There are fourteen, in two parts. The first six take an hour and a bit:
-# the sizes of a broadcast, the strides of it (spliced into the package), a prediction of dtypes, a bug in `promote`, an
-# interpreter that weighs a program without running it, and a famous computation to get under par. The other eight, two
-# hours and a half, write a file.
+# Open `work/02_ops_broadcasting_dispatch.ipynb`. There are nine: a famous computation to get under par, and eight steps, two
+# hours and a half, that write a file.
 #
 # ## What you write
 #

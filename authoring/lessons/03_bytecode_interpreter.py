@@ -656,6 +656,5 @@ print(area(3, 4))
 #
 # ## Exercises
 #
-# Open `work/03_bytecode_interpreter.ipynb`. Four exercises first, about an hour: what lies on the stack, the handler of the
-# `for` loop and the reader of the exception table (both spliced into the package), and a bug in unwinding. Then come
-# the nine steps.
+# Open `work/03_bytecode_interpreter.ipynb`. First come two bugs in unwinding (your repair can run in the package), then the
+# nine steps, two hours and a quarter.

@@ -529,7 +529,7 @@ for node in captured.find_nodes(op="call_function"):
 
 # %% [markdown]
 # What does it *mean*? Lesson 03 gave bytecode its meaning by an interpreter, and so does this one: `fx.Interpreter`, a loop
-# over the nodes with a dictionary of values. You write it in exercise 04.5. It is slow and obviously right, and each later
+# over the nodes with a dictionary of values. You write it in exercise 04.3. It is slow and obviously right, and each later
 # stage is tested against it.
 #
 # A *pass* is a function from graphs to graphs. Here is a complete one. It finds nodes that compute what another node has
@@ -553,7 +553,7 @@ print(merge_equal_nodes(small).compact())
 # %% [markdown]
 # Short, and right for this graph. In general it has three serious bugs. One concerns `x + 1` and `x + 1.0`, one concerns
 # random numbers, and one concerns programs that write into a tensor between two reads. You will mend them in exercise
-# 04.3. Passes are easy to write and hard to get right, and that is why the graph has an interpreter to compare with.
+# 04.1. Passes are easy to write and hard to get right, and that is why the graph has an interpreter to compare with.
 #
 # ## What PyTorch does differently
 #
@@ -576,6 +576,5 @@ print(merge_equal_nodes(small).compact())
 #
 # ## Exercises
 #
-# Open `work/04_interpreter_to_tracer.ipynb`. Three exercises first, about half an hour: predict how many operations are left,
-# let a tensor be looped over (spliced into the package), and find the bugs in the pass above (spliced too). Then come the nine
-# steps, about three hours.
+# Open `work/04_interpreter_to_tracer.ipynb`. First you find the bugs in the pass above; mended, it can be spliced into the
+# package. Then come the nine steps, two hours and three quarters.

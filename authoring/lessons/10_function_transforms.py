@@ -241,7 +241,7 @@ for number in (6, 60):
 # %%
 def product(batching, op, x, w):
     if batching.holds(w):
-        raise TypeError("a weight for each example needs a batch of products: exercise 10.2")
+        raise TypeError("a weight for each example needs a batch of products: exercise 10.4")
     batch, lines, inner = x.value.shape
     tall = call(torch.reshape, x.value, (batch * lines, inner))
     return call(torch.reshape, call(op, tall, w), (batch, lines, w.shape[1]))
@@ -344,7 +344,7 @@ print("package:", torch.func.vmap(torch.mul)(vectors, numbers).dtype)
 # %% [markdown]
 # Ours is wrong. The package's rule converts the numbers first, to the dtype that the *examples* promote to. There are more
 # of these traps: a reduction of a number, `-1` in a view, `argmax` without a dimension, an index that differs between
-# examples, writing in place into something shared. Exercise 10.4 is about bugs of this kind.
+# examples, writing in place into something shared. Exercise 10.1 is about bugs of this kind.
 #
 # ## The package's own
 #
@@ -592,10 +592,8 @@ print(torch.func.vmap(torch.func.hessian(bowl))(torch.ones(10, 3)).shape)
 #
 # ## Exercises
 #
-# Open `work/10_function_transforms.ipynb`. There are thirteen, in two parts. The first six take a bit more than an hour:
-# dimensions of a batch, and a rule for matrix products (both spliced into the package), shapes to predict, three planted bugs,
-# gradients for each sample within a budget of operations, and second derivatives in many directions without the matrix. The
-# other seven, two hours and a half, write a file.
+# Open `work/10_function_transforms.ipynb`. There are nine, in two parts. The first two take half an hour: three planted bugs,
+# and second derivatives in many directions without the matrix. The other seven, two hours and a half, write a file.
 #
 # ## What you write
 #

@@ -504,7 +504,7 @@ print(narrowest_cut(pipes))
 # from the source still comes to a, but no further. The pipes that lead away from there are full, and they are the cut.
 # It holds exactly what has flowed, so there is no narrower one. In the drawing its pipes are dashed. There may be
 # others that are as narrow. This one is the nearest to the source; which one a partitioner should take, you decide in
-# exercise 11.4.
+# exercise 11.1.
 
 # %%
 from minitorch_compile.course.drawings.pipes import draw_pipes
@@ -746,10 +746,8 @@ print("the same ones:", torch.equal(result == 0, x.grad == 0))
 #
 # ## Exercises
 #
-# Open `work/11_ahead_of_time_autograd.ipynb`. There are fourteen, in two parts. The first six take about an hour and a half:
-# the inverse of a slice (spliced into the package), what is saved, to predict; three joint graphs with a bug; the other
-# narrowest cut (spliced); a partition within a limit; and a program for which recomputation loses. The other eight, three
-# hours, write a file.
+# Open `work/11_ahead_of_time_autograd.ipynb`. There are ten, in two parts. The first two take half an hour: the other
+# narrowest cut (spliced into the package), and a partition within a limit. The other eight, three hours, write a file.
 #
 # ## What you write
 #

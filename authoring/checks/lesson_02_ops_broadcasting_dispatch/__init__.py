@@ -1,9 +1,6 @@
-"""Lesson 02: broadcasting, type promotion, interpreters of ops; and `mini.ops`."""
+"""Lesson 02: a computation under par; and the steps of `mini/ops.py`."""
 
-from .bytes_written import BYTES
 from .distances import DISTANCES
-from .dtypes import DTYPES
-from .expand_strides import EXPAND_STRIDES
 from .own_composites import OWN_COMPOSITES
 from .own_dimensions import OWN_DIMENSIONS
 from .own_indexing import OWN_INDEXING
@@ -12,11 +9,9 @@ from .own_pointwise import OWN_POINTWISE
 from .own_promotion import OWN_PROMOTION
 from .own_reductions import OWN_REDUCTIONS
 from .own_views import OWN_VIEWS
-from .promotion import PROMOTION
-from .sizes import SIZES
 
 TITLE = "02 ops, broadcasting, promotion, dispatch"
 EXERCISES = (
-    *(SIZES, EXPAND_STRIDES, DTYPES, PROMOTION, BYTES, DISTANCES),
+    DISTANCES,
     *(OWN_OP, OWN_PROMOTION, OWN_POINTWISE, OWN_REDUCTIONS, OWN_VIEWS, OWN_DIMENSIONS, OWN_INDEXING, OWN_COMPOSITES),
 )

@@ -1,4 +1,4 @@
-"""Exercise 02.6: all distances between two sets of points, without the cube."""
+"""Exercise 02.1: all distances between two sets of points, without the cube."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.tensor.dispatch.dispatch import mode
 from minitorch_compile.tensor.dispatch.op import Op
 
 DISTANCES = Exercise(
-    "02.6",
+    "02.1",
     "distances under par",
     answer="distances",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 02.12: what users call: dimensions from the end, none for all, sizes with -1."""
+"""Exercise 02.7: what users call: dimensions from the end, none for all, sizes with -1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minitorch_compile.course.checking.step import Step
 from .mini_results import judge, refused
 
 OWN_DIMENSIONS = Step(
-    "02.12",
+    "02.7",
     "dimensions and sizes as users give them",
     file="ops",
     minutes=20,

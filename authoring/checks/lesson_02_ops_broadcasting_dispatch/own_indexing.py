@@ -1,4 +1,4 @@
-"""Exercise 02.13: x[...] is one view after the other, and x[...] = y is a write into it."""
+"""Exercise 02.8: x[...] is one view after the other, and x[...] = y is a write into it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .mini_results import judge, judge_tensor, refused
 
 OWN_INDEXING = Step(
-    "02.13",
+    "02.8",
     "indexing",
     file="ops",
     minutes=25,

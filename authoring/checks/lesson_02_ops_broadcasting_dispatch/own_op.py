@@ -1,4 +1,4 @@
-"""Exercise 02.7: an op is called: the layers see it from the top down, and at the bottom it computes."""
+"""Exercise 02.2: an op is called: the layers see it from the top down, and at the bottom it computes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .mini_results import float32s, judge, judge_fake, judge_tensor
 
 OWN_OP = Step(
-    "02.7",
+    "02.2",
     "ops, and the stack of layers",
     file="ops",
     minutes=20,

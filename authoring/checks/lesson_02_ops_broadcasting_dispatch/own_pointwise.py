@@ -1,4 +1,4 @@
-"""Exercise 02.9: the family of ops that work element by element, and its rows."""
+"""Exercise 02.4: the family of ops that work element by element, and its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .mini_results import float32s, judge, judge_fake, refused
 
 OWN_POINTWISE = Step(
-    "02.9",
+    "02.4",
     "pointwise ops",
     file="ops",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 02.8: which dtype comes out."""
+"""Exercise 02.3: which dtype comes out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer, outcome
 from minitorch_compile.course.checking.step import Step
 
 OWN_PROMOTION = Step(
-    "02.8",
+    "02.3",
     "promotion",
     file="ops",
     minutes=12,

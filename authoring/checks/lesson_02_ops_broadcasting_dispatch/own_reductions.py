@@ -1,4 +1,4 @@
-"""Exercise 02.10: ops in which the elements of a dimension meet: reductions, softmax, products."""
+"""Exercise 02.5: ops in which the elements of a dimension meet: reductions, softmax, products."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .mini_results import judge, judge_fake, refused
 
 OWN_REDUCTIONS = Step(
-    "02.10",
+    "02.5",
     "reductions and products",
     file="ops",
     minutes=20,

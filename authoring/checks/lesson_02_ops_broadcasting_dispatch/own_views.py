@@ -1,4 +1,4 @@
-"""Exercise 02.11: ops that compute a layout, and the op that writes."""
+"""Exercise 02.6: ops that compute a layout, and the op that writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .mini_results import judge, judge_fake, judge_tensor, refused
 
 OWN_VIEWS = Step(
-    "02.11",
+    "02.6",
     "views and writes",
     file="ops",
     minutes=15,

@@ -1,7 +1,5 @@
-"""Lesson 03: the value stack, loops, the exception table, unwinding; and `mini.interpreter`."""
+"""Lesson 03: bugs in unwinding; and the steps of `mini/interpreter.py`."""
 
-from .exception_rows import EXCEPTION_ROWS
-from .for_loop import FOR_LOOP
 from .own_calls import OWN_CALLS
 from .own_containers import OWN_CONTAINERS
 from .own_decoding import OWN_DECODING
@@ -11,11 +9,10 @@ from .own_items import OWN_ITEMS
 from .own_loops import OWN_LOOPS
 from .own_names import OWN_NAMES
 from .own_parts_of_instructions import OWN_PARTS
-from .stacks import STACKS
 from .unwinding import UNWINDING
 
 TITLE = "03 a bytecode interpreter"
 EXERCISES = (
-    *(STACKS, FOR_LOOP, EXCEPTION_ROWS, UNWINDING),
+    UNWINDING,
     *(OWN_ITEMS, OWN_PARTS, OWN_DECODING, OWN_FRAME, OWN_NAMES, OWN_CONTAINERS, OWN_LOOPS, OWN_CALLS, OWN_FUNCTIONS),
 )

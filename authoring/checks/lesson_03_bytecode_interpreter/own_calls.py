@@ -1,4 +1,4 @@
-"""Exercise 03.12: calls, with their two places for the callable, keywords and stars."""
+"""Exercise 03.9: calls, with their two places for the callable, keywords and stars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import after, agrees, expect, frame_of, noting
 
 OWN_CALLS = Step(
-    "03.12",
+    "03.9",
     "calls",
     file="interpreter",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 03.10: handlers of operators, attributes, items and new containers."""
+"""Exercise 03.7: handlers of operators, attributes, items and new containers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import after, agrees, expect, frame_of, noting
 
 OWN_CONTAINERS = Step(
-    "03.10",
+    "03.7",
     "operators, attributes, containers",
     file="interpreter",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 03.7: a code object becomes a list of instructions whose jumps say which instruction they lead to."""
+"""Exercise 03.4: a code object becomes a list of instructions whose jumps say which instruction they lead to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import attempt, expect
 
 OWN_DECODING = Step(
-    "03.7",
+    "03.4",
     "decoding",
     file="interpreter",
     minutes=20,

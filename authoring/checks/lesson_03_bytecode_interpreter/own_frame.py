@@ -1,4 +1,4 @@
-"""Exercise 03.8: a frame, which is a call under way."""
+"""Exercise 03.5: a frame, which is a call under way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import attempt, expect
 
 OWN_FRAME = Step(
-    "03.8",
+    "03.5",
     "a frame",
     file="interpreter",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 03.13: functions that are made while a frame runs, and frames that wait: generators."""
+"""Exercise 03.10: functions that are made while a frame runs, and frames that wait: generators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import after, agrees, attempt, expect, frame_of, noting
 
 OWN_FUNCTIONS = Step(
-    "03.13",
+    "03.10",
     "functions and generators",
     file="interpreter",
     minutes=20,

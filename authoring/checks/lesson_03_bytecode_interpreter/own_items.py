@@ -1,4 +1,4 @@
-"""Exercise 03.5: the iterator that a loop over a list gets, whose place can be read and set."""
+"""Exercise 03.2: the iterator that a loop over a list gets, whose place can be read and set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import attempt, expect
 
 OWN_ITEMS = Step(
-    "03.5",
+    "03.2",
     "an iterator that can be put back",
     file="interpreter",
     minutes=6,

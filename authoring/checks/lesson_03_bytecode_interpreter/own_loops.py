@@ -1,4 +1,4 @@
-"""Exercise 03.11: jumps, loops, and taking a sequence apart."""
+"""Exercise 03.8: jumps, loops, and taking a sequence apart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import after, agrees, expect, frame_of, noting
 
 OWN_LOOPS = Step(
-    "03.11",
+    "03.8",
     "jumps, loops and taking apart",
     file="interpreter",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 03.9: handlers of constants, slots, globals and cells."""
+"""Exercise 03.6: handlers of constants, slots, globals and cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import after, agrees, expect, frame_of, noting
 
 OWN_NAMES = Step(
-    "03.9",
+    "03.6",
     "names, slots and cells",
     file="interpreter",
     minutes=15,

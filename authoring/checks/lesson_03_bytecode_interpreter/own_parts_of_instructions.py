@@ -1,4 +1,4 @@
-"""Exercise 03.6: what stands for an instruction of this Python, whichever Python it is."""
+"""Exercise 03.3: what stands for an instruction of this Python, whichever Python it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_frames import attempt, expect
 
 OWN_PARTS = Step(
-    "03.6",
+    "03.3",
     "one language for all Pythons",
     file="interpreter",
     minutes=20,

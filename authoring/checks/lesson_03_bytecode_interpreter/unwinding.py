@@ -1,4 +1,4 @@
-"""Exercise 03.4: two bugs in `unwind`."""
+"""Exercise 03.1: two bugs in `unwind`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.dynamo.execution.concrete import interpret
 from .listing import frame_of, read_listing
 
 UNWINDING = Exercise(
-    "03.4",
+    "03.1",
     "find the bugs: unwind",
     answer="unwind",
     minutes=12,

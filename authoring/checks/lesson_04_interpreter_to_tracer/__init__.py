@@ -1,7 +1,6 @@
-"""Lesson 04: what is left in a graph, trackers, a pass; and `mini.graph`, `mini.tracer`."""
+"""Lesson 04: bugs in a pass; and the steps of `mini/graph.py` and `mini/tracer.py`."""
 
 from .equal_nodes import EQUAL_NODES
-from .operation_counts import OPERATION_COUNTS
 from .own_apply import OWN_APPLY
 from .own_attributes import OWN_ATTRIBUTES
 from .own_computing import OWN_COMPUTING
@@ -11,11 +10,10 @@ from .own_meaning import OWN_MEANING
 from .own_recording import OWN_RECORDING
 from .own_trace import OWN_TRACE
 from .own_undoing import OWN_UNDOING
-from .tensor_rows import TENSOR_ROWS
 
 TITLE = "04 from interpreter to tracer: graphs"
 EXERCISES = (
-    *(OPERATION_COUNTS, TENSOR_ROWS, EQUAL_NODES),
+    EQUAL_NODES,
     *(OWN_GRAPHS, OWN_MEANING, OWN_RECORDING),
     *(OWN_TRACE, OWN_UNDOING, OWN_APPLY, OWN_INLINING, OWN_COMPUTING, OWN_ATTRIBUTES),
 )

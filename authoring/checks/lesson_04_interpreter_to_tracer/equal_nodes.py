@@ -1,4 +1,4 @@
-"""Exercise 04.3: three bugs in a pass that merges nodes."""
+"""Exercise 04.1: three bugs in a pass that merges nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minitorch_compile.tensor import Tensor
 from .capturing import capture, count_calls
 
 EQUAL_NODES = Exercise(
-    "04.3",
+    "04.1",
     "find the bugs: merging equal nodes",
     answer="merge_common_subexpressions",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 04.9: now or later? The one question of a tracer, asked for whatever the program does."""
+"""Exercise 04.7: now or later? The one question of a tracer, asked for whatever the program does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import attempt, breaks, expect, like_python, lines, traced, whole
 
 OWN_APPLY = Step(
-    "04.9",
+    "04.7",
     "now or later",
     file="tracer",
     minutes=25,

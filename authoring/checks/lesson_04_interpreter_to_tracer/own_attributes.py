@@ -1,4 +1,4 @@
-"""Exercise 04.12: attributes, read through guards and set when the graph has run."""
+"""Exercise 04.10: attributes, read through guards and set when the graph has run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import breaks, expect, like_python, lines, whole
 
 OWN_ATTRIBUTES = Step(
-    "04.12",
+    "04.10",
     "attributes",
     file="tracer",
     minutes=20,

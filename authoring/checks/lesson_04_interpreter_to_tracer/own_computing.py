@@ -1,4 +1,4 @@
-"""Exercise 04.11: what Python does now, while tracing, and what it must not be asked."""
+"""Exercise 04.9: what Python does now, while tracing, and what it must not be asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import breaks, expect, like_python, lines, whole
 
 OWN_COMPUTING = Step(
-    "04.11",
+    "04.9",
     "what Python does now",
     file="tracer",
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 04.4: nodes, and the graph that is a list of them."""
+"""Exercise 04.2: nodes, and the graph that is a list of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import attempt, expect
 
 OWN_GRAPHS = Step(
-    "04.4",
+    "04.2",
     "nodes and graphs",
     file="graph",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 04.10: going into a function, with a frame of its own that records into the same graph."""
+"""Exercise 04.8: going into a function, with a frame of its own that records into the same graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import breaks, expect, lines, whole
 
 OWN_INLINING = Step(
-    "04.10",
+    "04.8",
     "going into a function",
     file="tracer",
     minutes=10,

@@ -1,4 +1,4 @@
-"""Exercise 04.5: the interpreter of graphs, and what a graph can do without."""
+"""Exercise 04.3: the interpreter of graphs, and what a graph can do without."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import attempt, expect, lines
 
 OWN_MEANING = Step(
-    "04.5",
+    "04.3",
     "what a graph means, and what it can do without",
     file="graph",
     minutes=15,

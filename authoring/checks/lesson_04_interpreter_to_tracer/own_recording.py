@@ -1,4 +1,4 @@
-"""Exercise 04.6: a layer below the program, which writes down each op that passes."""
+"""Exercise 04.4: a layer below the program, which writes down each op that passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import attempt, expect, lines
 
 OWN_RECORDING = Step(
-    "04.6",
+    "04.4",
     "the layer that records",
     file="graph",
     minutes=20,

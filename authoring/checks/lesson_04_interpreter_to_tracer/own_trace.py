@@ -1,4 +1,4 @@
-"""Exercise 04.7: a trace goes instruction by instruction, and each is done as a whole or not at all."""
+"""Exercise 04.5: a trace goes instruction by instruction, and each is done as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import expect, lines, reason, traced
 
 OWN_TRACE = Step(
-    "04.7",
+    "04.5",
     "a trace, instruction by instruction",
     file="tracer",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 04.8: how a list, a dictionary, an iterator or a cell is made again as it was."""
+"""Exercise 04.6: how a list, a dictionary, an iterator or a cell is made again as it was."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_traces import attempt, expect, like_python
 
 OWN_UNDOING = Step(
-    "04.8",
+    "04.6",
     "what can be undone",
     file="tracer",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 10.8: a batch in a box."""
+"""Exercise 10.4: a batch in a box."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..lesson_08_autograd.trying import doubles, expect, tried
 from .looping import judge_loop, numbers
 
 BATCHES = Step(
-    "10.8",
+    "10.4",
     "a batch in a box",
     file="transforms",
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 10.7: boxes, and the layer that opens them."""
+"""Exercise 10.3: boxes, and the layer that opens them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import expect, must_raise, tried
 
 BOXES = Step(
-    "10.7",
+    "10.3",
     "boxes, and the layer that opens them",
     file="transforms",
     minutes=15,

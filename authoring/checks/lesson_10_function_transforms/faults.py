@@ -1,4 +1,4 @@
-"""Exercise 10.4: three transforms by hand, each wrong for some arguments; find the arguments."""
+"""Exercise 10.1: three transforms by hand, each wrong for some arguments; find the arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.tensor import Tensor
 from . import faulty_transforms
 
 FAULTS = Exercise(
-    "10.4",
+    "10.1",
     "find the bug: three transforms by hand",
     answer="faults",
     minutes=12,

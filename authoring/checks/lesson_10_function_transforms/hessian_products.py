@@ -1,4 +1,4 @@
-"""Exercise 10.6: second derivatives in many directions at once, without the matrix of all of them."""
+"""Exercise 10.2: second derivatives in many directions at once, without the matrix of all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.tensor import Tensor
 from .counting import measured
 
 HESSIAN_PRODUCTS = Exercise(
-    "10.6",
+    "10.2",
     "many directions, no matrix",
     answer="hessian_products",
     minutes=12,

@@ -1,4 +1,4 @@
-"""Exercise 10.13: jvp, Jacobians, Hessians."""
+"""Exercise 10.9: jvp, Jacobians, Hessians."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, tried
 
 JACOBIANS = Step(
-    "10.13",
+    "10.9",
     "whole matrices",
     file="transforms",
     minutes=25,

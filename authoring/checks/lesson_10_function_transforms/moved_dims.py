@@ -1,4 +1,4 @@
-"""Exercise 10.9: what names dimensions."""
+"""Exercise 10.5: what names dimensions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitorch_compile.course.checking.step import Step
 from .looping import judge_loop
 
 MOVED_DIMS = Step(
-    "10.9",
+    "10.5",
     "what names dimensions",
     file="transforms",
     minutes=20,

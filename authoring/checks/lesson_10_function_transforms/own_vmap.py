@@ -1,4 +1,4 @@
-"""Exercise 10.10: vmap."""
+"""Exercise 10.6: vmap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..lesson_08_autograd.trying import doubles, expect, tried
 from .looping import numbers
 
 OWN_VMAP = Step(
-    "10.10",
+    "10.6",
     "vmap",
     file="transforms",
     minutes=20,

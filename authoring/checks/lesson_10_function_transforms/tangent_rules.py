@@ -1,4 +1,4 @@
-"""Exercise 10.12: how a result moves."""
+"""Exercise 10.8: how a result moves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..lesson_08_autograd.trying import doubles, rounded, tried
 from .looping import numbers
 
 TANGENT_RULES = Step(
-    "10.12",
+    "10.8",
     "how a result moves",
     file="transforms",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 10.11: a tangent beside each value."""
+"""Exercise 10.7: a tangent beside each value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, tried
 
 TANGENTS = Step(
-    "10.11",
+    "10.7",
     "a tangent beside each value",
     file="transforms",
     minutes=25,

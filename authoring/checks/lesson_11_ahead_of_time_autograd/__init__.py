@@ -1,15 +1,11 @@
-"""Lesson 11: the inverse of a view, what is saved, planted bugs, the other cut, a limit, a loss; and `mini.aot`."""
+"""Lesson 11: the other narrowest cut, a partition within a limit; and the steps of `mini/aot.py`."""
 
 from .call_notes import CALL_NOTES
 from .cut_near_the_sink import CUT_NEAR_THE_SINK
 from .kept_for_later import KEPT_FOR_LATER
-from .losing import LOSING
 from .one_graph import ONE_GRAPH
 from .own_backend import OWN_BACKEND
-from .repairs import REPAIRS
-from .saved import SAVED
 from .shared_memory import SHARED_MEMORY
-from .slice_replaced import SLICE_REPLACED
 from .through_views import THROUGH_VIEWS
 from .two_graphs import TWO_GRAPHS
 from .within import WITHIN
@@ -17,6 +13,6 @@ from .without_writes import WITHOUT_WRITES
 
 TITLE = "11 ahead-of-time autograd"
 EXERCISES = (
-    *(SLICE_REPLACED, SAVED, REPAIRS, CUT_NEAR_THE_SINK, WITHIN, LOSING),
+    *(CUT_NEAR_THE_SINK, WITHIN),
     *(SHARED_MEMORY, WITHOUT_WRITES, THROUGH_VIEWS, ONE_GRAPH, KEPT_FOR_LATER, TWO_GRAPHS, CALL_NOTES, OWN_BACKEND),
 )

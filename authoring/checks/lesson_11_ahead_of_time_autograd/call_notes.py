@@ -1,4 +1,4 @@
-"""Exercise 11.13: a backward pass as one step of the tape."""
+"""Exercise 11.9: a backward pass as one step of the tape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, must_raise, tried
 
 CALL_NOTES = Step(
-    "11.13",
+    "11.9",
     "a backward pass as one step of the tape",
     file="aot",
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 11.4: of all narrowest cuts, the one nearest to the sink."""
+"""Exercise 11.1: of all narrowest cuts, the one nearest to the sink."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from minitorch_compile.course.splicing.splice import splice
 from minitorch_compile.tensor import empty_fake
 
 CUT_NEAR_THE_SINK = Exercise(
-    "11.4",
+    "11.1",
     "the other narrowest cut",
     answer="cut_near_the_sink",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 11.11: what is kept for later."""
+"""Exercise 11.7: what is kept for later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..lesson_08_autograd.trying import expect, tried
 from .halves import joint_of, listed
 
 KEPT_FOR_LATER = Step(
-    "11.11",
+    "11.7",
     "what is kept for later",
     file="aot",
     minutes=20,

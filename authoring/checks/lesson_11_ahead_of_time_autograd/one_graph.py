@@ -1,4 +1,4 @@
-"""Exercise 11.10: one graph of both passes."""
+"""Exercise 11.6: one graph of both passes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, tried
 
 ONE_GRAPH = Step(
-    "11.10",
+    "11.6",
     "one graph of both passes",
     file="aot",
     minutes=25,

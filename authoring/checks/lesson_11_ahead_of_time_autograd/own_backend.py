@@ -1,4 +1,4 @@
-"""Exercise 11.14: a backend."""
+"""Exercise 11.10: a backend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import expect, tried
 
 OWN_BACKEND = Step(
-    "11.14",
+    "11.10",
     "a backend",
     file="aot",
     minutes=25,

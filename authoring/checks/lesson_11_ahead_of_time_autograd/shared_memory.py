@@ -1,4 +1,4 @@
-"""Exercise 11.7: which memory a node shares."""
+"""Exercise 11.3: which memory a node shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, must_raise, tried
 
 SHARED_MEMORY = Step(
-    "11.7",
+    "11.3",
     "which memory, and how it is viewed",
     file="aot",
     minutes=20,

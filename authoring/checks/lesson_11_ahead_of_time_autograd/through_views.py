@@ -1,4 +1,4 @@
-"""Exercise 11.9: what is written through a view."""
+"""Exercise 11.5: what is written through a view."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, must_raise, tried
 
 THROUGH_VIEWS = Step(
-    "11.9",
+    "11.5",
     "what is written through a view",
     file="aot",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 11.12: cut in two."""
+"""Exercise 11.8: cut in two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..lesson_08_autograd.trying import doubles, expect, tried
 from .halves import joint_of, listed
 
 TWO_GRAPHS = Step(
-    "11.12",
+    "11.8",
     "cut in two",
     file="aot",
     minutes=15,

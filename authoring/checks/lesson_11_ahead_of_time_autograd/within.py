@@ -1,4 +1,4 @@
-"""Exercise 11.5: which values to save within a limit of bytes, so that little has to be made again."""
+"""Exercise 11.2: which values to save within a limit of bytes, so that little has to be made again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from minitorch_compile.fx.node import Node
 from minitorch_compile.tensor import Tensor, empty_fake
 
 WITHIN = Exercise(
-    "11.5",
+    "11.2",
     "a partition within a limit",
     answer="within",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 11.8: a call without writes."""
+"""Exercise 11.4: a call without writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from ..lesson_08_autograd.trying import doubles, expect, tried
 
 WITHOUT_WRITES = Step(
-    "11.8",
+    "11.4",
     "a call without writes",
     file="aot",
     minutes=25,

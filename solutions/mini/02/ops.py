@@ -31,7 +31,7 @@ class Layer:
         raise NotImplementedError
 
 
-# %% 02.7 ops, and the stack of layers
+# %% 02.2 ops, and the stack of layers
 class Op:
     """A name, a kernel over NumPy arrays; its family, a class, adds `shape`: a rule for the result's sizes and dtype."""
 
@@ -61,7 +61,7 @@ class Op:
         return self.name
 
 
-# %% 02.8 promotion
+# %% 02.3 promotion
 def promote(*values):
     """The dtype of a result: floats before integers before booleans, tensors before plain numbers of their kind.
 
@@ -83,7 +83,7 @@ def rank(dtype):
 # --- families: the shape rule is written once for all ops of a family -------------------------------------------------
 
 
-# %% 02.9 pointwise ops
+# %% 02.4 pointwise ops
 class Pointwise(Op):
     """Element by element, broadcast. `dtype`: the result's, else the arguments' promoted; `floats`: at least float32."""
 
@@ -113,7 +113,7 @@ where = Pointwise("where", np.where)
 clone = Pointwise("clone", np.copy)
 
 
-# %% 02.10 reductions and products
+# %% 02.5 reductions and products
 class Reduction(Op):
     """Over some dimensions, given as a tuple; each leaves size 1, or nothing."""
 
@@ -151,7 +151,7 @@ log_softmax = AlongDim("log_softmax", log_normalized)
 matmul = Product("matmul", np.matmul)
 
 
-# %% 02.11 views and writes
+# %% 02.6 views and writes
 class View(Op):
     """Another layout of the same storage. The kernel computes the layout."""
 
@@ -228,7 +228,7 @@ OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 # --- what users call: arguments as PyTorch takes them, made into the ops' own -----------------------------------------
 
 
-# %% 02.12 dimensions and sizes as users give them
+# %% 02.7 dimensions and sizes as users give them
 def all_dims(x, dim):
     """A number, some numbers, or None for all: as a tuple, counted from the front."""
     dims = range(x.dim()) if dim is None else (dim,) if isinstance(dim, int) else dim
@@ -265,7 +265,7 @@ def reshape(x, *sizes):
     return view(x if x.layout.view(sizes) else clone(x), sizes)
 
 
-# %% 02.13 indexing
+# %% 02.8 indexing
 def getitem(x, key):
     """Numbers, slices, None and ... as NumPy reads them."""
     key = key if isinstance(key, tuple) else (key,)
@@ -294,7 +294,7 @@ def setitem(x, key, value):
     copy_(getitem(x, key), value if isinstance(value, Tensor) else full((), value, x.dtype))
 
 
-# %% 02.14 ops made of ops
+# %% 02.9 ops made of ops
 def cat(tensors, dim=0):
     """Each part among zeros, added up: no new op, so nothing new to derive or to lower."""
     dim, total, start, result = wrap(dim, tensors[0].dim()), 0, 0, None

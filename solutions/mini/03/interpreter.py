@@ -50,7 +50,7 @@ MEANS = dict.fromkeys(NOTHING.split(), []) | {  # what stands for an instruction
 INTRINSIC = {3: [], 5: MEANS["UNARY_POSITIVE"], 6: MEANS["LIST_TO_TUPLE"]}  # of 3.12; 3 goes with RERAISE
 
 
-# %% 03.5 an iterator that can be put back
+# %% 03.2 an iterator that can be put back
 class Items:
     """The iterator of a list, a tuple or a range: where it stands can be read, kept and set.
 
@@ -72,7 +72,7 @@ class Items:
         return self.sequence[self.at - 1]
 
 
-# %% 03.6 one language for all Pythons
+# %% 03.3 one language for all Pythons
 def parts(inst):
     """What stands for an instruction of this Python: pairs of an operation and its operand.
 
@@ -103,7 +103,7 @@ def parts(inst):
     return [(op, arg)]
 
 
-# %% 03.7 decoding
+# %% 03.4 decoding
 def decode(code):
     """Operations and operands, the same for all Pythons; a jump's operand is the index of its target in the list.
 
@@ -127,7 +127,7 @@ def decode(code):
     return [(op, index_of[arg] if "JUMP" in op or op == "FOR_ITER" else arg) for op, arg in result]
 
 
-# %% 03.8 a frame
+# %% 03.5 a frame
 class Frame:
     """One call: code, local variables, a stack, and where it is. `apply` is all that a subclass must know about."""
 
@@ -161,7 +161,7 @@ class Frame:
         del self.stack[len(self.stack) - count :]
         return values
 
-    # %% 03.9 names, slots and cells
+    # %% 03.6 names, slots and cells
     def LOAD_CONST(self, value): self.push(value)
 
     def LOAD_FAST(self, name):
@@ -199,7 +199,7 @@ class Frame:
     def COPY(self, depth): self.push(self.stack[-depth])
     def SWAP(self, depth): self.stack[-1], self.stack[-depth] = self.stack[-depth], self.stack[-1]
 
-    # %% 03.10 operators, attributes, containers
+    # %% 03.7 operators, attributes, containers
     def APPLY(self, what):
         function, count = what
         self.push(self.apply(function, *self.popn(count)))
@@ -247,7 +247,7 @@ class Frame:
         value = self.apply(how[0], value) if how[0] else value
         self.push(self.apply(format, value, *spec))
 
-    # %% 03.11 jumps, loops and taking apart
+    # %% 03.8 jumps, loops and taking apart
     def JUMP(self, target): self.at = target
     def jump_if(self, condition, target): self.at = target if condition else self.at
     def POP_JUMP_IF_TRUE(self, target): self.jump_if(self.apply(bool, self.pop()), target)
@@ -280,7 +280,7 @@ class Frame:
         split = len(items) - after
         self.stack += reversed([*items[:before], items[before:split], *items[split:]])
 
-    # %% 03.12 calls
+    # %% 03.9 calls
     def call(self, args, kwargs):
         """Below the arguments lie two halves: `function NULL`, `NULL function`, or `function self`."""
         function, *first = [half for half in self.popn(2) if half is not NULL]
@@ -298,7 +298,7 @@ class Frame:
         kwargs = self.pop() if has_keywords & 1 else {}
         self.call(self.apply(list, self.pop()), kwargs)
 
-    # %% 03.13 functions and generators
+    # %% 03.10 functions and generators
     def MAKE_FUNCTION(self, _):
         code = self.pop()
         cells = tuple([types.CellType() for _ in code.co_freevars])  # the right ones come next

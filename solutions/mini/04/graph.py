@@ -11,7 +11,7 @@ def graph(x0, x1):
 from mini.ops import Layer, Tensor, Write, fake
 
 
-# %% 04.4 nodes and graphs
+# %% 04.2 nodes and graphs
 class Node:
     """One call: an op (or "input", or "constant"), arguments that may be nodes, and a fake of the result."""
 
@@ -56,7 +56,7 @@ class Graph:
             lines.append(f"{call:<52}# {node.value.sizes}")
         return "\n".join([*lines, f"    return {', '.join(map(str, self.outputs))}".rstrip()])
 
-    # %% 04.5 what a graph means, and what it can do without
+    # %% 04.3 what a graph means, and what it can do without
     def run(self, *values, step=lambda node, args: node.op(*args)):
         """The outputs; `step` says how a node is computed: an interpreter of graphs is written by giving another."""
         known = dict(zip(self.inputs, values, strict=True))
@@ -75,7 +75,7 @@ class Graph:
         return self
 
 
-# %% 04.6 the layer that records
+# %% 04.4 the layer that records
 class Record(Layer):
     """Writes each op that passes into a graph. Its tensors are fakes, each known by the node that made it."""
 

@@ -42,7 +42,7 @@ CONTAINERS = (list, dict, tuple)  # these are read item by item; of an object of
 MUTATORS = set("append extend insert pop remove clear update setdefault sort reverse popitem".split())
 
 
-# %% 04.7 a trace, instruction by instruction
+# %% 04.5 a trace, instruction by instruction
 class Trace:
     """One trace from where a frame stands: what it read (guards), what it computed (a graph), what it changed."""
 
@@ -82,7 +82,7 @@ class Trace:
             return False
         return True
 
-    # %% 04.8 what can be undone
+    # %% 04.6 what can be undone
     def keep(self, value):
         """Before a list, a dict, an iterator or a cell changes: how it is made again as it was."""
         if isinstance(value, list):
@@ -105,7 +105,7 @@ class Trace:
             self.changed[id(container)] = container
 
 
-# %% 04.9 now or later
+# %% 04.7 now or later
 class Tracer(Frame):
     """A frame whose values are plain Python's, and fakes for tensors."""
 
@@ -132,7 +132,7 @@ class Tracer(Frame):
             return self.inline(type(function).__call__, (function, *args), kwargs)
         return self.compute(function, owner, args, kwargs)
 
-    # %% 04.10 going into a function
+    # %% 04.8 going into a function
     def inline(self, function, args, kwargs):
         """A frame of its own, which records into the same graph. A default value may be another one at the next call."""
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
@@ -143,7 +143,7 @@ class Tracer(Frame):
         frame.trace = self.trace
         return frame.run()[1]
 
-    # %% 04.11 what Python does now
+    # %% 04.9 what Python does now
     def compute(self, function, owner, args, kwargs):
         """Done now, by Python itself: nothing in it depends on the numbers in a tensor."""
         name = getattr(function, "__name__", type(function).__name__)
@@ -183,7 +183,7 @@ class Tracer(Frame):
             return True  # it would be run to its end at once
         return bool(objects) and function not in (isinstance, issubclass, type)
 
-    # %% 04.12 attributes
+    # %% 04.10 attributes
     def attribute(self, obj, name, *default):
         """Read now. Of an object from outside it is guarded, and what the trace has set itself comes first."""
         trace, source = self.trace, self.source_of(obj)

@@ -15,7 +15,7 @@ from mini.tape import DERIVATIVES, grad
 from mini.tensor import Layout, Storage, Tensor, tensor, wrap  # noqa: F401
 
 
-# %% 10.7 boxes, and the layer that opens them
+# %% 10.3 boxes, and the layer that opens them
 class Box(Tensor):
     """What a transformed function sees in place of a tensor. Only the layer that made it knows what is inside."""
 
@@ -41,7 +41,7 @@ class Transform(Layer):
 # --- vmap: the batch is dimension 0 of what is inside -----------------------------------------------------------------
 
 
-# %% 10.8 a batch in a box
+# %% 10.4 a batch in a box
 class Batch(Transform):
     def box(self, value):
         """One example, as far as anyone can see."""
@@ -59,7 +59,7 @@ class Batch(Transform):
         missing = rank + 1 - value.dim()
         return reshape(value, value.sizes[:1] + (1,) * missing + value.sizes[1:]) if missing > 0 else value
 
-    # %% 10.9 what names dimensions
+    # %% 10.5 what names dimensions
     def moved(self, op, rank, value, *rest):
         """An op that names dimensions or sizes: there is one more in front than its caller knows."""
         if isinstance(op, Reduction):
@@ -73,7 +73,7 @@ class Batch(Transform):
         return op(value, rest[0] + 1, *rest[1:]) if op in (ops.slice_, ops.slice_backward) else op(value, *rest)
 
 
-# %% 10.10 vmap
+# %% 10.6 vmap
 def vmap(function, in_dims=0):
     """The function for a whole batch; `in_dims`: which dimension of each argument is the batch, None: it is shared."""
 
@@ -102,7 +102,7 @@ def moved_to_front(x, dim):
 # --- jvp: the tangent travels beside the value ------------------------------------------------------------------------
 
 
-# %% 10.11 a tangent beside each value
+# %% 10.7 a tangent beside each value
 class Forward(Transform):
     def box(self, value, tangent):
         return Box(self, value.layout, value, tangent)
@@ -122,7 +122,7 @@ class Forward(Transform):
             total = total + part
         return self.box(out, ops.clone(expand_to(ops.to(total, out.dtype), out.sizes)))  # memory of its own, as out has
 
-    # %% 10.12 how a result moves
+    # %% 10.8 how a result moves
     def tangent(self, op, i, t, out, values):
         """What a change t of argument i does to the result."""
         if isinstance(op, Pointwise) or op is ops.softmax:
@@ -137,7 +137,7 @@ class Forward(Transform):
         return op(t, *values[1:])  # it is linear
 
 
-# %% 10.13 whole matrices
+# %% 10.9 whole matrices
 def jvp(function, x, t):
     """The value at x, and how it changes when x moves along t."""
     with Forward() as layer:

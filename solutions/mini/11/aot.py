@@ -27,7 +27,7 @@ from mini.tensor import Tensor, fake  # noqa: F401
 # --- writes become values ---------------------------------------------------------------------------------------------
 
 
-# %% 11.7 which memory, and how it is viewed
+# %% 11.3 which memory, and how it is viewed
 class Functional:
     """A graph without writes. `outputs` may be views of inputs: then a call makes these views anew."""
 
@@ -48,7 +48,7 @@ class Functional:
         self.aliases = {i: path for i, path in enumerate(paths) if path[0] in graph.inputs}
         self.computed = [node for i, node in enumerate(graph.outputs) if i not in self.aliases]
 
-    # %% 11.8 a call without writes
+    # %% 11.4 a call without writes
     def __call__(self, *values):
         """The outputs that are no views of inputs, and the last values of inputs that were written to."""
         now = dict(zip(self.graph.inputs, values, strict=True))  # of each memory: the newest value
@@ -79,7 +79,7 @@ class Functional:
         return outputs
 
 
-# %% 11.9 what is written through a view
+# %% 11.5 what is written through a view
 def follow(base, views):
     """One view after the other. A value that was computed may lie otherwise in memory: then reshape copies it."""
     for op, args in views:
@@ -113,7 +113,7 @@ def zeros_like(x):
 # --- forward and backward in one graph, and cut in two ----------------------------------------------------------------
 
 
-# %% 11.10 one graph of both passes
+# %% 11.6 one graph of both passes
 def joint_graph(f):
     """Inputs and the outputs' gradients give the outputs and the inputs' gradients. Below the tape: it sees both."""
     count = len(f.inputs)
@@ -132,7 +132,7 @@ def joint_graph(f):
     return trace(forward_and_backward, *f.inputs, *[fake(o.sizes, o.dtype) for o in outputs], position=0)
 
 
-# %% 11.11 what is kept for later
+# %% 11.7 what is kept for later
 def late_and_saved(joint, count):
     """The nodes that need the outputs' gradients; and what they are given of the others: what is not cheaply made again."""
     tangents = joint.inputs[len(joint.inputs) - count :]
@@ -153,7 +153,7 @@ def late_and_saved(joint, count):
     return late, [node for node in joint.inputs + joint.nodes if node in saved]
 
 
-# %% 11.12 cut in two
+# %% 11.8 cut in two
 def partition(joint, count):
     """A graph that runs at once and gives what is saved after its outputs, and one that runs when gradients have come."""
     late, saved = late_and_saved(joint, count)
@@ -169,7 +169,7 @@ def partition(joint, count):
 # --- a call -----------------------------------------------------------------------------------------------------------
 
 
-# %% 11.13 a backward pass as one step of the tape
+# %% 11.9 a backward pass as one step of the tape
 class Slots(dict):
     """Gradients of several outputs, on their way to the one call that made them."""
 
@@ -204,7 +204,7 @@ class CallNote(Note):
         return self.compiled(*[x for x, _ in self.kept], *tangents)
 
 
-# %% 11.14 a backend
+# %% 11.10 a backend
 def aot(compiler):
     """A backend that gives forward and backward graphs to a compiler."""
 
