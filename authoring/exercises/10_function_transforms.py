@@ -128,9 +128,9 @@ def hessian_products(f, x, vs):
 # ## 10.3 Boxes, and the layer that opens them
 #
 # What a transformed function computes with is a `Box`: a tensor that shows a layout and a dtype (that of its `value`), has no
-# numbers (it is a fake: its storage has None for data), and keeps `layer`, `value` and `tangent`. A `Transform` is a layer. Its
-# `call(op, args)` looks which of the arguments are boxes *of its own*, `mine`, a list of booleans. If none is, the call goes on
-# to the layers below. Else the result is `self.rule(op, args, mine, values)`, with the boxes of its own opened in `values`. A
+# numbers (it is a fake: its storage has None for data), and keeps `layer`, `value` and `tangent`. A `Transform` is a layer.
+# `owns(x)` says whether x is a box, and one *of its own*. Its `call(op, args)` asks that of all arguments: `mine` is a list of
+# booleans. If none is, the call goes on to the layers below. Else the result is `self.rule(op, args, mine, values)`, with the boxes of its own opened in `values`. A
 # `Write` whose first argument is not its own is a RuntimeError.
 
 # %% step="10.3"
@@ -144,6 +144,9 @@ class Box(Tensor):
 class Transform(Layer):
     """Opens the boxes that are its own; what has none of them goes on to the layers below."""
 
+    def owns(self, x):
+        """Whether it is a box that this layer has made."""
+
     def call(self, op, args):
         """The result of rule(op, args, mine, values), which subclasses have."""
 
@@ -152,8 +155,8 @@ class Transform(Layer):
 check("10.3")
 
 # %% tags=["wrong"] step="10.3" says="That box is another layer's"
-# -         mine = [isinstance(arg, Box) and arg.layer is self for arg in args]
-# +         mine = [isinstance(arg, Box) for arg in args]
+# -         return isinstance(x, Box) and x.layer is self
+# +         return isinstance(x, Box)
 
 # %% tags=["wrong"] step="10.3" says="the call goes on to the layers below"
 # -         if not any(mine):
@@ -270,16 +273,16 @@ def moved_to_front(x, dim):
 check("10.6")
 
 # %% tags=["wrong"] step="10.6" says="open only boxes whose layer is this one"
-# -             r.value if isinstance(r, Box) and r.layer is layer else expand(r, (*sizes, *r.sizes)) for r in results
-# +             r.value if isinstance(r, Box) else expand(r, (*sizes, *r.sizes)) for r in results
+# -         unboxed = [r.value if layer.owns(r) else expand(r, (*sizes, *r.sizes)) for r in results]
+# +         unboxed = [r.value if isinstance(r, Box) else expand(r, (*sizes, *r.sizes)) for r in results]
 
 # %% tags=["wrong"] step="10.6" says="all others keep their order"
 # -     return ops.permute(x, (dim, *[d for d in range(x.dim()) if d != dim])) if dim else x
 # +     return x.transpose(0, dim) if dim else x
 
 # %% tags=["wrong"] step="10.6" says="there once for each of them"
-# -             r.value if isinstance(r, Box) and r.layer is layer else expand(r, (*sizes, *r.sizes)) for r in results
-# +             r.value if isinstance(r, Box) and r.layer is layer else r for r in results
+# -         unboxed = [r.value if layer.owns(r) else expand(r, (*sizes, *r.sizes)) for r in results]
+# +         unboxed = [r.value if layer.owns(r) else r for r in results]
 
 # %% tags=["wrong"] step="10.6" says="there is at least one"
 # -         if len(sizes) != 1:
@@ -293,9 +296,8 @@ check("10.6")
 # ## 10.7 A tangent beside each value
 #
 # `Forward` is the layer of jvp: its boxes hold a value and a tangent, how the value moves. `rule` computes the value; if it is no
-# float, that is the result. Else the tangent is the sum of what each argument of ours contributes,
-# `self.tangent(op, i, arg.tangent, out, values)`, which is the next step; in the dtype and the sizes of the value, and in memory of
-# its own. Two cases are special. A view's tangent is the view of the tangent. And a write is two writes, into value and tangent.
+# float, that is the result. Else its tangent is `self.tangent(op, tangents, out, values)`, which is the next step; `tangents` are
+# those of the arguments, None where one is not ours. Two cases are special. A view's tangent is the view of the tangent. And a write is two writes, into value and tangent.
 
 # %% step="10.7"
 class Forward(Transform):
@@ -315,9 +317,9 @@ check("10.7")
 # %% tags=["wrong"] step="10.7" says="A write moves the tangent, too"
 # -             ops.copy_(args[0].tangent, args[1].tangent if mine[1] else full((), 0, args[0].dtype))
 
-# %% tags=["wrong"] step="10.7" says="their contributions are added up"
-# -             total = total + part
-# +             total = part
+# %% tags=["wrong"] step="10.7" says="A number does not move"
+# -         tangents = [arg.tangent if own else None for arg, own in zip(args, mine, strict=True)]
+# +         tangents = [arg.tangent for arg in args]
 
 # %% tags=["wrong"] step="10.7" says="truth values do not move"
 # -         if out.dtype.kind != "f":
@@ -327,49 +329,40 @@ check("10.7")
 # -             return self.box(out, op(args[0].tangent, *values[1:]))
 # +             return self.box(out, ops.clone(op(args[0].tangent, *values[1:])))
 
-# %% tags=["wrong"] step="10.7" says="memory of their own"
-# -         return self.box(out, ops.clone(expand_to(ops.to(total, out.dtype), out.sizes)))  # memory of its own, as out has
-# +         return self.box(out, expand_to(ops.to(total, out.dtype), out.sizes))
-
-# %% tags=["wrong"] step="10.7" says="the tangent has the result's sizes"
-# -         return self.box(out, ops.clone(expand_to(ops.to(total, out.dtype), out.sizes)))  # memory of its own, as out has
-# +         return self.box(out, ops.clone(ops.to(total, out.dtype)))
-
 # %% [markdown]
 # ## 10.8 How a result moves
 #
-# `tangent(op, i, t, out, values)`: what a change `t` of argument i does to the result. Much of it you have already written, for
-# the other direction. A rule of your tape multiplies by the Jacobian *transposed*; where the Jacobian is diagonal (`Pointwise`) or
-# symmetric (`ops.softmax`), that is the same. `Product`, `ops.amax` and `ops.log_softmax` need a line each; all others are
-# linear.
+# `tangent(op, tangents, out, values)`: what changes of the arguments do to the result, for every op there is, in five lines. You
+# have all rules already, for the other direction: `DERIVATIVES[op](g, out, *values)` multiplies g by the Jacobians *transposed*,
+# a part for each argument. It is linear in g. So multiply each part with the tangent of its argument, sum up all there is, and
+# take your `grad` of that in g: it transposes once more, and is the same at every g. A None among the tangents is left out.
 
 # %% step="10.8"
-def tangent(self, op, i, t, out, values):
-    """What a change t of argument i does to the result."""
+def tangent(self, op, tangents, out, values):
+    """What changes of the arguments do to the result; None: that one does not change.
+
+    An op's rule for the way back multiplies g by the Jacobian transposed. The rule's own way back transposes again.
+    """
 
 
 # %%
 check("10.8")
 
-# %% tags=["wrong"] step="10.8" says="A product is linear in each argument"
-# -             return op(t, values[1]) if i == 0 else op(values[0], t)
-# +             return op(t, values[1])
-
-# %% tags=["wrong"] step="10.8" says="Its Jacobian is not symmetric"
-# -         if isinstance(op, Pointwise) or op is ops.softmax:
-# +         if isinstance(op, Pointwise) or op in (ops.softmax, ops.log_softmax):
-
 # %% tags=["wrong"] step="10.8" says="leads the other way back"
-# -         return op(t, *values[1:])  # it is linear
-# +         return DERIVATIVES[op](t, out, *values)[i]
+# -         return grad(weighted)(out)  # weighted is linear: its gradient is the same at every g of out's sizes
+# +         return DERIVATIVES[op](next(t for t in tangents if t is not None), out, *values)[0]
 
-# %% tags=["wrong"] step="10.8" says="half of 1 and half of 2"
-# -             share = DERIVATIVES[op](full(out.sizes, 1, out.dtype), out, *values)[0]
-# +             share = ops.eq(values[0], ops.amax(values[0], values[1], True)).to(t.dtype)
+# %% tags=["wrong"] step="10.8" says="their contributions are added up"
+# -             return sum([(part * t).sum() for part, t in back if t is not None])
+# +             return next((part * t).sum() for part, t in back if t is not None)
 
-# %% tags=["wrong"] step="10.8" says="moves as its largest element does"
-# -             return ops.sum_(share * t, *values[1:])
-# +             return share * t
+# %% tags=["wrong"] step="10.8" says="one that does not move has none"
+# -             return sum([(part * t).sum() for part, t in back if t is not None])
+# +             return sum([(part * t).sum() for part, t in back])
+
+# %% tags=["wrong"] step="10.8" says="weighted with its tangent"
+# -             return sum([(part * t).sum() for part, t in back if t is not None])
+# +             return sum([part.sum() for part, t in back if t is not None])
 
 # %% [markdown]
 # ## 10.9 Whole matrices
@@ -416,8 +409,8 @@ if passed("10.9"):
 # +         out = function(layer.box(x, t))
 
 # %% tags=["wrong"] step="10.9" says="a tangent of zeros"
-# -     return (out.value, out.tangent) if mine else (out, full(out.sizes, 0, x.dtype))
-# +     return (out.value, out.tangent) if mine else (out, t)
+# -     return (out.value, out.tangent) if layer.owns(out) else (out, full(out.sizes, 0, x.dtype))
+# +     return (out.value, out.tangent) if layer.owns(out) else (out, t)
 
 # %% tags=["wrong"] step="10.9" says="The Jacobian of the gradient"
 # -     return jacfwd(grad(function))

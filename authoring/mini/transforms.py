@@ -10,7 +10,7 @@ tensor([[6.0, 0.0], [0.0, 12.0]])
 """
 
 from mini import ops
-from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, View, Write, expand, expand_to, full, reshape
+from mini.ops import AlongDim, Layer, Pointwise, Product, Reduction, View, Write, expand, full, reshape
 from mini.tape import DERIVATIVES, grad
 from mini.tensor import Layout, Storage, Tensor, tensor, wrap  # noqa: F401
 
@@ -27,14 +27,15 @@ class Box(Tensor):
 class Transform(Layer):
     """Opens the boxes that are its own; what has none of them goes on to the layers below."""
 
+    def owns(self, x):
+        return isinstance(x, Box) and x.layer is self
+
     def call(self, op, args):
-        mine = [isinstance(arg, Box) and arg.layer is self for arg in args]
+        mine = [self.owns(arg) for arg in args]
         if not any(mine):
             return op(*args)
         if isinstance(op, Write) and not mine[0]:
-            raise RuntimeError(
-                f"{op} writes into a tensor from outside of the transform: there is one for all examples"
-            )
+            raise RuntimeError(f"{op} writes into a tensor from outside of the transform: all examples share it")
         return self.rule(op, args, mine, [arg.value if own else arg for arg, own in zip(args, mine, strict=True)])
 
 
@@ -86,9 +87,7 @@ def vmap(function, in_dims=0):
         with Batch() as layer:
             result = function(*[x if dim is None else layer.box(moved_to_front(x, dim)) for x, dim in pairs])
         results = result if isinstance(result, tuple) else (result,)
-        unboxed = [
-            r.value if isinstance(r, Box) and r.layer is layer else expand(r, (*sizes, *r.sizes)) for r in results
-        ]
+        unboxed = [r.value if layer.owns(r) else expand(r, (*sizes, *r.sizes)) for r in results]
         return tuple(unboxed) if isinstance(result, tuple) else unboxed[0]
 
     return batched
@@ -117,24 +116,21 @@ class Forward(Transform):
             return out  # it does not move
         if isinstance(op, View):
             return self.box(out, op(args[0].tangent, *values[1:]))
-        total, *parts = [self.tangent(op, i, arg.tangent, out, values) for i, arg in enumerate(args) if mine[i]]
-        for part in parts:
-            total = total + part
-        return self.box(out, ops.clone(expand_to(ops.to(total, out.dtype), out.sizes)))  # memory of its own, as out has
+        tangents = [arg.tangent if own else None for arg, own in zip(args, mine, strict=True)]
+        return self.box(out, self.tangent(op, tangents, out, values))
 
     # %% 10.8 how a result moves
-    def tangent(self, op, i, t, out, values):
-        """What a change t of argument i does to the result."""
-        if isinstance(op, Pointwise) or op is ops.softmax:
-            return DERIVATIVES[op](t, out, *values)[i]  # a diagonal or symmetric Jacobian is its own transpose
-        if isinstance(op, Product):
-            return op(t, values[1]) if i == 0 else op(values[0], t)
-        if op is ops.amax:
-            share = DERIVATIVES[op](full(out.sizes, 1, out.dtype), out, *values)[0]
-            return ops.sum_(share * t, *values[1:])
-        if op is ops.log_softmax:
-            return t - (out.exp() * t).sum(values[1], True)
-        return op(t, *values[1:])  # it is linear
+    def tangent(self, op, tangents, out, values):
+        """What changes of the arguments do to the result; None: that one does not change.
+
+        An op's rule for the way back multiplies g by the Jacobian transposed. The rule's own way back transposes again.
+        """
+
+        def weighted(g):
+            back = zip(DERIVATIVES[op](g, out, *values), tangents, strict=False)
+            return sum([(part * t).sum() for part, t in back if t is not None])
+
+        return grad(weighted)(out)  # weighted is linear: its gradient is the same at every g of out's sizes
 
 
 # %% 10.9 whole matrices
@@ -142,8 +138,7 @@ def jvp(function, x, t):
     """The value at x, and how it changes when x moves along t."""
     with Forward() as layer:
         out = function(layer.box(x, ops.clone(t)))
-    mine = isinstance(out, Box) and out.layer is layer
-    return (out.value, out.tangent) if mine else (out, full(out.sizes, 0, x.dtype))
+    return (out.value, out.tangent) if layer.owns(out) else (out, full(out.sizes, 0, x.dtype))
 
 
 def jacfwd(function):

@@ -18,31 +18,24 @@ TANGENT_RULES = Step(
     file="transforms",
     minutes=20,
     hints=(
-        "A derivative rule multiplies by the transposed Jacobian. Element by element the Jacobian is"
-        " diagonal, and that of softmax is"
-        " symmetric: there the rule does for both directions: DERIVATIVES[op](t, out, *values)[i].",
-        "A product is linear in each argument: t @ y, and x @ t. Sums, casts and padding are linear: the"
-        " op itself, of t. These come last.",
-        "amax: DERIVATIVES[op](ones, out, *values)[0] says which share each element has; sum share * t"
-        " over the dims. log_softmax:"
-        " t - (out.exp() * t).sum(dim, True).",
+        "For one argument the rule gives J^T g, and the wanted tangent is J t. The number (J^T g) * t, summed, is"
+        " g * (J t), summed: what is its gradient in g?",
+        "Write a function of g alone, inside of `tangent`: it gives that number. grad(that function)(out): g may be any"
+        " tensor of out's sizes, since the function is linear.",
+        "zip(DERIVATIVES[op](g, out, *values), tangents) pairs each part with its tangent; the sum of (part * t).sum()"
+        " over those whose t is not None.",
     ),
 )
 SECTION = "Forwards, by two passes backwards"
 CALLS: list[tuple[str, list[tuple[int, ...]], tuple[Any, ...], str]] = [
-    ("exp", [(3,)], (), "Element by element the rule of the tape does for both directions."),
-    ("div", [(3,), (3,)], (), "Of the rule's gradients take the one of argument i."),
-    ("softmax", [(2, 3)], (1,), "Its Jacobian is symmetric: the rule of the tape does."),
-    ("log_softmax", [(2, 3)], (1,), "Its Jacobian is not symmetric: t minus the mean of t under the softmax."),
-    ("matmul", [(2, 3), (3, 4)], (), "A product is linear in each argument: t @ y, x @ t."),
-    (
-        "sum_",
-        [(2, 3)],
-        ((1,), False),
-        "It is linear: it moves by the sum of the tangent. The tape's rule leads the other way back.",
-    ),
-    ("slice_backward", [(2,)], (0, 5, 1, 2), "It is linear: the tangent is put among zeros, too."),
-    ("to_", [(2,)], ("float32",), "It is linear: the tangent is cast, too."),
+    ("exp", [(3,)], (), "Each part of the rule is weighted with its tangent, and the sum has a gradient in g."),
+    ("log_softmax", [(2, 3)], (1,), "Its Jacobian is not symmetric: the tape's rule alone leads the other way back."),
+    ("div", [(3,), (3,)], (), "Only one argument moves, and one that does not move has none: leave out its part."),
+    ("add", [(3,), (2, 3)], (), "The result's sizes: grad gives those of its argument, so ask it at `out`."),
+    ("matmul", [(2, 3), (3, 4)], (), "The tape's rule alone leads the other way back."),
+    ("sum_", [(2, 3)], ((1,), False), "It moves by the sum of the tangent. The tape's rule leads the other way back."),
+    ("slice_backward", [(2,)], (0, 5, 1, 2), "The tangent is put among zeros, too."),
+    ("to_", [(2,)], ("float32",), "The tangent is cast, too."),
     ("amax", [(3,)], ((0,), False), "The result moves as its largest element does: one number for each row."),
     ("amax", [(2, 3)], ((1,), True), "The result moves as its largest element does: one number for each row."),
 ]
@@ -67,20 +60,20 @@ def _(mini: Any) -> None:
                 f"{name} of {' and '.join(map(str, shapes))}{', ' if rest else ''}{', '.join(map(str, rest))},"
                 f" argument {i}"
             )
-            got = tried(text, why, mini.transforms.Forward().tangent, op, i, doubles(mini, t), out, values)
+            tangents = [doubles(mini, t) if at == i else None for at in range(len(values))]
+            got = tried(text, why, mini.transforms.Forward().tangent, op, tangents, out, values)
             near = got is not None and got.sizes == wanted.shape
             if not near or not np.allclose(got.numpy(), wanted, atol=0.3 if name == "to_" else 1e-6):
                 shown = rounded(got.numpy()) if hasattr(got, "numpy") else got
                 raise WrongAnswer(f"{text}, tangent {rounded(t)}: it moves by {rounded(wanted)}, got {shown}", why)
 
 
-@TANGENT_RULES.case("several are the largest", points=1, section=SECTION)
+@TANGENT_RULES.case("both move", points=1, section=SECTION)
 def _(mini: Any) -> None:
-    values = [doubles(mini, [3.0, 1.0, 3.0]), (0,), False]
-    out = mini.ops.amax.run(*values)
-    got = tried(
-        "amax", "", mini.transforms.Forward().tangent, mini.ops.amax, 0, doubles(mini, [1.0, 5.0, 2.0]), out, values
-    )
-    if got.tolist() != 1.5:
-        why = "The largest share it, here as in the gradient: half of 1 and half of 2."
-        raise WrongAnswer(f"amax of [3, 1, 3], tangent [1, 5, 2]: expected 1.5, got {got.tolist()}", why)
+    values = [doubles(mini, [3.0, 4.0]), doubles(mini, [5.0, 6.0])]
+    tangents = [doubles(mini, [1.0, 10.0]), doubles(mini, [100.0, 1000.0])]
+    why = "Both arguments move: their contributions are added up, y dx + x dy."
+    out = mini.ops.mul.run(*values)
+    got = tried("mul", why, mini.transforms.Forward().tangent, mini.ops.mul, tangents, out, values)
+    if got.tolist() != [305.0, 4060.0]:
+        raise WrongAnswer(f"x * y: expected [305, 4060], got {got.tolist()}", why)

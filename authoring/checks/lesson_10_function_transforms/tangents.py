@@ -16,12 +16,11 @@ TANGENTS = Step(
     minutes=25,
     hints=(
         "out = op(*values) is the value. If it is no float it does not move: return it as it is, unboxed.",
-        "Each argument of ours contributes self.tangent(op, i, arg.tangent, out, values); the"
-        " contributions are added. A View is simpler:"
-        " the tangent's view, by the same op.",
-        "A tangent lives like its value: views share memory, all else has its own, so clone what was"
-        " expanded to out's sizes. Then a write"
-        " is two writes: copy_ into the value, copy_ into the tangent (of zero, if what is written does not move).",
+        "self.tangent(op, tangents, out, values) gives the tangent, with arg.tangent for each argument of ours and None"
+        " for the others. A View is simpler: the tangent's view, by the same op.",
+        "A tangent lives like its value: views share memory, all else has its own, so apply no other op to it."
+        " Then a write is two writes: copy_ into the value, copy_ into the tangent (of zero, if what is written"
+        " does not move).",
     ),
 )
 SECTION = "Forwards, by two passes backwards"
@@ -44,7 +43,8 @@ def _(mini: Any) -> None:
         x, y = boxed(mini, layer, [3.0, 4.0], [1.0, 10.0]), boxed(mini, layer, [5.0, 6.0], [100.0, 1000.0])
         expect("a box shows sizes", (2,), x.sizes, "Those of its value.")
         judge_pair("-x", ([-3.0, -4.0], [-1.0, -10.0]), tried("-x", "", ops.neg, x), "It moves the other way.")
-        judge_pair("x * 2", ([6.0, 8.0], [2.0, 20.0]), tried("x * 2", "", ops.mul, x, 2), "A number does not move.")
+        still = "A number does not move: its tangent is None."
+        judge_pair("x * 2", ([6.0, 8.0], [2.0, 20.0]), tried("x * 2", still, ops.mul, x, 2), still)
         both = "Both arguments move: their contributions are added up, y dx + x dy."
         judge_pair("x * y", ([15.0, 24.0], [305.0, 4060.0]), tried("x * y", both, ops.mul, x, y), both)
         judge_pair("x * x", ([9.0, 16.0], [6.0, 80.0]), tried("x * x", both, ops.mul, x, x), both)
@@ -77,7 +77,7 @@ def _(mini: Any) -> None:
 @TANGENTS.case("views and writes", points=2, section="What a rule must not forget")
 def _(mini: Any) -> None:
     ops = mini.ops
-    alone = "x + 0 is a new tensor: value and tangent have memory of their own. Clone."
+    alone = "x + 0 is a new tensor: value and tangent have memory of their own."
     shared = (
         "A view shares its base's memory, and so does its tangent with the base's tangent: apply the view to"
         " it, and do not copy."
