@@ -1,183 +1,26 @@
 # %% [markdown]
 # # 13 Exercises: loop IR and lowering
 #
-# Six exercises, and thirteen more that write `mini/index.py` and `mini/loops.py` of your own stack, an evening. Each is a sentence, a signature, an example and a check. Write your answer in place
-# of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck, `hint("13.1")` gives the first
-# of three hints, and calling it again the next; hints cost nothing.
+# Fifteen exercises, four hours and a half: two about the package's lowering, half an hour, and thirteen steps of your
+# own `mini/index.py` and `mini/loops.py`, four hours. Each is a sentence, a signature, an example and a check. Write
+# your answer in place of the `raise` line or the `...`, run the cell, run the check below it. If you are stuck,
+# `hint("13.1")` gives the first of three hints, and calling it again the next; hints cost nothing.
 
 # %%
-import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import minitorch_compile as torch
-from minitorch_compile.course import check, own_parts, passed, progress, splice
-from minitorch_compile.course.measures.loops import SilentHandler, bytes_moved, loops_of
-from minitorch_compile.inductor.ir.index import Index, flatten, symbol, unflatten
-from minitorch_compile.inductor.ir.loops import Loop, TensorBox
-from minitorch_compile.inductor.ir.dependencies import loop_variables
+from minitorch_compile.course import check, hint, own_parts, passed, progress, splice
+from minitorch_compile.course.measures.loops import loops_of
+from minitorch_compile.inductor.ir.loops import TensorBox
 from minitorch_compile.inductor.ir.printer import print_operation
 from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.inductor.lowering.shape import all_of, within
 from minitorch_compile.nn import functional as F
 
 # %% [markdown]
-# ## 13.1 Loops and bytes: predict
-#
-# x and y have sizes (8, 6), b has (6,), all of float32. How many loops does the package's lowering make of each program, and
-# how many bytes do they read and write together? What one loop reads twice counts once. Write the pairs (loops, bytes)
-# before you run anything. For `x.neg()` it would be (1, 384).
-
-# %% tags=["stub"]
-predicted = {
-    "x + y": (..., ...),
-    "x + b": (..., ...),
-    "x.t() + 1": (..., ...),
-    "x[::2] * 2": (..., ...),
-    "(x + 1).reshape(6, 8).relu()": (..., ...),
-    "x.exp().sum(0)": (..., ...),
-    "x.mean(1)": (..., ...),
-    "x - x.sum(1, keepdim=True)": (..., ...),
-}
-
-# %% tags=["solution"]
-predicted = {
-    "x + y": (1, 576),
-    "x + b": (1, 408),
-    "x.t() + 1": (1, 384),
-    "x[::2] * 2": (1, 192),
-    "(x + 1).reshape(6, 8).relu()": (1, 384),
-    "x.exp().sum(0)": (1, 216),
-    "x.mean(1)": (2, 288),
-    "x - x.sum(1, keepdim=True)": (2, 640),
-}
-
-# %%
-check("13.1")
-
-# %% [markdown]
-# If one of them surprises you, look at its loops.
-
-# %%
-if passed("13.1"):
-    for loop in loops_of(lambda x: x - x.sum(1, keepdim=True), torch.ones(8, 6)):
-        print(print_operation(loop), f"\n    {bytes_moved(loop)} bytes\n")
-
-# %% tags=["wrong"] says="one array in, one out"
-predicted = predicted | {"x.t() + 1": (2, 768)}
-
-# %% tags=["wrong"] says="That each is read in every row"
-predicted = predicted | {"x + b": (1, 576)}
-
-# %% tags=["wrong"] says="and reads no others"
-predicted = predicted | {"x[::2] * 2": (1, 288)}
-
-# %% tags=["wrong"] says="no array lies between"
-predicted = predicted | {"(x + 1).reshape(6, 8).relu()": (3, 1152)}
-
-# %% tags=["wrong"] says="computed inside the loop that adds up"
-predicted = predicted | {"x.exp().sum(0)": (2, 600)}
-
-# %% tags=["wrong"] says="the division is another"
-predicted = predicted | {"x.mean(1)": (1, 224)}
-
-# %% tags=["wrong"] says="both read all of x"
-predicted = predicted | {"x - x.sum(1, keepdim=True)": (2, 448)}
-
-# %% [markdown]
-# ## 13.2 A rule for divisions
-#
-# `(4*i + j) // 8` is `i // 2` if j runs over 0 to 3, because 4 is a factor of 8 that can be taken out. In general, let f be a factor
-# of the divisor. Leave out of `base` all terms whose number f divides, and take the constant modulo f. If this rest is always
-# within 0 .. f - 1, then f can be taken out of the division. Give the largest such f (1 always is one).
-#
-# Here i is 0 .. 7, j is 0 .. 3 and k is 0 .. 2. `base.terms` is a tuple of pairs (atom, number), `base.constant` an int,
-# `Index(terms, constant)` makes a new one, and `bounds()` gives its least and greatest value. For `4*i + j` and 8 the answer
-# is 4, for `4*i + 2*j` and 8 it is 2.
-
-# %%
-i, j, k = symbol("i", 8), symbol("j", 4), symbol("k", 3)
-base = 4 * i + 2 * j + 1
-print(base, base.terms, base.constant, base.bounds())
-
-
-# %%
-def common_factor(base: Index, divisor: int) -> int:
-    """The largest factor of the divisor that can be taken out of base // divisor."""
-    ### BEGIN SOLUTION
-    for factor in range(divisor, 1, -1):
-        if divisor % factor == 0:
-            terms = tuple((atom, number) for atom, number in base.terms if number % factor)
-            low, high = Index(terms, base.constant % factor).bounds()
-            if low >= 0 and high < factor:
-                return factor
-    return 1
-    ### END SOLUTION
-
-
-# %%
-check("13.2")
-
-# %% [markdown]
-# Every reshape that the package compiles asks for this. Here a position in (8, 4) is read in rows of 8, by your rule.
-
-# %%
-if passed("13.2"):
-    with splice("inductor.common_factor", common_factor):
-        print(unflatten(flatten((i, j), (8, 4)), (4, 8)))
-
-
-# %% tags=["wrong"] says="may stay out, if it is too small"
-def common_factor(base, divisor):
-    return math.gcd(divisor, base.constant, *(number for _, number in base.terms))
-
-
-# %% tags=["wrong"] says="begin at the divisor, and go down"
-def common_factor(base, divisor):
-    for factor in range(2, divisor + 1):
-        if divisor % factor == 0:
-            terms = tuple((atom, number) for atom, number in base.terms if number % factor)
-            low, high = Index(terms, base.constant % factor).bounds()
-            if low >= 0 and high < factor:
-                return factor
-    return 1
-
-
-# %% tags=["wrong"] says="It may push the rest over"
-def common_factor(base, divisor):
-    for factor in range(divisor, 1, -1):
-        if divisor % factor == 0:
-            terms = tuple((atom, number) for atom, number in base.terms if number % factor)
-            low, high = Index(terms, 0).bounds()
-            if low >= 0 and high < factor:
-                return factor
-    return 1
-
-
-# %% tags=["wrong"] says="It must stay below"
-def common_factor(base, divisor):
-    for factor in range(divisor, 1, -1):
-        if divisor % factor == 0:
-            terms = tuple((atom, number) for atom, number in base.terms if number % factor)
-            low, high = Index(terms, base.constant % factor).bounds()
-            if low >= 0 and high <= factor:
-                return factor
-    return 1
-
-
-# %% tags=["wrong"] says="borrows one from the quotient"
-def common_factor(base, divisor):
-    for factor in range(divisor, 1, -1):
-        if divisor % factor == 0:
-            terms = tuple((atom, number) for atom, number in base.terms if number % factor)
-            if Index(terms, base.constant % factor).bounds()[1] < factor:
-                return factor
-    return 1
-
-
-# %% [markdown]
-# ## 13.3 A lowering: pad
+# ## 13.1 A lowering: pad
 #
 # The prim `pad(x, low, high, value)` puts `low[d]` elements of `value` before x and `high[d]` behind it, in each dimension d; all of
 # them are 0 or more. Write its lowering. `within(ops, i, a, b)` asks for the condition a <= i < b, and gives None if
@@ -207,13 +50,13 @@ def pad(
 
 
 # %%
-check("13.3")
+check("13.1")
 
 # %% [markdown]
 # With yours in the package, padding, doubling and the sum are one loop, and a program is compiled with it.
 
 # %%
-if passed("13.3"):
+if passed("13.1"):
     with splice("inductor.pad", pad):
         (loop,) = loops_of(lambda x: (F.pad(x, (1, 2)) * 2).sum(0), torch.ones(4, 3))
         print(print_operation(loop))
@@ -303,7 +146,7 @@ def pad(graph, x, low, high, value):
 
 
 # %% [markdown]
-# ## 13.4 Find the bug: four lowerings that look right
+# ## 13.2 Find the bug: four lowerings that look right
 #
 # Each of these is meant to be the lowering of the operation in its docstring, and each is right for many arguments. For each,
 # find arguments for which it gives something else, or loads from outside of x. Put them into `faults`, as tuples: float32
@@ -369,7 +212,7 @@ faults = {
 }
 
 # %%
-check("13.4")
+check("13.2")
 
 # %% tags=["wrong"] says="This permutation undoes itself"
 faults = faults | {"transposed": (torch.arange(24.0).reshape(2, 3, 4), (2, 1, 0))}
@@ -390,191 +233,6 @@ faults = faults | {"in_fours": (torch.tensor([-1.0, -2.0, -3.0, -4.0]),)}
 faults = faults | {"in_fours": (torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]),)}
 
 # %% [markdown]
-# ## 13.5 A handler that counts work
-#
-# How much is computed in a loop, all positions together? Give a dict: for each elementwise prim (what comes to `apply`) how often it
-# is computed, and for a reduction how many values it combines, under its kind (what comes to `store_reduction`). A
-# masked body counts as if it ran everywhere. Loads, stores and constants are no work. `SilentHandler` does nothing; make
-# a subclass, and give back what its methods give, since None means something to a rule. For the loop of `(x * 2).sum(1)` with x of (4, 3) the answer is `{"mul": 12, "sum": 12}`.
-
-
-# %%
-def work(loop: Loop) -> dict[str, int]:
-    """What is computed in all, by name."""
-    ### BEGIN SOLUTION
-    found: Counter[str] = Counter()
-
-    class CountWork(SilentHandler):
-        def apply(self, prim, *operands):
-            found[prim] += math.prod(loop.sizes)
-            return super().apply(prim, *operands)
-
-        def store_reduction(self, buffer, address, kind, value):
-            found[kind] += math.prod(loop.sizes)
-
-    loop.run(CountWork(), loop_variables(loop))
-    return dict(found)
-    ### END SOLUTION
-
-
-# %%
-check("13.5")
-
-# %%
-if passed("13.5"):
-    for loop in loops_of(lambda x: F.layer_norm(x, (64,)), torch.ones(32, 64)):
-        print(loop.buffer.name, work(loop))
-
-
-# %% tags=["wrong"] says="That is for one position"
-def work(loop):
-    found = Counter()
-
-    class CountWork(SilentHandler):
-        def apply(self, prim, *operands):
-            found[prim] += 1
-            return super().apply(prim, *operands)
-
-        def store_reduction(self, buffer, address, kind, value):
-            found[kind] += 1
-
-    loop.run(CountWork(), loop_variables(loop))
-    return dict(found)
-
-
-# %% tags=["wrong"] says="That is for each element of the result"
-def work(loop):
-    found = Counter()
-
-    class CountWork(SilentHandler):
-        def apply(self, prim, *operands):
-            found[prim] += loop.buffer.length
-            return super().apply(prim, *operands)
-
-        def store_reduction(self, buffer, address, kind, value):
-            found[kind] += loop.buffer.length
-
-    loop.run(CountWork(), loop_variables(loop))
-    return dict(found)
-
-
-# %% tags=["wrong"] says="that is work, too"
-def work(loop):
-    found = Counter()
-
-    class CountWork(SilentHandler):
-        def apply(self, prim, *operands):
-            found[prim] += math.prod(loop.sizes)
-            return super().apply(prim, *operands)
-
-    loop.run(CountWork(), loop_variables(loop))
-    return dict(found)
-
-
-# %% tags=["wrong"] says="so it isn't work"
-def work(loop):
-    found = Counter()
-
-    class CountWork(SilentHandler):
-        def load(self, buffer, address):
-            found["load"] += math.prod(loop.sizes)
-            return super().load(buffer, address)
-
-        def apply(self, prim, *operands):
-            found[prim] += math.prod(loop.sizes)
-            return super().apply(prim, *operands)
-
-        def store_reduction(self, buffer, address, kind, value):
-            found[kind] += math.prod(loop.sizes)
-
-    loop.run(CountWork(), loop_variables(loop))
-    return dict(found)
-
-
-# %% tags=["wrong"] says="A masked body must be run"
-def work(loop):
-    found = Counter()
-
-    class CountWork(SilentHandler):
-        def apply(self, prim, *operands):
-            found[prim] += math.prod(loop.sizes)
-            return super().apply(prim, *operands)
-
-        def store_reduction(self, buffer, address, kind, value):
-            found[kind] += math.prod(loop.sizes)
-
-        def masked(self, condition, body, other, dtype):
-            return other
-
-    loop.run(CountWork(), loop_variables(loop))
-    return dict(found)
-
-
-# %% [markdown]
-# ## 13.6 The same in three loops
-#
-# How sure is a classifier? As sure as the probability of the class that it finds likeliest. This program computes it, in six loops,
-# for rows of scores. Write one that gives the same numbers (to float32's rounding, and for large scores, too) in at most
-# three loops, which for x of (64, 32) move at most 18,000 bytes. For x = [[0, 1]] it gives 0.7311.
-
-
-# %%
-def in_six_loops(x: torch.Tensor) -> torch.Tensor:
-    best = x.argmax(1, keepdim=True)
-    return x.softmax(1).gather(1, best).squeeze(1)
-
-
-loops = loops_of(in_six_loops, torch.ones(64, 32))
-print(len(loops), "loops,", sum(map(bytes_moved, loops)), "bytes")
-
-
-# %%
-def confidence(x: torch.Tensor) -> torch.Tensor:
-    """The probability of the likeliest class, for each row of scores."""
-    ### BEGIN SOLUTION
-    largest = x.amax(1, keepdim=True)
-    return 1 / torch.exp(x - largest).sum(1)
-    ### END SOLUTION
-
-
-# %%
-check("13.6")
-
-# %%
-if passed("13.6"):
-    for loop in loops_of(confidence, torch.ones(64, 32)):
-        print(print_operation(loop))
-
-
-# %% tags=["wrong"] says="The place of the largest isn't needed"
-def confidence(x):
-    return in_six_loops(x)
-
-
-# %% tags=["wrong"] says="all but one number of each row is thrown away"
-def confidence(x):
-    return x.softmax(1).amax(1)
-
-
-# %% tags=["wrong"] says="Every row is read once more than need be"
-def confidence(x):
-    largest = x.amax(1, keepdim=True)
-    logarithm = largest + torch.exp(x - largest).sum(1, keepdim=True).log()
-    return torch.exp((x - logarithm).amax(1))
-
-
-# %% tags=["wrong"] says="e to the 1000 is infinity"
-def confidence(x):
-    return torch.exp(x.amax(1)) / torch.exp(x).sum(1)
-
-
-# %% tags=["wrong"] says="One number for each row"
-def confidence(x):
-    largest = x.amax(1, keepdim=True)
-    return 1 / torch.exp(x - largest).sum(1, keepdim=True)
-
-
-# %% [markdown]
 # ## Your own stack: `mini/index.py`
 #
 # Your graphs are made of prims. Before loops can be written for them, positions have to be formulas that simplify themselves
@@ -582,7 +240,7 @@ def confidence(x):
 # `inductor/ir/index.py`.
 
 # %% [markdown]
-# ## 13.7 Atoms, and sums of them
+# ## 13.3 Atoms, and sums of them
 #
 # A formula is a sum: atoms, each a whole number of times, and a constant. An atom is a variable, or what can't be taken apart:
 # the quotient or the remainder of a formula by n. `Atom(op, of, n)` has `op` "", "//" or "%"; `of` is the variable's name or the
@@ -591,7 +249,7 @@ def confidence(x):
 # counts of 0. `bounds()` gives the least and the greatest value that it may have, each term taken on its own.
 
 
-# %% step="13.7"
+# %% step="13.3"
 class Atom(Formula):
     """A variable (its name, and how many values it takes), or a formula's quotient or remainder by n."""
 
@@ -621,30 +279,30 @@ class Index(Formula):
 
 
 # %%
-check("13.7")
+check("13.3")
 
-# %% tags=["wrong"] step="13.7" says="What is there 0 times is not there"
+# %% tags=["wrong"] step="13.3" says="What is there 0 times is not there"
 # -         counted = [(atom, count) for atom, count in dict(terms).items() if count != 0]
 # +         counted = list(dict(terms).items())
 
-# %% tags=["wrong"] step="13.7" says="Sort the terms"
+# %% tags=["wrong"] step="13.3" says="Sort the terms"
 # -         self.terms, self.constant = tuple(sorted(counted, key=lambda term: str(term[0]))), constant
 # +         self.terms, self.constant = tuple(counted), constant
 
-# %% tags=["wrong"] step="13.7" says="what is a sum stands in brackets"
+# %% tags=["wrong"] step="13.3" says="what is a sum stands in brackets"
 # -         self.text = f"{of.inside()} {op} {n}" if op else of
 # +         self.text = f"{of} {op} {n}" if op else of
 
-# %% tags=["wrong"] step="13.7" says="turns the bounds of its term round"
+# %% tags=["wrong"] step="13.3" says="turns the bounds of its term round"
 # -         return self.constant + sum(min(pair) for pair in ends), self.constant + sum(max(pair) for pair in ends)
 # +         return self.constant + sum(pair[0] for pair in ends), self.constant + sum(pair[1] for pair in ends)
 
-# %% tags=["wrong"] step="13.7" says="from 0 to 3"
+# %% tags=["wrong"] step="13.3" says="from 0 to 3"
 # -         self.low, self.high = (0, n - 1) if op != "//" else [end // n for end in of.bounds()]
 # +         self.low, self.high = (0, n) if op != "//" else [end // n for end in of.bounds()]
 
 # %% [markdown]
-# ## 13.8 Sums and products
+# ## 13.4 Sums and products
 #
 # `+` adds another Index or a number, `-` takes it away, `*` multiplies by a number. They give a new Index. With `__radd__` and
 # `__rmul__` the number may stand at the left. After adding, `rejoined()` looks for a quotient and its remainder: `e // n * n +
@@ -652,7 +310,7 @@ check("13.7")
 # times the remainder are `e * count`. If there is no such pair, it gives the sum itself.
 
 
-# %% step="13.8"
+# %% step="13.4"
 def __add__(self, other):
     """With another Index, or a number."""
 
@@ -673,30 +331,30 @@ def rejoined(self):
 
 
 # %%
-check("13.8")
+check("13.4")
 
-# %% tags=["wrong"] step="13.8" says="look for such pairs after adding"
+# %% tags=["wrong"] step="13.4" says="look for such pairs after adding"
 # -         return Index(terms, self.constant + other.constant).rejoined()
 # +         return Index(terms, self.constant + other.constant)
 
-# %% tags=["wrong"] step="13.8" says="as often as in both together"
+# %% tags=["wrong"] step="13.4" says="as often as in both together"
 # -             terms[atom] = terms.get(atom, 0) + count
 # +             terms[atom] = count
 
-# %% tags=["wrong"] step="13.8" says="and the constant"
+# %% tags=["wrong"] step="13.4" says="and the constant"
 # -         return Index({atom: count * n for atom, count in self.terms}, self.constant * n)
 # +         return Index({atom: count * n for atom, count in self.terms}, self.constant)
 
-# %% tags=["wrong"] step="13.8" says="may be there several times"
+# %% tags=["wrong"] step="13.4" says="may be there several times"
 # -                     return Index(others, self.constant) + rest.of * count
 # +                     return Index(others, self.constant) + rest.of
 
-# %% tags=["wrong"] step="13.8" says="3 times as often"
+# %% tags=["wrong"] step="13.4" says="3 times as often"
 # -                 if (quotient, count * rest.n) in self.terms:
 # +                 if quotient in dict(self.terms):
 
 # %% [markdown]
-# ## 13.9 Quotients and remainders
+# ## 13.5 Quotients and remainders
 #
 # `(i * 8 + j) // 8` is i if j is below 8. `parts(n)` takes a formula apart: `self == a * n + b`, where a gets each term whose
 # count n divides, and the constant's quotient; b gets the other terms, and the constant's remainder. `within(n)` asks the bounds
@@ -704,7 +362,7 @@ check("13.8")
 # it is left to divide, else it becomes an atom. `is_affine` is True if no atom is a quotient or a remainder.
 
 
-# %% step="13.9"
+# %% step="13.5"
 def parts(self, n):
     """(a, b) with self = a * n + b: what n divides goes into a."""
 
@@ -727,38 +385,38 @@ def is_affine(self):
 
 
 # %%
-check("13.9")
+check("13.5")
 
-# %% tags=["wrong"] step="13.9" says="The constant is divided, too"
+# %% tags=["wrong"] step="13.5" says="The constant is divided, too"
 # -         whole = Index({atom: count // n for atom, count in self.terms if count % n == 0}, self.constant // n)
 # -         return whole, Index({atom: count for atom, count in self.terms if count % n}, self.constant % n)
 # +         whole = Index({atom: count // n for atom, count in self.terms if count % n == 0})
 # +         return whole, Index({atom: count for atom, count in self.terms if count % n}, self.constant)
 
-# %% tags=["wrong"] step="13.9" says="nothing of it is left: use bounds"
+# %% tags=["wrong"] step="13.5" says="nothing of it is left: use bounds"
 # -         return whole if rest.within(n) else whole + Index({Atom("//", rest, n): 1})
 # +         return whole + Index({Atom("//", rest, n): 1})
 
-# %% tags=["wrong"] step="13.9" says="what Python's // and % give"
+# %% tags=["wrong"] step="13.5" says="what Python's // and % give"
 # -         return rest if rest.within(n) else Index({Atom("%", rest, n): 1})
 # +         return rest
 
-# %% tags=["wrong"] step="13.9" says="only j needs a division"
+# %% tags=["wrong"] step="13.5" says="only j needs a division"
 # -         whole, rest = self.parts(n)
 # +         whole, rest = self.parts(n) if self.parts(n)[1].within(n) else (Index(), self)
 
-# %% tags=["wrong"] step="13.9" says="A variable's op is empty"
+# %% tags=["wrong"] step="13.5" says="A variable's op is empty"
 # -         return all(not atom.op for atom, _ in self.terms)
 # +         return all(atom.op != "//" for atom, _ in self.terms)
 
 # %% [markdown]
-# ## 13.10 Positions, and back
+# ## 13.6 Positions, and back
 #
 # Count the elements of a tensor through, row by row: `flatten(index, sizes)` is the position of the one at `index`, and
 # `split(flat, sizes)` is the index of the one at a position. Both take and give formulas. A reshape is the one after the other.
 
 
-# %% step="13.10"
+# %% step="13.6"
 def flatten(index, sizes):
     """The position of an element when all are counted through, row by row."""
 
@@ -768,28 +426,28 @@ def split(flat, sizes):
 
 
 # %%
-check("13.10")
+check("13.6")
 
-# %% tags=["wrong"] step="13.10" says="multiplied by the next size"
+# %% tags=["wrong"] step="13.6" says="multiplied by the next size"
 # -         flat = flat * size + i
 # +         flat = flat + i * size
 
-# %% tags=["wrong"] step="13.10" says="turn the list round"
+# %% tags=["wrong"] step="13.6" says="turn the list round"
 # -     return tuple(reversed(index))
 # +     return tuple(index)
 
-# %% tags=["wrong"] step="13.10" says="First the remainder, then the quotient"
+# %% tags=["wrong"] step="13.6" says="First the remainder, then the quotient"
 # -         index.append(flat % size if size else flat)  # with a size of 0 there is no element to ask for
 # -         flat = flat // max(size, 1)
 # +         flat = flat // max(size, 1)
 # +         index.append(flat % size if size else flat)
 
-# %% tags=["wrong"] step="13.10" says="a loop over nothing is lowered, too"
+# %% tags=["wrong"] step="13.6" says="a loop over nothing is lowered, too"
 # -         index.append(flat % size if size else flat)  # with a size of 0 there is no element to ask for
 # +         index.append(flat % size)
 
 # %%
-if passed("13.10"):
+if passed("13.6"):
     from mini.index import Index as MyIndex
     from mini.index import flatten as my_flatten
     from mini.index import split as my_split
@@ -807,7 +465,7 @@ if passed("13.10"):
 # algebra. Its grown-up version is `inductor/ir/` and `inductor/lowering/`.
 
 # %% [markdown]
-# ## 13.11 Boxes
+# ## 13.7 Boxes
 #
 # `Box(sizes, dtype, body, memory=None)`: `body(h, index)` says what the element at `index` is, in calls of a handler h. Others ask
 # with `box.at(h, index)`, which runs the body once for each element and handler: results are kept in the handler's dictionary
@@ -815,7 +473,7 @@ if passed("13.10"):
 # position, and its `memory` is the pair (buffer, layout).
 
 
-# %% step="13.11"
+# %% step="13.7"
 @dataclass(eq=False)
 class Box:
     """`body(h, index)` says what the element at `index` is, in calls of a handler h: h.load, h.call, h.value, ...
@@ -838,31 +496,31 @@ def stored(buffer, layout):
 
 
 # %%
-check("13.11")
+check("13.7")
 
-# %% tags=["wrong"] step="13.11" says="Another box has other elements"
+# %% tags=["wrong"] step="13.7" says="Another box has other elements"
 # -         key = (id(self), *index)
 # +         key = tuple(index)
 
-# %% tags=["wrong"] step="13.11" says="Another index is another element"
+# %% tags=["wrong"] step="13.7" says="Another index is another element"
 # -         key = (id(self), *index)
 # +         key = id(self)
 
-# %% tags=["wrong"] step="13.11" says="Look into h.memo first"
+# %% tags=["wrong"] step="13.7" says="Look into h.memo first"
 # -         if key not in h.memo:
 # -             h.memo[key] = self.body(h, index)
 # +         h.memo[key] = self.body(h, index)
 
-# %% tags=["wrong"] step="13.11" says="the layout says all of it"
+# %% tags=["wrong"] step="13.7" says="the layout says all of it"
 # -         return h.load(buffer, sum((i * n for i, n in zip(index, layout.strides, strict=True)), Index.of(layout.offset)))
 # +         return h.load(buffer, sum((i * n for i, n in zip(index, layout.strides, strict=True)), Index()))
 
-# %% tags=["wrong"] step="13.11" says="another layout of the same buffer"
+# %% tags=["wrong"] step="13.7" says="another layout of the same buffer"
 # -     return Box(layout.sizes, buffer.dtype, body, (buffer, layout))
 # +     return Box(layout.sizes, buffer.dtype, body)
 
 # %% [markdown]
-# ## 13.12 Handlers
+# ## 13.8 Handlers
 #
 # A body is run by others than machines. Under `Text` each method gives a text: `load` gives `x0[i * 8 + j]`, `value` and `index`
 # the number or the formula, `call` gives `add(a, b)`. `inside(conditions, value, dtype)` is an element that is there only where
@@ -871,7 +529,7 @@ check("13.11")
 # index), and how many `calls` there were. Both begin with an empty `memo`.
 
 
-# %% step="13.12"
+# %% step="13.8"
 class Text:
     """A body as a line to read."""
 
@@ -908,26 +566,26 @@ class Reads(Text):
 
 
 # %%
-check("13.12")
+check("13.8")
 
-# %% tags=["wrong"] step="13.12" says="for a call, x0[...] for a load"
+# %% tags=["wrong"] step="13.8" says="for a call, x0[...] for a load"
 # -         return f"{op}({', '.join(args)})"
 # +         return f"{op}({args})"
 
-# %% tags=["wrong"] step="13.12" says="Each load is noted"
+# %% tags=["wrong"] step="13.8" says="Each load is noted"
 # -         self.found.append((buffer, index))
 # +         self.found.append(buffer.name)
 
-# %% tags=["wrong"] step="13.12" says="The value inside of a condition counts"
+# %% tags=["wrong"] step="13.8" says="The value inside of a condition counts"
 # -         self.calls += 1
 # +         self.calls = 1
 
-# %% tags=["wrong"] step="13.12" says="Boxes remember in h.memo"
+# %% tags=["wrong"] step="13.8" says="Boxes remember in h.memo"
 # -         super().__init__()
 # -         self.found, self.calls = [], 0
 # +         self.found, self.calls = [], 0
 
-# %% tags=["wrong"] step="13.12" says="What may be read counts as read"
+# %% tags=["wrong"] step="13.8" says="What may be read counts as read"
 # -     def call(self, op, args, dtype, dtypes):
 # -         self.calls += 1
 # -         return ""
@@ -940,7 +598,7 @@ check("13.12")
 # +         return ""
 
 # %% [markdown]
-# ## 13.13 Loops
+# ## 13.9 Loops
 #
 # A `Loop` fills a buffer: over `sizes`, and for each element inside over `reduced`, if it is a reduction ("sum" or "amax").
 # `variables()` gives two tuples of formulas: i0, i1, ... for the dimensions of `sizes` and j0, j1, ... for those of `reduced`.
@@ -948,7 +606,7 @@ check("13.12")
 # variables: the body takes one index, the elements' followed by the reduced one.
 
 
-# %% step="13.13"
+# %% step="13.9"
 @dataclass(eq=False)
 class Loop:
     """Fills a buffer: over `sizes`, and inside over `reduced` where it adds up or looks for the greatest."""
@@ -967,26 +625,26 @@ class Loop:
 
 
 # %%
-check("13.13")
+check("13.9")
 
-# %% tags=["wrong"] step="13.13" says="where the size is 1, the index is 0"
+# %% tags=["wrong"] step="13.9" says="where the size is 1, the index is 0"
 # -             tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))
 # +             tuple(Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))
 
-# %% tags=["wrong"] step="13.13" says="A variable knows how many values it takes"
+# %% tags=["wrong"] step="13.9" says="A variable knows how many values it takes"
 # -             tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n) for d, n in enumerate(sizes))
 # +             tuple(Index() if n == 1 else Index.variable(f"{letter}{d}", n + 1) for d, n in enumerate(sizes))
 
-# %% tags=["wrong"] step="13.13" says="then those that are reduced"
+# %% tags=["wrong"] step="13.9" says="then those that are reduced"
 # -         self.body(h, outer + inner)
 # +         self.body(h, inner + outer)
 
-# %% tags=["wrong"] step="13.13" says="eq=False compares by identity"
+# %% tags=["wrong"] step="13.9" says="eq=False compares by identity"
 # - @dataclass(eq=False)
 # + @dataclass
 
 # %% [markdown]
-# ## 13.14 Element by element
+# ## 13.10 Element by element
 #
 # `broadcast(index, sizes)` says which element of an argument of these sizes is wanted, when `index` of the result is.
 # `pointwise(h, index, op, value, args)` is the body of an element-wise op: `value` is a fake of the result, `args` are boxes and
@@ -997,7 +655,7 @@ check("13.13")
 # wanted dtypes)`. `ops.to_` has a box and a dtype as its arguments, and is a single "to".
 
 
-# %% step="13.14"
+# %% step="13.10"
 def broadcast(index, sizes):
     """The index in an argument of these sizes: aligned at the right, and 0 where the size is 1."""
 
@@ -1007,30 +665,30 @@ def pointwise(h, index, op, value, args):
 
 
 # %%
-check("13.14")
+check("13.10")
 
-# %% tags=["wrong"] step="13.14" says="Sizes are aligned at the right"
+# %% tags=["wrong"] step="13.10" says="Sizes are aligned at the right"
 # -     return tuple(Index() if n == 1 else i for i, n in zip(index[len(index) - len(sizes) :], sizes, strict=True))
 # +     return tuple(Index() if n == 1 else i for i, n in zip(index[: len(sizes)], sizes, strict=True))
 
-# %% tags=["wrong"] step="13.14" says="made to the common dtype first"
+# %% tags=["wrong"] step="13.10" says="made to the common dtype first"
 # -             values.append(element if arg.dtype == dtype else h.call("to", [element], dtype, [arg.dtype]))
 # +             values.append(element)
 
-# %% tags=["wrong"] step="13.14" says="but floats are compared"
+# %% tags=["wrong"] step="13.10" says="but floats are compared"
 # -             values.append(h.value(arg, dtype))
 # +             values.append(h.value(arg, value.dtype))
 
-# %% tags=["wrong"] step="13.14" says="computes in floating point"
+# %% tags=["wrong"] step="13.10" says="computes in floating point"
 # -     if op.floats and common.kind != "f":
 # -         common = value.dtype
 
-# %% tags=["wrong"] step="13.14" says="has no say in the dtype"
+# %% tags=["wrong"] step="13.10" says="has no say in the dtype"
 # -     wanted = [np.dtype(bool) if op is ops.where and i == 0 else common for i in range(len(args))]
 # +     wanted = [common for i in range(len(args))]
 
 # %% [markdown]
-# ## 13.15 The inverse of an index
+# ## 13.11 The inverse of an index
 #
 # A view of what is computed computes nothing itself: asked for an element, it asks for another one. `VIEWED` has a function for
 # `ops.permute` (index, sizes, dims), `ops.expand` (index, sizes, wanted) and `ops.slice_` (index, sizes, dim, start, stop,
@@ -1040,7 +698,7 @@ check("13.14")
 # doesn't have.
 
 
-# %% step="13.15"
+# %% step="13.11"
 def among_zeros(h, index, dtype, x, dim, size, start, step):
     """x lies at start, start + step, ... of dimension dim; elsewhere nothing is read."""
 
@@ -1050,27 +708,27 @@ VIEWED = {  # the element of the old box that is the new one's at `index`
 }
 
 # %%
-check("13.15")
+check("13.11")
 
-# %% tags=["wrong"] step="13.15" says="where each old one stands in dims"
+# %% tags=["wrong"] step="13.11" says="where each old one stands in dims"
 # -     ops.permute: lambda index, sizes, dims: tuple(index[dims.index(d)] for d in range(len(dims))),
 # +     ops.permute: lambda index, sizes, dims: tuple(index[d] for d in dims),
 
-# %% tags=["wrong"] step="13.15" says="number i * step + start of x"
+# %% tags=["wrong"] step="13.11" says="number i * step + start of x"
 # -         i * step + start if d == dim else i for d, i in enumerate(index)
 # +         (i + start) * step if d == dim else i for d, i in enumerate(index)
 
-# %% tags=["wrong"] step="13.15" says="the box is asked inside of the function"
+# %% tags=["wrong"] step="13.11" says="the box is asked inside of the function"
 # -     return h.inside(conditions, lambda: x.at(h, inner), dtype)
 # +     value = x.at(h, inner)
 # +     return h.inside(conditions, lambda: value, dtype)
 
-# %% tags=["wrong"] step="13.15" says="the places between are zeros"
+# %% tags=["wrong"] step="13.11" says="the places between are zeros"
 # -     conditions = [(i, 0, step * x.sizes[dim])] + ([(i % step, 0, 1)] if step > 1 else [])
 # +     conditions = [(i, 0, step * x.sizes[dim])]
 
 # %% [markdown]
-# ## 13.16 A graph becomes steps
+# ## 13.12 A graph becomes steps
 #
 # `Lowering(graph)` has the `graph`, a list of `steps` in order, a list of buffers for the `inputs` and one for the `outputs`, the
 # graph's `constants` (nodes with op "constant"), and `boxes`, the box of each node. Inputs are buffers x0, x1, ... of the value's
@@ -1080,7 +738,7 @@ check("13.15")
 # methods in the next steps.
 
 
-# %% step="13.16"
+# %% step="13.12"
 class Lowering:
     """Each node becomes a box; boxes that need memory become steps: loops and calls, in order."""
 
@@ -1091,30 +749,30 @@ class Lowering:
 
 
 # %%
-check("13.16")
+check("13.12")
 
-# %% tags=["wrong"] step="13.16" says="the offset is 0"
+# %% tags=["wrong"] step="13.12" says="the offset is 0"
 # -             layout = replace(node.value.layout, offset=0)  # a call passes the memory from the first element on
 # +             layout = replace(node.value.layout, offset=6)
 
-# %% tags=["wrong"] step="13.16" says="Two users compute it twice"
+# %% tags=["wrong"] step="13.12" says="Two users compute it twice"
 # -                 self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
 # +                 self.boxes[node] = box
 
-# %% tags=["wrong"] step="13.16" says="only what is costly is stored"
+# %% tags=["wrong"] step="13.12" says="only what is costly is stored"
 # -                 self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
 # +                 self.boxes[node] = self.store(box) if uses[node] > 1 else box
 
-# %% tags=["wrong"] step="13.16" says="What has one user is computed where it is used"
+# %% tags=["wrong"] step="13.12" says="What has one user is computed where it is used"
 # -                 self.boxes[node] = self.store(box) if uses[node] > 1 and self.is_costly(box) else box
 # +                 self.boxes[node] = self.store(box) if self.is_costly(box) else box
 
-# %% tags=["wrong"] step="13.16" says="An output is a user, too"
+# %% tags=["wrong"] step="13.12" says="An output is a user, too"
 # -         uses = Counter([node for user in graph.nodes for node in user.inputs] + graph.outputs)
 # +         uses = Counter(node for user in graph.nodes for node in user.inputs)
 
 # %% [markdown]
-# ## 13.17 What is stored
+# ## 13.13 What is stored
 #
 # To compute something twice may be cheaper than to write it down and read it again. `is_costly(box)` is True if it is not
 # in memory and its body makes more than `most_calls` calls: ask `Reads`. `new_buffer(value)` gives a dense buffer of the
@@ -1124,7 +782,7 @@ check("13.16")
 # dense and whole: the one where they lie, if a step has filled it and it is no output yet; otherwise that of a copy.
 
 
-# %% step="13.17"
+# %% step="13.13"
 def is_costly(self, box):
     """Whether to compute it again would cost more than to store it."""
 
@@ -1146,30 +804,30 @@ def output(self, box):
 
 
 # %%
-check("13.17")
+check("13.13")
 
-# %% tags=["wrong"] step="13.17" says="4 are not more than 4"
+# %% tags=["wrong"] step="13.13" says="4 are not more than 4"
 # -         return not box.memory and h.calls > self.most_calls
 # +         return not box.memory and h.calls >= self.most_calls
 
-# %% tags=["wrong"] step="13.17" says="It is there already"
+# %% tags=["wrong"] step="13.13" says="It is there already"
 # -         return not box.memory and h.calls > self.most_calls
 # +         return h.calls > self.most_calls
 
-# %% tags=["wrong"] step="13.17" says="A buffer is given out whole"
+# %% tags=["wrong"] step="13.13" says="A buffer is given out whole"
 # -         return buffer if own and layout == buffer.layout else self.store(box).memory[0]
 # +         return buffer if own else self.store(box).memory[0]
 
-# %% tags=["wrong"] step="13.17" says="only a buffer that a step has filled"
+# %% tags=["wrong"] step="13.13" says="only a buffer that a step has filled"
 # -         own = any(step.buffer is buffer for step in self.steps) and buffer not in self.outputs
 # +         own = buffer is not None and buffer not in self.outputs
 
-# %% tags=["wrong"] step="13.17" says="Who writes into one would change the other"
+# %% tags=["wrong"] step="13.13" says="Who writes into one would change the other"
 # -         own = any(step.buffer is buffer for step in self.steps) and buffer not in self.outputs
 # +         own = any(step.buffer is buffer for step in self.steps)
 
 # %% [markdown]
-# ## 13.18 A node becomes a box
+# ## 13.14 A node becomes a box
 #
 # `lower(node, args)` gives the box of a node: `reduce(op, value, *args)` for a Reduction, `product(value, *args)` for a Product,
 # `view(op, value, *args)` for a View or `ops.regroup`; boxes around `among_zeros`, `h.index` and `h.value` for `slice_backward`,
@@ -1179,7 +837,7 @@ check("13.17")
 # `VIEWED`, or for regroup by the position, which is the same under both sizes.
 
 
-# %% step="13.18"
+# %% step="13.14"
 def lower(self, node, args):
     """The box of a node, by the kind of its op."""
 
@@ -1189,32 +847,32 @@ def view(self, op, value, x, *args):
 
 
 # %%
-check("13.18")
+check("13.14")
 
-# %% tags=["wrong"] step="13.18" says="x's memory with another layout"
+# %% tags=["wrong"] step="13.14" says="x's memory with another layout"
 # -         if x.memory:
 # -             buffer, layout = x.memory
 # -             layout = layout.view(*args) if op is ops.regroup else op.kernel(layout, *args)
 # -             if layout:
 # -                 return stored(buffer, layout)
 
-# %% tags=["wrong"] step="13.18" says="iota counts from its number on"
+# %% tags=["wrong"] step="13.14" says="iota counts from its number on"
 # -             return Box(value.sizes, value.dtype, lambda h, index: h.index(index[0] + args[1], value.dtype))
 # +             return Box(value.sizes, value.dtype, lambda h, index: h.index(index[0], value.dtype))
 
-# %% tags=["wrong"] step="13.18" says="No copy is needed"
+# %% tags=["wrong"] step="13.14" says="No copy is needed"
 # -             if layout:
 # -                 return stored(buffer, layout)
 # +             if layout:
 # +                 return stored(buffer, layout)
 # +             x = self.store(x)
 
-# %% tags=["wrong"] step="13.18" says="the position is the same under both sizes"
+# %% tags=["wrong"] step="13.14" says="the position is the same under both sizes"
 # -             return Box(value.sizes, value.dtype, lambda h, index: x.at(h, split(flatten(index, value.sizes), x.sizes)))
 # +             return Box(value.sizes, value.dtype, lambda h, index: x.at(h, split(flatten(index[::-1], value.sizes[::-1]), x.sizes)))
 
 # %% [markdown]
-# ## 13.19 Reductions and products
+# ## 13.15 Reductions and products
 #
 # Nobody can use a sum before it is complete: `reduce(op, value, x, dims, keepdim)` adds a loop. It runs over the sizes of the
 # dimensions that are kept and reduces those of `dims`, in this order; its buffer is a new one for `value`, which has size 1 where
@@ -1223,7 +881,7 @@ check("13.18")
 # memory yet is stored first.
 
 
-# %% step="13.19"
+# %% step="13.15"
 def reduce(self, op, value, x, dims, keepdim):
     """A loop of its own: nobody can use a sum before it is complete."""
 
@@ -1233,26 +891,26 @@ def product(self, value, x, y):
 
 
 # %%
-check("13.19")
+check("13.15")
 
-# %% tags=["wrong"] step="13.19" says="put each in its place"
+# %% tags=["wrong"] step="13.15" says="put each in its place"
 # -             at = dict(zip([*kept, *dims], index, strict=True))
 # +             at = dict(enumerate(index))
 
-# %% tags=["wrong"] step="13.19" says="has the sum's dtype"
+# %% tags=["wrong"] step="13.15" says="has the sum's dtype"
 # -             return element if x.dtype == value.dtype else h.call("to", [element], value.dtype, [x.dtype])
 # +             return element
 
-# %% tags=["wrong"] step="13.19" says="multiplied as it lies"
+# %% tags=["wrong"] step="13.15" says="multiplied as it lies"
 # -         arguments = [(box if box.memory else self.store(box)).memory for box in (x, y)]
 # +         arguments = [self.store(box).memory for box in (x, y)]
 
-# %% tags=["wrong"] step="13.19" says="keep their order"
+# %% tags=["wrong"] step="13.15" says="keep their order"
 # -         arguments = [(box if box.memory else self.store(box)).memory for box in (x, y)]
 # +         arguments = [(box if box.memory else self.store(box)).memory for box in (y, x)]
 
 # %%
-if passed("13.19"):
+if passed("13.15"):
     from mini.graph import trace as my_trace
     from mini.loops import Lowering as MyLowering
     from mini.prims import decompose as my_decompose

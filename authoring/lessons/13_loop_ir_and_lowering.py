@@ -253,7 +253,7 @@ print(unflatten(flatten((i, j), (8, 4)), (4, 8)), "read as (4, 8)")
 # %% [markdown]
 # There and back is free, and so is the last dimension of the second. Only where a reshape cuts a row into new pieces,
 # some divisions stay. In the last line there is one more rule to find: `(4*i + j) // 8` is `i // 2`, since j is too
-# small to matter. The package knows this one, and a few others. In exercise 13.2 you write it.
+# small to matter. The package knows this one, and a few others.
 #
 # ## One body, many meanings
 #
@@ -604,7 +604,7 @@ for name in ("transpose", "reshape"):
 # Beside the view rules there is the rule for `pad`, which needs one more thing from a handler: `masked(condition, body,
 # other)`. It runs the body only where the condition holds. Where it doesn't, the address would be outside of the array,
 # and a program that reads there may crash. A `where` would not do, since it wants both of its values computed. You write
-# this rule in exercise 13.3.
+# this rule in exercise 13.1.
 #
 # `lower` walks over a graph of prims. Let's see its softmax.
 
@@ -708,9 +708,8 @@ for backend in ("loops", "inductor"):
 #
 # ## Exercises
 #
-# Open `work/13_loop_ir_and_lowering.ipynb`. You predict loops and bytes, make a rule of the index
-# algebra, lower a prim with a mask, break four lowerings that look right, write a handler that counts work, and bring a
-# program down to three loops. Two of your functions go into the running stack, and it compiles with them.
+# Open `work/13_loop_ir_and_lowering.ipynb`. Two exercises first, half an hour: you lower a prim with a mask, and the package
+# compiles with it; and you break four lowerings that look right. Then come the thirteen steps, four hours.
 #
 # ## What you write
 #

@@ -419,7 +419,7 @@ for (a, b), reason in refused.items():
 
 # %% [markdown]
 # Nothing can be done about it. Until the last row is through, no column has a mean. What you can do as the author of a
-# program is to *see* this, and to ask whether you need it the other way round. In exercise 14.5 the answer is no, and a
+# program is to *see* this, and to ask whether you need it the other way round. In exercise 14.2 the answer is no, and a
 # program gets along with half of its bytes.
 #
 # ## Where buffers live
@@ -569,9 +569,9 @@ print(f"each for itself: {sum(buffer.nbytes for buffer in stored)} bytes")
 #
 # ## Exercises
 #
-# Open `work/14_fusion_and_scheduling.ipynb`. You predict kernels and bytes, write the rule for two
-# loops, break three rules that look right, find what is between two kernels, rewrite a program so that it takes half of
-# its bytes, plan memory, and rank pairs of kernels. Three of your functions then schedule the running stack.
+# Open `work/14_fusion_and_scheduling.ipynb`. Four exercises first, an hour: you find what is between two kernels, rewrite a
+# program so that it takes half of its bytes, plan memory, and rank pairs of kernels. Three of your functions then schedule
+# the running stack. Then come the five steps, an hour and a half.
 #
 # ## What you write
 #

@@ -560,9 +560,8 @@ print((ours - (rows.exp() + 1)).abs().max().item() < 1e-4)
 #
 # ## Exercises
 #
-# Open `work/15_cpu_kernels.ipynb`. You predict which loops become vector code, hunt a float64 that
-# nobody asked for, write a tanh without branches, sum ten million numbers without float64, and cut ranges for threads. Your
-# tanh and your chunks go into the running stack.
+# Open `work/15_cpu_kernels.ipynb`. Two exercises first, half an hour: you hunt a float64 that nobody asked for, and sum ten
+# million numbers without float64. Then come the seven steps, two hours.
 #
 # ## What you write
 #

@@ -27,7 +27,7 @@ from mini.index import flatten
 from mini.interpreter import Unsupported
 
 
-# %% 15.6 an exponential that vectorizes
+# %% 15.3 an exponential that vectorizes
 @numba.njit(nogil=True)
 def exp32(x):
     """2^n times a polynomial of the rest (Cephes' expf); the exponent is written into the number's bits."""
@@ -71,7 +71,7 @@ def start(reduction, dtype):
     return -math.inf if dtype.kind == "f" else dtype.kind == "i" and np.iinfo(dtype).min
 
 
-# %% 15.7 a handler that writes lines
+# %% 15.4 a handler that writes lines
 class Writer:
     """The handler under which a body writes its lines: each value that it computes gets a name."""
 
@@ -94,7 +94,7 @@ class Writer:
     def index(self, index, dtype):
         return f"np.{dtype}({index})"
 
-    # %% 15.8 values, calls and branches
+    # %% 15.5 values, calls and branches
     def value(self, number, dtype):
         if dtype.kind == "b":
             return str(bool(number))
@@ -118,7 +118,7 @@ class Writer:
         return name
 
 
-# %% 15.9 the loop over the rows
+# %% 15.6 the loop over the rows
 class Kernel:
     """The text of a group. Buffers that nobody outside needs, and no later stage, live in variables."""
 
@@ -151,7 +151,7 @@ class Kernel:
     def row_range(self):
         return "range(low, high)"
 
-    # %% 15.10 a stage
+    # %% 15.7 a stage
     def write_stage(self, w, stage):
         """A loop over the inside of the row, around all that the stage computes; what it reduced is known after it."""
         reductions = [loop for loop in stage.loops if loop.reduction]
@@ -177,7 +177,7 @@ class Kernel:
     def end_stage(self, w, reductions):
         """Where several threads share a row, they meet here."""
 
-    # %% 15.11 a value, and where it is kept
+    # %% 15.8 a value, and where it is kept
     def write_loop(self, w, loop):
         """One element: computed, and then added up or stored."""
         value, name = loop.body(w, self.group.index(loop)), f"{loop.buffer.name}_row"
@@ -199,7 +199,7 @@ class Kernel:
         return any(buffer is loop.buffer for other in later for buffer, _ in self.group.reads(other))
 
 
-# %% 15.12 machine code, and threads
+# %% 15.9 machine code, and threads
 @functools.cache
 def machine_code(source):
     """Equal kernels are compiled once: twelve layers alike cost one."""

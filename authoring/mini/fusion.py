@@ -20,7 +20,7 @@ class Stage:
         return ", ".join(f"{loop.reduction or ''} {loop.buffer.name}".strip() for loop in self.loops)
 
 
-# %% 14.8 a group, and the names of its variables
+# %% 14.5 a group, and the names of its variables
 class Group:
     """What becomes one kernel: for each of the rows, stage after stage."""
 
@@ -46,7 +46,7 @@ class Group:
         loop.body(h, self.index(loop))
         return h.found
 
-    # %% 14.9 how early a loop may run
+    # %% 14.6 how early a loop may run
     def stage_after(self, read, at, made, inner):
         """The first stage that may read this element of what a loop of stage `at` made; None if no stage may."""
         size = numel(made.sizes) // max(numel(self.rows), 1)  # what a row has of it
@@ -64,7 +64,7 @@ class Group:
         ]
         return None if None in stages else max(stages, default=0)
 
-    # %% 14.10 a loop joins
+    # %% 14.7 a loop joins
     def add(self, loop):
         """Put the loop into a stage, or into a new one; False if it can't be here at all."""
         rows, inner = self.rows, (loop.sizes + loop.reduced)[len(self.rows) :]
@@ -86,7 +86,7 @@ class Group:
         return result if all(result.add(loop) for loop in self.loops) else None
 
 
-# %% 14.11 the greedy loop
+# %% 14.8 the greedy loop
 def fuse(lowering):
     """Each step joins the last group that it can join, if it needs nothing made after that one."""
     groups = []
@@ -115,7 +115,7 @@ def joined(groups, loop):
     return False
 
 
-# %% 14.12 one loop for many dimensions
+# %% 14.9 one loop for many dimensions
 def in_one_loop(group):
     """Work in the order of memory needs one loop, however many dimensions there are; other work by rows, if it can."""
     if any(loop.reduction for loop in group.loops) or len(group.stages) > 1 or len(group.rows) < 2:

@@ -26,7 +26,7 @@ class Formula:
         return f"({self})" if " " in str(self) else str(self)
 
 
-# %% 13.7 atoms, and sums of them
+# %% 13.3 atoms, and sums of them
 class Atom(Formula):
     """A variable (its name, and how many values it takes), or a formula's quotient or remainder by n."""
 
@@ -59,7 +59,7 @@ class Index(Formula):
         ends = [(count * atom.low, count * atom.high) for atom, count in self.terms]
         return self.constant + sum(min(pair) for pair in ends), self.constant + sum(max(pair) for pair in ends)
 
-    # %% 13.8 sums and products
+    # %% 13.4 sums and products
     def __add__(self, other):
         other, terms = Index.of(other), dict(self.terms)
         for atom, count in other.terms:
@@ -84,7 +84,7 @@ class Index(Formula):
                     return Index(others, self.constant) + rest.of * count
         return self
 
-    # %% 13.9 quotients and remainders
+    # %% 13.5 quotients and remainders
     def parts(self, n):
         """(a, b) with self = a * n + b: what n divides goes into a."""
         whole = Index({atom: count // n for atom, count in self.terms if count % n == 0}, self.constant // n)
@@ -114,7 +114,7 @@ class Index(Formula):
         return " + ".join(parts + [str(self.constant)] * (self.constant != 0 or not parts))
 
 
-# %% 13.10 positions, and back
+# %% 13.6 positions, and back
 def flatten(index, sizes):
     """The position of an element when all are counted through, row by row."""
     flat = Index()

@@ -1,9 +1,6 @@
-"""Lesson 13: loops and bytes, an index rule, a lowering, planted bugs, a handler, and one's own lowering."""
+"""Lesson 13: a lowering, planted bugs; and the steps of `mini/index.py` and `mini/loops.py`."""
 
-from .common_factor import COMMON_FACTOR
 from .faults import FAULTS
-from .few_loops import FEW_LOOPS
-from .loops_and_bytes import LOOPS_AND_BYTES
 from .own_atoms import OWN_ATOMS
 from .own_boxes import OWN_BOXES
 from .own_handlers import OWN_HANDLERS
@@ -18,7 +15,6 @@ from .own_reductions import OWN_REDUCTIONS
 from .own_stores import OWN_STORES
 from .own_sums import OWN_SUMS
 from .pad import PAD
-from .work import WORK
 
 TITLE = "13 loop IR and lowering"
 OWN_STACK = (
@@ -36,4 +32,4 @@ OWN_STACK = (
     OWN_NODES,
     OWN_REDUCTIONS,
 )
-EXERCISES = (LOOPS_AND_BYTES, COMMON_FACTOR, PAD, FAULTS, WORK, FEW_LOOPS, *OWN_STACK)
+EXERCISES = (PAD, FAULTS, *OWN_STACK)

@@ -1,4 +1,4 @@
-"""Exercise 13.4: four lowerings that look right; find what breaks each of them."""
+"""Exercise 13.2: four lowerings that look right; find what breaks each of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minitorch_compile.tensor import Tensor
 from . import faulty_lowerings
 
 FAULTS = Exercise(
-    "13.4",
+    "13.2",
     "find the bug: four lowerings that look right",
     answer="faults",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Four lowerings that look right, as exercise 13.4 shows them, and what each is meant to compute.
+"""Four lowerings that look right, as exercise 13.2 shows them, and what each is meant to compute.
 
 >>> import minitorch_compile as torch
 >>> from minitorch_compile.course.measures.loops import computed

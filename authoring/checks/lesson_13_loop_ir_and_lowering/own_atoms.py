@@ -1,4 +1,4 @@
-"""Exercise 13.7: atoms, and sums of them with bounds."""
+"""Exercise 13.3: atoms, and sums of them with bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .index_values import becomes, variables
 
 OWN_ATOMS = Step(
-    "13.7",
+    "13.3",
     "atoms, and sums of them",
     file="index",
     minutes=20,

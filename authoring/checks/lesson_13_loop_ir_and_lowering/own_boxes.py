@@ -1,4 +1,4 @@
-"""Exercise 13.11: boxes, of memory and of computed elements."""
+"""Exercise 13.7: boxes, of memory and of computed elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .index_values import variables
 
 OWN_BOXES = Step(
-    "13.11",
+    "13.7",
     "boxes",
     file="loops",
     minutes=15,

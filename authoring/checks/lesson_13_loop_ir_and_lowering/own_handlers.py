@@ -1,4 +1,4 @@
-"""Exercise 13.12: handlers that write a line, and that list what is read."""
+"""Exercise 13.8: handlers that write a line, and that list what is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .index_values import variables
 
 OWN_HANDLERS = Step(
-    "13.12",
+    "13.8",
     "handlers",
     file="loops",
     minutes=15,

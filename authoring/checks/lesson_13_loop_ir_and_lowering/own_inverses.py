@@ -1,4 +1,4 @@
-"""Exercise 13.15: views and padding as maps of an index."""
+"""Exercise 13.11: views and padding as maps of an index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .run_loops import at
 
 OWN_INVERSES = Step(
-    "13.15",
+    "13.11",
     "the inverse of an index",
     file="loops",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 13.13: a loop, its variables and what it reads."""
+"""Exercise 13.9: a loop, its variables and what it reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 OWN_LOOPS = Step(
-    "13.13",
+    "13.9",
     "loops",
     file="loops",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 13.16: a graph becomes steps."""
+"""Exercise 13.12: a graph becomes steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_steps import count, judge, numbers, steps_of
 
 OWN_LOWERING = Step(
-    "13.16",
+    "13.12",
     "a graph becomes steps",
     file="loops",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 13.18: a node becomes a box, views above all."""
+"""Exercise 13.14: a node becomes a box, views above all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_steps import count, judge, numbers, steps_of
 
 OWN_NODES = Step(
-    "13.18",
+    "13.14",
     "a node becomes a box",
     file="loops",
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 13.14: element by element, broadcast and of one dtype."""
+"""Exercise 13.10: element by element, broadcast and of one dtype."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .index_values import variables
 from .run_loops import at
 
 OWN_POINTWISE = Step(
-    "13.14",
+    "13.10",
     "element by element",
     file="loops",
     minutes=25,

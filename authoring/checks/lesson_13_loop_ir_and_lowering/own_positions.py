@@ -1,4 +1,4 @@
-"""Exercise 13.10: from an index to a position, and back."""
+"""Exercise 13.6: from an index to a position, and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.step import Step
 from .index_values import variables
 
 OWN_POSITIONS = Step(
-    "13.10",
+    "13.6",
     "positions, and back",
     file="index",
     minutes=10,

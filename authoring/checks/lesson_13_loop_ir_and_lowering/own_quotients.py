@@ -1,4 +1,4 @@
-"""Exercise 13.9: quotients and remainders, simplified by bounds."""
+"""Exercise 13.5: quotients and remainders, simplified by bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .index_values import becomes, same_values, variables
 
 OWN_QUOTIENTS = Step(
-    "13.9",
+    "13.5",
     "quotients and remainders",
     file="index",
     minutes=20,

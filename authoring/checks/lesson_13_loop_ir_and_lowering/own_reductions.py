@@ -1,4 +1,4 @@
-"""Exercise 13.19: reductions and products."""
+"""Exercise 13.15: reductions and products."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_steps import count, judge, numbers
 
 OWN_REDUCTIONS = Step(
-    "13.19",
+    "13.15",
     "reductions and products",
     file="loops",
     minutes=20,

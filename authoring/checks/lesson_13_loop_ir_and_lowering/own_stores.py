@@ -1,4 +1,4 @@
-"""Exercise 13.17: what is stored, and where."""
+"""Exercise 13.13: what is stored, and where."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .own_steps import count, judge, numbers, steps_of
 
 OWN_STORES = Step(
-    "13.17",
+    "13.13",
     "what is stored",
     file="loops",
     minutes=20,

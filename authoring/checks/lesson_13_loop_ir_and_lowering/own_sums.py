@@ -1,4 +1,4 @@
-"""Exercise 13.8: sums and products of formulas."""
+"""Exercise 13.4: sums and products of formulas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitorch_compile.course.checking.step import Step
 from .index_values import becomes, same_values, variables
 
 OWN_SUMS = Step(
-    "13.8",
+    "13.4",
     "sums and products",
     file="index",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 13.3: the lowering of pad."""
+"""Exercise 13.1: the lowering of pad."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from minitorch_compile.inductor.lowering.graph_lowering import GraphLowering
 from minitorch_compile.tensor import Tensor
 
 PAD = Exercise(
-    "13.3",
+    "13.1",
     "a lowering: pad",
     answer="pad",
     minutes=20,

@@ -1,7 +1,6 @@
-"""Lesson 14: kernels and bytes predicted, rules for fusing, broken ones, a planner, a ranking, one's own fusion."""
+"""Lesson 14: what runs between, half of the bytes, a planner, a ranking; and the steps of `mini/fusion.py`."""
 
 from .between import BETWEEN
-from .faults import FAULTS
 from .half_the_bytes import HALF_THE_BYTES
 from .memory import MEMORY
 from .own_flattening import OWN_FLATTENING
@@ -9,10 +8,8 @@ from .own_fusion import OWN_FUSION
 from .own_groups import OWN_GROUPS
 from .own_joining import OWN_JOINING
 from .own_order import OWN_ORDER
-from .pairs import PAIRS
-from .predictions import PREDICTIONS
 from .ranking import RANKING
 
 TITLE = "14 fusion and scheduling"
 OWN_STACK = (OWN_GROUPS, OWN_ORDER, OWN_JOINING, OWN_FUSION, OWN_FLATTENING)
-EXERCISES = (PREDICTIONS, PAIRS, FAULTS, BETWEEN, HALF_THE_BYTES, MEMORY, RANKING, *OWN_STACK)
+EXERCISES = (BETWEEN, HALF_THE_BYTES, MEMORY, RANKING, *OWN_STACK)

@@ -1,4 +1,4 @@
-"""Exercise 14.6: a memory planner."""
+"""Exercise 14.3: a memory planner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.inductor.runtime.raw_memory import ALIGNMENT
 from minitorch_compile.inductor.schedule.memory_plan import Life, assign_offsets
 
 MEMORY = Exercise(
-    "14.6",
+    "14.3",
     "a memory planner",
     answer="assign_offsets",
     minutes=20,

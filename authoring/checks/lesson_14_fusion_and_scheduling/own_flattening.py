@@ -1,4 +1,4 @@
-"""Exercise 14.12: one loop for many dimensions."""
+"""Exercise 14.9: one loop for many dimensions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .run_groups import lowered, numbers, run_groups
 
 OWN_FLATTENING = Step(
-    "14.12",
+    "14.9",
     "one loop for many dimensions",
     file="fusion",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 14.11: the greedy loop."""
+"""Exercise 14.8: the greedy loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitorch_compile.course.checking.step import Step
 from .run_groups import fused
 
 OWN_FUSION = Step(
-    "14.11",
+    "14.8",
     "the greedy loop",
     file="fusion",
     minutes=25,

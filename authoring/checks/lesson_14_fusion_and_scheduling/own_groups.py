@@ -1,4 +1,4 @@
-"""Exercise 14.8: a group, and the names of its variables."""
+"""Exercise 14.5: a group, and the names of its variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .run_groups import loop_of
 
 OWN_GROUPS = Step(
-    "14.8",
+    "14.5",
     "a group, and the names of its variables",
     file="fusion",
     minutes=15,

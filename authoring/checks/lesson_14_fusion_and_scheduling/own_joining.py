@@ -1,4 +1,4 @@
-"""Exercise 14.10: a loop joins a group."""
+"""Exercise 14.7: a loop joins a group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .run_groups import lowered
 
 OWN_JOINING = Step(
-    "14.10",
+    "14.7",
     "a loop joins",
     file="fusion",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 14.9: the first stage where a loop may run."""
+"""Exercise 14.6: the first stage where a loop may run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .run_groups import loop_of
 
 OWN_ORDER = Step(
-    "14.9",
+    "14.6",
     "how early a loop may run",
     file="fusion",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 14.7: which pair of kernels to try first."""
+"""Exercise 14.4: which pair of kernels to try first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from minitorch_compile.inductor.schedule.scheduler import Scheduler
 from .schedules import Program, loops_of, planned
 
 RANKING = Exercise(
-    "14.7",
+    "14.4",
     "which pair first",
     answer="candidates",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 15.4: the sum of ten million numbers in float32."""
+"""Exercise 15.2: the sum of ten million numbers in float32."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer
 from .vector_code import learners_kernel, optimised
 
 LONG_SUM = Exercise(
-    "15.4",
+    "15.2",
     "ten million numbers",
     answer="total",
     minutes=20,

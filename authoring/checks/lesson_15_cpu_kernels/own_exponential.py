@@ -1,4 +1,4 @@
-"""Exercise 15.6: an exponential in single precision, made of what vectorizes."""
+"""Exercise 15.3: an exponential in single precision, made of what vectorizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 OWN_EXPONENTIAL = Step(
-    "15.6",
+    "15.3",
     "an exponential that vectorizes",
     file="emit",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 15.2: the float64s in a kernel of float32."""
+"""Exercise 15.1: the float64s in a kernel of float32."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.exercise import Exercise, WrongAnswer
 from .vector_code import learners_kernel, optimised
 
 PROMOTION = Exercise(
-    "15.2",
+    "15.1",
     "find the float64",
     answer="warped",
     minutes=10,

@@ -1,4 +1,4 @@
-"""Exercise 15.12: machine code once for each text, and rows in shares."""
+"""Exercise 15.9: machine code once for each text, and rows in shares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.exercise import WrongAnswer
 from minitorch_compile.course.checking.step import Step
 
 ROW_THREADS = Step(
-    "15.12",
+    "15.9",
     "machine code, and threads",
     file="emit",
     minutes=20,

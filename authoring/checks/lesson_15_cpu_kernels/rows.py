@@ -1,4 +1,4 @@
-"""Exercise 15.9: the loop over the rows of a group."""
+"""Exercise 15.6: the loop over the rows of a group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .kernel_texts import groups_of, judge_program, run_text, wanted_by
 
 ROWS = Step(
-    "15.9",
+    "15.6",
     "the loop over the rows",
     file="emit",
     minutes=20,

@@ -1,4 +1,4 @@
-"""Exercise 15.10: a stage of a row."""
+"""Exercise 15.7: a stage of a row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitorch_compile.course.checking.step import Step
 from .kernel_texts import judge_program
 
 STAGES = Step(
-    "15.10",
+    "15.7",
     "a stage",
     file="emit",
     minutes=20,

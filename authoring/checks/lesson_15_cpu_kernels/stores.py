@@ -1,4 +1,4 @@
-"""Exercise 15.11: one element of a loop, and whether it has to be in memory."""
+"""Exercise 15.8: one element of a loop, and whether it has to be in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minitorch_compile.course.checking.step import Step
 from .kernel_texts import groups_of, judge_program, wanted_by
 
 STORES = Step(
-    "15.11",
+    "15.8",
     "a value, and where it is kept",
     file="emit",
     minutes=15,

@@ -1,4 +1,4 @@
-"""Exercise 15.7: a handler that writes a line for each value."""
+"""Exercise 15.4: a handler that writes a line for each value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minitorch_compile.course.checking.step import Step
 from .kernel_texts import SECTION, writer_of
 
 WRITER = Step(
-    "15.7",
+    "15.4",
     "a handler that writes lines",
     file="emit",
     minutes=12,

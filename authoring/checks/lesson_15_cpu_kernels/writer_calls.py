@@ -1,4 +1,4 @@
-"""Exercise 15.8: numbers, calls and branches as text."""
+"""Exercise 15.5: numbers, calls and branches as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minitorch_compile.course.checking.step import Step
 from .kernel_texts import SECTION, writer_of
 
 WRITER_CALLS = Step(
-    "15.8",
+    "15.5",
     "values, calls and branches",
     file="emit",
     minutes=20,

@@ -1,6 +1,6 @@
 """The package put together: the learner's text where there is one, the reference's everywhere else.
 
->>> files = composed({"15.9": "def outer():\\n    return 'mine'"})
+>>> files = composed({"15.6": "def outer():\\n    return 'mine'"})
 >>> "return 'mine'" in files["emit"], "import numba" in files["emit"]
 (True, True)
 >>> composed({})["emit"] == whole(reference()["emit"])

@@ -1,8 +1,8 @@
 """The reference of `mini`, in authoring/mini: its files in the order in which the course writes them, and its steps.
 
->>> file_of("15.9")
+>>> file_of("15.6")
 'emit'
->>> step("15.9").title
+>>> step("15.6").title
 'the loop over the rows'
 """
 

@@ -27,7 +27,7 @@ class Buffer:
     layout: Layout
 
 
-# %% 13.11 boxes
+# %% 13.7 boxes
 @dataclass(eq=False)
 class Box:
     """`body(h, index)` says what the element at `index` is, in calls of a handler h: h.load, h.call, h.value, ...
@@ -58,7 +58,7 @@ def stored(buffer, layout):
     return Box(layout.sizes, buffer.dtype, body, (buffer, layout))
 
 
-# %% 13.12 handlers
+# %% 13.8 handlers
 class Text:
     """A body as a line to read."""
 
@@ -97,7 +97,7 @@ class Reads(Text):
         return ""
 
 
-# %% 13.13 loops
+# %% 13.9 loops
 @dataclass(eq=False)
 class Loop:
     """Fills a buffer: over `sizes`, and inside over `reduced` where it adds up or looks for the greatest."""
@@ -147,7 +147,7 @@ class Call:
         return [(buffer, None) for buffer, _ in self.arguments]
 
 
-# %% 13.14 element by element
+# %% 13.10 element by element
 def broadcast(index, sizes):
     """The index in an argument of these sizes: aligned at the right, and 0 where the size is 1."""
     return tuple(Index() if n == 1 else i for i, n in zip(index[len(index) - len(sizes) :], sizes, strict=True))
@@ -172,7 +172,7 @@ def pointwise(h, index, op, value, args):
     return h.call(op.name, values, value.dtype, wanted)
 
 
-# %% 13.15 the inverse of an index
+# %% 13.11 the inverse of an index
 def among_zeros(h, index, dtype, x, dim, size, start, step):
     """x lies at start, start + step, ... of dimension dim; elsewhere nothing is read."""
     i = index[dim] - start
@@ -190,7 +190,7 @@ VIEWED = {  # the element of the old box that is the new one's at `index`
 }
 
 
-# %% 13.16 a graph becomes steps
+# %% 13.12 a graph becomes steps
 class Lowering:
     """Each node becomes a box; boxes that need memory become steps: loops and calls, in order."""
 
@@ -214,7 +214,7 @@ class Lowering:
         for node in graph.outputs:
             self.outputs.append(self.output(self.boxes[node]))
 
-    # %% 13.17 what is stored
+    # %% 13.13 what is stored
     def is_costly(self, box):
         """Whether to compute it again would cost more than to store it."""
         h = Reads()
@@ -237,7 +237,7 @@ class Lowering:
         own = any(step.buffer is buffer for step in self.steps) and buffer not in self.outputs
         return buffer if own and layout == buffer.layout else self.store(box).memory[0]
 
-    # %% 13.18 a node becomes a box
+    # %% 13.14 a node becomes a box
     def lower(self, node, args):
         op, value = node.op, node.value
         if isinstance(op, Reduction):
@@ -265,7 +265,7 @@ class Lowering:
             return Box(value.sizes, value.dtype, lambda h, index: x.at(h, split(flatten(index, value.sizes), x.sizes)))
         return Box(value.sizes, value.dtype, lambda h, index: x.at(h, VIEWED[op](index, x.sizes, *args)))
 
-    # %% 13.19 reductions and products
+    # %% 13.15 reductions and products
     def reduce(self, op, value, x, dims, keepdim):
         """A loop of its own: nobody can use a sum before it is complete."""
         kept = [d for d in range(len(x.sizes)) if d not in dims]
