@@ -118,7 +118,8 @@ check("08.2")
 # `sum_to(grad, sizes)` turns broadcasting round: `grad` is summed over everything that was stretched, so that it has these
 # sizes. Of a grad of (3, 4), for sizes (4,) that is dimension 0, for (3, 1) dimension 1, which stays, with size 1. You have
 # `ops.sum_(x, dims, keepdim)` and `reshape`. A `Note` is how a result was made: `op`, `args`, `out` and `parents`, the
-# histories of the arguments, None for one that wants no gradient. Its op's rule, `DERIVATIVES[op]`, is called as `rule(grad, out, *args)` and gives a list, one gradient for each of the tensors,
+# histories of the arguments, None for one that wants no gradient; and its `number`, `next(NUMBERS)`: notes are counted as they
+# are made. Its op's rule, `DERIVATIVES[op]`, is called as `rule(grad, out, *args)` and gives a list, one gradient for each of the tensors,
 # which come first. In `kept` the note has pairs (tensor, version of its storage) of every tensor that the rule *reads*: in our
 # table, those whose parameter's name has no underscore in front. So for `lambda g, _out, x, y: [g * y, g * x]` these are x and y.
 # `backward(grad)` gives one gradient for each argument, of its sizes and dtype, None where there is no parent. It raises a
@@ -133,7 +134,7 @@ class Note:
     """How a result was made, and by which histories: None for an argument that wants no gradient."""
 
     def __init__(self, op, args, out, parents):
-        self.op, self.args, self.out, self.parents = op, args, out, parents
+        self.op, self.args, self.out, self.parents, self.number = op, args, out, parents, next(NUMBERS)
 
     def backward(self, grad):
         """A gradient for each argument, of its sizes and dtype."""
@@ -172,9 +173,11 @@ check("08.3")
 # Write `Tape`, a `Layer`. `call(op, args)`: the parents are the histories of the arguments that are tensors, None for others,
 # and all None if `enabled` is False. If one has a history and the op a rule, the call is noted: the result `requires_grad`, and
 # its `grad_fn` is a `Note`; but only if its dtype is a float (`out.dtype.kind == "f"`). Every result gets `out.since`, the
-# version of its storage. A `Write` that is noted goes to `write(x, y, parents)`, which raises a RuntimeError if x is a leaf;
-# writes by `ops.copy_`; notes the new version in `x.since`, and in `x.storage.noted` unless x is a fake; gives x a new history,
-# of y only, or none if y has none or x is no float; and returns x.
+# version of its storage.
+#
+# A `Write` that is noted, `copy_(x, y)`, has x for its result. It is a RuntimeError if x is a leaf. The new history of x has y for
+# its only parent; there is none, and x requires no gradient, if y has no history. And the version is also noted in
+# `x.storage.noted`, unless x is a fake.
 
 # %% step="08.4"
 class Tape(Layer):
@@ -185,9 +188,6 @@ class Tape(Layer):
     def call(self, op, args):
         """An op on its way down to its kernel."""
 
-    def write(self, x, y, parents):
-        """The tensor is another one from now on: what came before it does not count."""
-
 
 # %%
 check("08.4")
@@ -197,23 +197,23 @@ check("08.4")
 # +         parents = [history(arg) if isinstance(arg, Tensor) else None for arg in args]
 
 # %% tags=["wrong"] step="08.4" says="they have no slope"
-# -         if noted and out.dtype.kind == "f":
-# +         if noted:
+# -             out.requires_grad = any(parents) and out.dtype.kind == "f"
+# +             out.requires_grad = any(parents)
 
 # %% tags=["wrong"] step="08.4" says="x is what the gradient is asked for"
-# -         if isinstance(parents[0], Leaf):
+# -         if noted and writes and isinstance(parents[0], Leaf):
 # -             raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
 
 # %% tags=["wrong"] step="08.4" says="What was there before is overwritten"
-# -         x.grad_fn = Note(ops.copy_, (x, y), x, [None, parents[1]]) if x.requires_grad else None
-# +         x.grad_fn = Note(ops.copy_, (x, y), x, parents) if x.requires_grad else None
+# -             parents = [None, parents[1]] if writes else parents  # what is overwritten does not count
 
 # %% tags=["wrong"] step="08.4" says="its history does not know"
-# -         if not x.is_fake:  # while tracing, writes through views are taken apart later
-# -             x.storage.noted = x.since
+# -         if noted and writes and not out.is_fake:  # while tracing, writes through views are taken apart later
+# -             out.storage.noted = out.since
 
 # %% tags=["wrong"] step="08.4" says="made after the write"
 # -         out.since = out.storage.version
+# +         out.since = out.storage.version if writes else 0
 
 # %% [markdown]
 # ## 08.5 Derivatives, element by element
@@ -320,76 +320,76 @@ check("08.6")
 # %% [markdown]
 # ## 08.7 The order of the walk
 #
-# Every note must be walked after all that used its result. `topological(roots, ends)` gives a list of all histories from which the
-# roots were made, each *before* all those in its `parents`, and each once. None among the parents is no history. What lies
-# behind a history in `ends` is not asked for. A tape of 20,000 notes in a row must work: keep a stack of your own.
+# A note may pass its gradient on when all has come that will come: after every note that used its result. Each of these was made
+# later than the note itself. So number the notes as they are made (08.3 does), and always take the one with the highest number.
+#
+# `add_to(gradients, node, grad)` adds to what has come for this node so far. `take_latest(pending)`, for a dictionary of notes and
+# their gradients, takes out the note with the highest `number`, and gives a pair: the note, and its gradient.
 
 # %% step="08.7"
-def topological(roots, ends=()):
-    """All histories, each before those that it was made from; those of `ends` are not looked behind."""
+def add_to(gradients, node, grad):
+    """What is used several times gets the sum of what comes back."""
+
+
+def take_latest(pending):
+    """The note that was made last, and its gradient. That is complete: what used its result was made later still."""
 
 
 # %%
 check("08.7")
 
-# %% tags=["wrong"] step="08.7" says="visited more than once"
-# -         elif node is not None and node not in seen:
-# +         elif node is not None:
+# %% tags=["wrong"] step="08.7" says="a gradient from each use"
+# -     gradients[node] = gradients[node] + grad if node in gradients else grad
+# +     gradients[node] = grad
 
-# %% tags=["wrong"] step="08.7" says="leaves come last"
-# -     return order[::-1]
-# +     return order
+# %% tags=["wrong"] step="08.7" says="Nothing had come before"
+# -     gradients[node] = gradients[node] + grad if node in gradients else grad
+# +     gradients[node] = gradients[node] + grad
 
-# %% tags=["wrong"] step="08.7" says="nobody looks behind an end"
-# -             todo.extend((parent, False) for parent in node.parents if node not in ends)
-# +             todo.extend((parent, False) for parent in node.parents)
+# %% tags=["wrong"] step="08.7" says="may still wait for what was made later"
+# -     latest = max(pending, key=lambda note: note.number)
+# +     latest = min(pending, key=lambda note: note.number)
 
-# %% tags=["wrong"] step="08.7" says="it is no node"
-# -         elif node is not None and node not in seen:
-# +         elif node not in seen:
+# %% tags=["wrong"] step="08.7" says="not in the order in which gradients come"
+# -     latest = max(pending, key=lambda note: note.number)
+# +     latest = list(pending)[-1]
 
-# %% tags=["wrong"] step="08.7" says="Not complete"
-# -             todo.append((node, True))
-# +             order.insert(0, node)
+# %% tags=["wrong"] step="08.7" says="It has had its turn"
+# -     return latest, pending.pop(latest)
+# +     return latest, pending[latest]
 
 # %% [markdown]
 # ## 08.8 The walk
 #
 # The engine. `walk_back(outputs, grads, ends, keep)` gives a dictionary: for each leaf that the outputs were made from, and for
-# each history in `ends`, the gradient that arrived there. It begins with the gradient of each output, at the output's history,
-# and takes the histories in your topological order, so that each is complete before it is passed on: by `node.backward(grad)`,
-# which gives one gradient for each of `node.parents`. `add_to(pending, node, grad)` adds to what has come there so far. A note
-# that has had its turn is freed, unless `keep` is True: its `args`, `out` and `kept` become None.
+# each history in `ends`, the gradient that arrived there. It begins with the gradients of the outputs, which arrive at the outputs'
+# histories. What arrives at a leaf or an end is an answer; what arrives at a note waits there. As long as notes wait, the latest has
+# its turn: `note.backward(grad)` gives a gradient for each of `note.parents`, where it arrives; a parent that is None wants none. A
+# note that has had its turn is freed, unless `keep` is True: its `args`, `out` and `kept` become None.
 
 # %% step="08.8"
 def walk_back(outputs, grads, ends=(), keep=False):
     """The gradients of the leaves that the outputs were made from, and of the histories in `ends`."""
 
 
-def add_to(pending, node, grad):
-    """What is used several times gets the sum of what comes back."""
-
-
 # %%
 check("08.8")
 
-# %% tags=["wrong"] step="08.8" says="a gradient from each use"
-# -         pending[node] = pending[node] + grad if node in pending else grad
-# +         pending[node] = grad
+# %% tags=["wrong"] step="08.8" says="each gives gradients to its parents"
+# -         arriving = zip(note.parents, note.backward(grad), strict=False)
+# +         arriving = zip(note.parents[:1], note.backward(grad), strict=False)
 
 # %% tags=["wrong"] step="08.8" says="unless keep says"
 # -         if not keep:
-# -             node.args = node.out = node.kept = None  # frees what it kept, and the circle through `out`
+# -             note.args = note.out = note.kept = None  # frees what it kept, and the circle through `out`
 
 # %% tags=["wrong"] step="08.8" says="its gradient is an answer"
-# -         if isinstance(node, Leaf) or node in ends:
-# +         if isinstance(node, Leaf):
+# -                 add_to(found if isinstance(node, Leaf) or node in ends else pending, node, grad)
+# +                 add_to(found if isinstance(node, Leaf) else pending, node, grad)
 
-# %% tags=["wrong"] step="08.8" says="One for each leaf"
-# -     for node in topological(list(pending), ends):
-# -         grad = pending.pop(node)
-# +     for node in list(pending):
-# +         grad = pending.pop(node)
+# %% tags=["wrong"] step="08.8" says="The latest note comes next"
+# -         note, grad = take_latest(pending)
+# +         note, grad = pending.popitem()
 
 # %% [markdown]
 # ## 08.9 What users call

@@ -441,8 +441,9 @@ check("11.8")
 # ## 11.9 A backward pass as one step of the tape
 #
 # The tape's notes are about one op with one result; a compiled call has several. So each output gets an `OutputNote`, whose
-# only parent is the call's `CallNote`, and whose gradient goes there in a slot of its own: `Slots({index: grad})`. The engine adds
-# up what arrives, so `Slots` need a `+`: gradients of the same output are added, others stand side by side. A `CallNote` has as
+# only parent is the call's `CallNote`, and whose gradient goes there in a slot of its own: `Slots({index: grad})`. Both have a
+# `number`, `next(NUMBERS)`, as every note. The engine adds up what arrives, so `Slots` need a `+`: gradients of the same
+# output are added, others stand side by side. A `CallNote` has as
 # parents the histories of the inputs that require grad; it keeps what is saved in `kept`, with versions, as a `Note` does;
 # `backward(slots)` refuses what a note refuses (after a walk `kept` is None), and gives
 # `compiled(*saved, *a gradient for each output)`, zeros where none came.

@@ -7,9 +7,13 @@ tensor([2.0, 4.0])
 (tensor(12.0), tensor(12.0))
 """
 
+from itertools import count
+
 from mini import ops
 from mini.ops import STACK, Layer, Write, full, reshape, where
 from mini.tensor import Tensor, tensor  # noqa: F401
+
+NUMBERS = count()  # of notes, in the order in which they are made
 
 
 # %% 08.2 where a history begins
@@ -25,9 +29,7 @@ class Leaf:
 def history(x):
     """The note that made x; its leaf, one and the same each time, if no note did; None if no gradient is wanted."""
     if getattr(x, "since", 0) < getattr(x.storage, "noted", 0):
-        raise RuntimeError(
-            "this tensor was written to through another view: its history does not know what was written"
-        )
+        raise RuntimeError("this tensor was written to through another view: its history does not know that")
     if x.grad_fn is None and x.requires_grad:
         x.leaf = getattr(x, "leaf", None) or Leaf(x)
         return x.leaf
@@ -46,7 +48,7 @@ class Note:
     """How a result was made, and by which histories: None for an argument that wants no gradient."""
 
     def __init__(self, op, args, out, parents):
-        self.op, self.args, self.out, self.parents = op, args, out, parents
+        self.op, self.args, self.out, self.parents, self.number = op, args, out, parents, next(NUMBERS)
         named = zip(DERIVATIVES[op].__code__.co_varnames, (None, out, *args), strict=False)
         read = [x for name, x in named if isinstance(x, Tensor) and not name.startswith("_")]
         self.kept = [(x, x.storage.version) for x in read]
@@ -70,26 +72,18 @@ class Tape(Layer):
 
     def call(self, op, args):
         parents = [history(arg) if isinstance(arg, Tensor) and self.enabled else None for arg in args]
-        noted = any(parents) and op in DERIVATIVES
-        if isinstance(op, Write) and noted:
-            return self.write(*args, parents)
+        noted, writes = any(parents) and op in DERIVATIVES, isinstance(op, Write)
+        if noted and writes and isinstance(parents[0], Leaf):
+            raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
         out = op(*args)
         out.since = out.storage.version
-        if noted and out.dtype.kind == "f":
-            out.requires_grad, out.grad_fn = True, Note(op, args, out, parents)
+        if noted:
+            parents = [None, parents[1]] if writes else parents  # what is overwritten does not count
+            out.requires_grad = any(parents) and out.dtype.kind == "f"
+            out.grad_fn = Note(op, args, out, parents) if out.requires_grad else None
+        if noted and writes and not out.is_fake:  # while tracing, writes through views are taken apart later
+            out.storage.noted = out.since
         return out
-
-    def write(self, x, y, parents):
-        """The tensor is another one from now on: what came before it does not count."""
-        if isinstance(parents[0], Leaf):
-            raise RuntimeError("a leaf that requires grad is written to: use no_grad()")
-        ops.copy_(x, y)
-        x.since = x.storage.version
-        if not x.is_fake:  # while tracing, writes through views are taken apart later
-            x.storage.noted = x.since
-        x.requires_grad = parents[1] is not None and x.dtype.kind == "f"
-        x.grad_fn = Note(ops.copy_, (x, y), x, [None, parents[1]]) if x.requires_grad else None
-        return x
 
 
 # %% given
@@ -175,42 +169,32 @@ DERIVATIVES = {**of_elements(), **of_dimensions()}
 
 
 # %% 08.7 the order of the walk
-def topological(roots, ends=()):
-    """All histories, each before those that it was made from; those of `ends` are not looked behind."""
-    order, seen, todo = [], set(), [(root, False) for root in roots]
-    while todo:
-        node, done = todo.pop()
-        if done:
-            order.append(node)
-        elif node is not None and node not in seen:
-            seen.add(node)
-            todo.append((node, True))
-            todo.extend((parent, False) for parent in node.parents if node not in ends)
-    return order[::-1]
+def add_to(gradients, node, grad):
+    """What is used several times gets the sum of what comes back."""
+    gradients[node] = gradients[node] + grad if node in gradients else grad
+
+
+def take_latest(pending):
+    """The note that was made last, and its gradient. That is complete: what used its result was made later still."""
+    latest = max(pending, key=lambda note: note.number)
+    return latest, pending.pop(latest)
 
 
 # %% 08.8 the walk
 def walk_back(outputs, grads, ends=(), keep=False):
     """The gradients of the leaves that the outputs were made from, and of the histories in `ends`."""
     pending, found = {}, {}
-    for output, grad in zip(outputs, grads, strict=True):
-        add_to(pending, history(output), grad)
-    for node in topological(list(pending), ends):
-        grad = pending.pop(node)
-        if isinstance(node, Leaf) or node in ends:
-            found[node] = grad
-            continue
-        for parent, part in zip(node.parents, node.backward(grad), strict=False):
-            add_to(pending, parent, part)
+    arriving = zip(map(history, outputs), grads, strict=True)
+    while True:
+        for node, grad in arriving:
+            if node is not None:
+                add_to(found if isinstance(node, Leaf) or node in ends else pending, node, grad)
+        if not pending:
+            return found
+        note, grad = take_latest(pending)
+        arriving = zip(note.parents, note.backward(grad), strict=False)
         if not keep:
-            node.args = node.out = node.kept = None  # frees what it kept, and the circle through `out`
-    return found
-
-
-def add_to(pending, node, grad):
-    """What is used several times gets the sum of what comes back."""
-    if node is not None:
-        pending[node] = pending[node] + grad if node in pending else grad
+            note.args = note.out = note.kept = None  # frees what it kept, and the circle through `out`
 
 
 # %% 08.9 what users call

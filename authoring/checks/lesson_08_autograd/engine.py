@@ -15,30 +15,30 @@ ENGINE = Step(
     file="tape",
     minutes=25,
     hints=(
-        "pending: the gradient that has come so far, for each history. It begins with the outputs. Take"
-        " the nodes in topological order:"
-        " then all users of a node have been before it, and what is pending is complete.",
-        "A leaf, or a node of `ends`: what is pending is an answer, found[node]. Any other:"
-        " node.backward(its gradient) gives one for each"
-        " parent, and each is added to what is pending there.",
-        "add_to does nothing for a parent that is None. After a node's turn, unless keep is True, its"
-        " args, out and kept become None: so"
-        " memory is freed as the walk goes.",
+        "Two dictionaries: `found`, the answers, and `pending`, what waits at notes. And pairs that arrive: at first"
+        " zip(map(history, outputs), grads).",
+        "In a loop: each pair that arrives at a node other than None is added, add_to(found, ...) for a leaf or one of"
+        " `ends`, else add_to(pending, ...). Then, if nothing is pending, return found.",
+        "Then take_latest(pending) gives a note and its gradient, and the next pairs are"
+        " zip(note.parents, note.backward(grad)). Unless keep is True, its args, out and kept become None: so memory is"
+        " freed as the walk goes.",
     ),
 )
 SECTION = "The walk back"
 
 
-def walked(mini: Any, text: str, outputs: list[Any], ends: tuple[Any, ...] = (), **options: Any) -> dict[Any, Any]:
+def walked(
+    mini: Any, text: str, outputs: list[Any], ends: tuple[Any, ...] = (), why: str = "", **options: Any
+) -> dict[Any, Any]:
     grads = [mini.ops.full(out.sizes, 1, out.dtype) for out in outputs]
-    found = tried(text, "", lambda: mini.tape.walk_back(outputs, grads, ends, **options))
+    found = tried(text, why, lambda: mini.tape.walk_back(outputs, grads, ends, **options))
     if not isinstance(found, dict):
         raise WrongAnswer(f"{text}: got {found!r}", "A dictionary: the gradient of each leaf, by the leaf.")
     return found
 
 
 def leaf_grads(mini: Any, text: str, outputs: list[Any], leaves: list[Any], wanted: list[float], why: str) -> None:
-    found = walked(mini, text, outputs)
+    found = walked(mini, text, outputs, why=why)
     histories = [mini.tape.history(x) for x in leaves]
     expect(f"{text}: how many gradients", len(wanted), len(found), "One for each leaf: " + why)
     for x, history, number in zip(leaves, histories, wanted, strict=True):
@@ -50,7 +50,7 @@ def leaf_grads(mini: Any, text: str, outputs: list[Any], leaves: list[Any], want
 @ENGINE.case("to the leaves", points=2, section=SECTION)
 def _(mini: Any) -> None:
     ops, x, y = mini.ops, *[mini.tensor.tensor([n], requires_grad=True) for n in (3.0, 5.0)]
-    why = "Follow the notes: each gives gradients to its parents."
+    why = "Follow the notes: each gives gradients to its parents, to all of them."
     leaf_grads(mini, "x", [x], [x], [1.0], "It is its own leaf.")
     leaf_grads(mini, "x * 2", [ops.mul(x, 2)], [x], [2.0], why)
     leaf_grads(mini, "x * y", [ops.mul(x, y)], [x, y], [5.0, 3.0], why)
@@ -64,6 +64,10 @@ def _(mini: Any) -> None:
     leaf_grads(mini, "x * x", [ops.mul(x, x)], [x], [6.0], why)
     y = ops.mul(x, x)
     leaf_grads(mini, "y = x * x; y * y * x", [ops.mul(ops.mul(y, y), x)], [x], [405.0], why)
+    y, late = ops.mul(x, 2), "The latest note comes next: then what has come there is complete."
+    leaf_grads(mini, "y = x * 2; y * 3 + y", [ops.add(ops.mul(y, 3), y)], [x], [8.0], late)
+    y = ops.mul(x, 2)
+    leaf_grads(mini, "y = x * 2; y + y * 3", [ops.add(y, ops.mul(y, 3))], [x], [8.0], late)
     leaf_grads(mini, "the outputs x * 2 and x * 3", [ops.mul(x, 2), ops.mul(x, 3)], [x], [5.0], why)
     y = ops.mul(x, 2)
     leaf_grads(mini, "y = x * 2; the outputs y and y", [y, y], [x], [4.0], why)

@@ -21,9 +21,8 @@ TAPE_LAYER = Step(
         "out = op(*args) computes it in the layers below. Then out.since = out.storage.version, and if"
         " there is something to note and"
         " out's dtype is a float: requires_grad and grad_fn = Note(...).",
-        "write: refuse if parents[0] is a Leaf; ops.copy_(x, y); x.since is the new version,"
-        " x.storage.noted too unless x is a fake; then"
-        " the history is Note(ops.copy_, (x, y), x, [None, parents[1]]), or None if y has none.",
+        "A write: refuse if parents[0] is a Leaf; after it the parents are [None, parents[1]], and the history is None"
+        " if both are; out.storage.noted is out.since unless out is a fake.",
     ),
 )
 

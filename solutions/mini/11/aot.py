@@ -21,7 +21,7 @@ def graph(x0, x1):
 from mini import ops
 from mini.graph import Graph, Node, trace
 from mini.ops import Cast, Factory, Pointwise, View, Write
-from mini.tape import DERIVATIVES, Note, Tape, history, no_grad, walk_back
+from mini.tape import DERIVATIVES, NUMBERS, Note, Tape, history, no_grad, walk_back
 from mini.tensor import Tensor, fake  # noqa: F401
 
 # --- writes become values ---------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class OutputNote(Note):
     """The way from one output to the call: its gradient goes into a slot of its own."""
 
     def __init__(self, call, index):
-        self.parents, self.index = [call], index
+        self.parents, self.index, self.number = [call], index, next(NUMBERS)
 
     def backward(self, grad):
         return [Slots({self.index: grad})]
@@ -192,7 +192,7 @@ class CallNote(Note):
 
     def __init__(self, inputs, outputs, saved, compiled):
         self.parents = [history(x) for x in inputs if x.requires_grad]
-        self.outputs, self.compiled = [fake(o.sizes, o.dtype) for o in outputs], compiled
+        self.outputs, self.compiled, self.number = [fake(o.sizes, o.dtype) for o in outputs], compiled, next(NUMBERS)
         self.kept = [(x, x.storage.version) for x in saved]
 
     def backward(self, slots):
